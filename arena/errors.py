@@ -1,0 +1,130 @@
+"""Every error the arena raises on purpose, in one tree.
+
+``ArenaError``
+    ``UsageError``          the person in front of the arena can put it right: exit code 2
+        ``OptionError``         an option of a game (also a ``ValueError``)
+        ``UnknownNameError``    a name that is not in a table; suggests the nearest
+        ``DefinitionError``     a tournament file
+        ``BotDefinitionError``  a ``bot.toml``, or a path that is no bot
+        ``StoreError``          the database: newer, read-only, full, in use
+    ``IllegalActionError``  an action the rules refuse (also a ``ValueError``)
+    ``MatchStateError``     the arena's own misuse of a player or a state
+    ``BotError``            what a bot did wrong; the referee turns it into a fault
+    ``VoidMatchError``      a match without a result through the arena's own failure
+
+A bot's fault is data and our failure is an exception: a ``BotError`` never rises above the referee.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ArenaError(Exception):
+    """The root of the tree."""
+
+
+class UsageError(ArenaError):
+    """Something the user can put right. Its text is one sentence naming the thing, the value and what is accepted."""
+
+
+class OptionError(UsageError, ValueError):
+    """A game's option is refused.
+
+    Attributes:
+        option: the option's name.
+        value: the value that was given.
+        accepted: what would be accepted, in words.
+    """
+
+    def __init__(self, option: str, value: object, accepted: str) -> None:
+        super().__init__(f"{option} = {value!r}: {accepted}")
+        self.option = option
+        self.value = value
+        self.accepted = accepted
+
+    def __reduce__(self) -> tuple[type[OptionError], tuple[str, object, str]]:
+        return type(self), (self.option, self.value, self.accepted)
+
+
+class UnknownNameError(UsageError, LookupError):
+    """A name that stands in no table.
+
+    Attributes:
+        kind: what was looked for ("game", "bot").
+        name: the name that was given.
+        known: the names that exist.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(f"unknown {kind} {name!r}: {suggestion(name, self.known)}")
+
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, tuple[str, ...]]]:
+        return type(self), (self.kind, self.name, self.known)
+
+
+class DefinitionError(UsageError):
+    """A tournament definition is refused; each fault is named with its place, value and what is accepted."""
+
+
+class BotDefinitionError(UsageError):
+    """A ``bot.toml`` is refused, or a path holds no bot."""
+
+
+class StoreError(UsageError):
+    """The database can't be used: a newer version, read-only, full, corrupted, or in use by another director."""
+
+
+class IllegalActionError(ArenaError, ValueError):
+    """An action the rules refuse.
+
+    Attributes:
+        action: the action as it was given.
+        reason: the rule that was broken, in words, with its number in the game's rulebook.
+    """
+
+    def __init__(self, action: object, reason: str) -> None:
+        super().__init__(f"{action!r}: {reason}")
+        self.action = action
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[IllegalActionError], tuple[object, str]]:
+        return type(self), (self.action, self.reason)
+
+
+class MatchStateError(ArenaError):
+    """The arena asked something of a player or a match at the wrong time: a defect of ours."""
+
+
+class BotError(ArenaError):
+    """A bot did something wrong. Seen only below the referee, which turns it into a fault.
+
+    Attributes:
+        kind: one of ``arena.records.FAULT_KINDS``.
+        detail: what happened, with figures, in one sentence.
+    """
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind = kind
+        self.detail = detail
+
+
+class VoidMatchError(ArenaError):
+    """A match has no result because the arena itself failed (no memory, no descriptors); it is played again."""
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return "did you mean …?" when something known is near, else the list of what is known."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    if not names:
+        return "there are none yet"
+    shown = ", ".join(names[:20])
+    return f"known are {shown}" + (", …" if len(names) > 20 else "")

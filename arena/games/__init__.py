@@ -1,0 +1,66 @@
+"""The games: pure rules, no clock, process, randomness or I/O.
+
+>>> game = make_game("differences", size=9, scoring="once")
+>>> state = game.apply(game.initial_state(), (3, 4))
+>>> game.seat_to_act(state), game.players
+(1, 2)
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from arena.errors import UnknownNameError, UsageError
+from arena.games.coprimality import Coprimality
+from arena.games.differences import Differences
+from arena.games.game import Game
+from arena.games.multiplication import Multiplication
+from arena.games.plaid import Plaid
+from arena.games.plusminus import Plusminus
+
+GAMES: Mapping[str, type[Game[Any]]] = {
+    "plusminus": Plusminus,
+    "plaid": Plaid,
+    "coprimality": Coprimality,
+    "differences": Differences,
+    "multiplication": Multiplication,
+}
+
+__all__ = ["GAMES", "Game", "find_game", "make_game"]
+
+
+def find_game(name: str) -> type[Game[Any]]:
+    """Return the class of a game by its name, or by a dotted path ``package.module:Class``.
+
+    Raises:
+        UnknownNameError: if there is no game of that name.
+        UsageError: if the dotted path can't be loaded or holds no game.
+    """
+    if name in GAMES:
+        return GAMES[name]
+    if ":" not in name:
+        raise UnknownNameError("game", name, GAMES)
+    module_name, _, class_name = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(f"game {name!r} can't be loaded: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, Game)):
+        raise UsageError(f"game {name!r} is not a subclass of arena.games.Game")
+    return found
+
+
+def make_game(name: str, **options: Any) -> Game[Any]:
+    """Return the rules of a game with their options.
+
+    Args:
+        name: one of ``GAMES``, or a dotted path ``package.module:Class``.
+        options: the game's options; see ``arena games NAME``.
+
+    Raises:
+        UnknownNameError: if there is no such game.
+        OptionError: naming the option, the value and what is accepted.
+    """
+    return find_game(name)(**options)

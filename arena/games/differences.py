@@ -1,0 +1,96 @@
+"""Differences: fill a permutation so that your own list of steps shows many different lengths.
+
+For two players.
+
+1. The board is a grid of ``size`` by ``size`` squares (suggested: 8 or more; 2 to 100 are accepted).
+2. The seats take turns, seat 0 first. An action puts a mark on an empty square.
+3. No two marks may share a row or a column. The match is over when every row and column has its mark.
+4. Seat 0 looks at the heights of the marks from left to right and writes down by how much each differs from the next.
+   Seat 1 does the same with the columns of the marks from the bottom row up.
+5. With ``scoring = "distinct"`` a seat scores one for each different number in its list.
+   With ``scoring = "once"`` it scores one for each number that stands in its list exactly once.
+6. The higher score wins; equal scores are a tie.
+
+Before the end, scores count the differences between neighbouring columns (rows) that both hold a mark.
+Actions are squares ``[x, y]``, listed by column from the left, then by row from the bottom.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from arena.games.game import refuse_when_over
+from arena.games.options import ChoiceOption, Option
+from arena.games.permutation import (
+    Heights,
+    PermutationGame,
+    draw_marks,
+    free_squares,
+    heights_from,
+    inverse,
+    known_steps,
+    no_marks,
+    place,
+    size_option,
+)
+
+
+class DifferencesState(NamedTuple):
+    """The marks, as the height in each column (0 where there is none)."""
+
+    heights: Heights
+
+
+class Differences(PermutationGame[DifferencesState]):
+    """The rules above."""
+
+    name: ClassVar[str] = "differences"
+    summary: ClassVar[str] = "Place marks in a permutation; score the different step lengths of your list."
+    OPTIONS: ClassVar[tuple[Option, ...]] = (
+        size_option(8),
+        ChoiceOption("scoring", "distinct", ("distinct", "once"), "which differences count (rule 5)"),
+    )
+    action_format: ClassVar[str] = "a square [x, y]; in text c4 for [3, 4]"
+
+    def initial_state(self) -> DifferencesState:
+        """Return the empty grid (rule 1)."""
+        return DifferencesState(no_marks(self.size))
+
+    def seat_to_act(self, state: DifferencesState) -> int | None:
+        """Alternate, seat 0 first (rule 2), until the grid is full (rule 3)."""
+        empty = state.heights.count(0)
+        return (self.size - empty) % 2 if empty else None
+
+    def legal_actions(self, state: DifferencesState) -> Sequence[Any]:
+        """Return the squares in free columns and rows (rule 3)."""
+        return free_squares(state.heights)
+
+    def apply(self, state: DifferencesState, action: Any) -> DifferencesState:
+        """Put a mark (rules 2 and 3)."""
+        if 0 not in state.heights:
+            raise refuse_when_over(action)
+        return DifferencesState(place(state.heights, action, rule=3))
+
+    def scores(self, state: DifferencesState) -> tuple[int, ...]:
+        """Score P for seat 0 and Q for seat 1 (rules 4 and 5)."""
+        return self._score(state.heights), self._score(inverse(state.heights))
+
+    def _score(self, line: Heights) -> int:
+        differences = [abs(step) for _, step in known_steps(line)]
+        if self.options["scoring"] == "once":
+            return sum(count == 1 for count in Counter(differences).values())
+        return len(set(differences))
+
+    def observation(self, state: DifferencesState) -> dict[str, Any]:
+        """Return ``{"heights": [row of the mark in each column, 0 where none]}``."""
+        return {"heights": list(state.heights)}
+
+    def state_from_observation(self, observation: Mapping[str, Any]) -> DifferencesState:
+        """Rebuild the state."""
+        return DifferencesState(heights_from(observation["heights"]))
+
+    def render(self, state: DifferencesState) -> str:
+        """Draw the marks."""
+        return draw_marks(state.heights)

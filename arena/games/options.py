@@ -1,0 +1,99 @@
+"""Options of games: their names, types, defaults and accepted values, and the check of what a user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from arena.errors import OptionError, suggestion
+
+
+@dataclass(frozen=True)
+class IntOption:
+    """A whole number within bounds.
+
+    Attributes:
+        name: as users write it.
+        default: used where nothing is given.
+        minimum: the smallest accepted value.
+        maximum: the largest accepted value.
+        meaning: what it sets, in a few words.
+    """
+
+    name: str
+    default: int
+    minimum: int
+    maximum: int
+    meaning: str
+
+    type_name = "whole number"
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        if self.minimum == self.maximum:
+            return f"exactly {self.minimum}"
+        return f"a whole number from {self.minimum} to {self.maximum}"
+
+    def check(self, value: object) -> None:
+        """Raise OptionError unless ``value`` is accepted."""
+        if type(value) is not int or not self.minimum <= value <= self.maximum:
+            raise OptionError(self.name, value, f"accepted is {self.accepted}")
+
+    def parse(self, text: str) -> int | str:
+        """Read the value from text; what is no number is left for ``check`` to refuse."""
+        try:
+            return int(text)
+        except ValueError:
+            return text
+
+
+@dataclass(frozen=True)
+class ChoiceOption:
+    """One of a few values.
+
+    Attributes:
+        name: as users write it.
+        default: used where nothing is given.
+        choices: every accepted value.
+        meaning: what it sets, in a few words.
+    """
+
+    name: str
+    default: int | str
+    choices: tuple[int | str, ...]
+    meaning: str
+
+    type_name = "choice"
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        return " or ".join(repr(choice) for choice in self.choices)
+
+    def check(self, value: object) -> None:
+        """Raise OptionError unless ``value`` is accepted."""
+        if not any(type(value) is type(choice) and value == choice for choice in self.choices):
+            raise OptionError(self.name, value, f"accepted is {self.accepted}")
+
+    def parse(self, text: str) -> int | str:
+        """Return the choice written ``text``; anything else is left for ``check`` to refuse."""
+        return next((choice for choice in self.choices if str(choice) == text), text)
+
+
+Option = IntOption | ChoiceOption
+
+
+def checked_options(game: str, table: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of all options in ``table``, from ``given`` or by default.
+
+    Raises:
+        OptionError: for an unknown name or a value that is not accepted.
+    """
+    options = {option.name: option for option in table}
+    for name, value in given.items():
+        if name not in options:
+            raise OptionError(name, value, f"{game} has no such option; {suggestion(name, options)}")
+        options[name].check(value)
+    return {name: given.get(name, option.default) for name, option in options.items()}

@@ -1,0 +1,115 @@
+"""The core shared by the permutation games (plusminus, differences, multiplication).
+
+Marks stand on an n-by-n grid, never two in a row or in a column. They are kept as ``heights``: a tuple with, for each
+column from the left, the row of its mark, or 0 where the column is still empty. Read left to right the heights are the
+permutation P; the columns read from the bottom row up are Q, the inverse of P.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from arena.errors import IllegalActionError
+from arena.games.game import Game, StateT
+from arena.games.options import IntOption
+from arena.games.squares import Square, draw_grid, format_square, parse_square, square_of
+
+Heights = tuple[int, ...]
+
+MAX_SIZE = 100
+"""A legal-actions list of a 100-by-100 board takes 30 kB on the wire; larger boards would only cost memory."""
+
+
+def size_option(default: int, meaning: str = "rows and columns of the grid") -> IntOption:
+    """Return the ``size`` option of a permutation game."""
+    return IntOption("size", default, 2, MAX_SIZE, meaning)
+
+
+def no_marks(size: int) -> Heights:
+    """Return the empty grid."""
+    return (0,) * size
+
+
+def place(heights: Heights, action: Any, rule: int) -> Heights:
+    """Put a mark on a square.
+
+    Args:
+        heights: the marks so far.
+        action: a square ``[x, y]``.
+        rule: the number, in the game's rulebook, of the rule that keeps rows and columns apart.
+
+    Raises:
+        IllegalActionError: if the square is off the board, or its row or column holds a mark.
+    """
+    size = len(heights)
+    x, y = square_of(action, size, size)
+    if heights[x - 1]:
+        raise IllegalActionError(
+            action, f"column {format_square((x, y))[: -len(str(y))]} already holds a mark (rule {rule})"
+        )
+    if y in heights:
+        raise IllegalActionError(action, f"row {y} already holds a mark (rule {rule})")
+    return (*heights[: x - 1], y, *heights[x:])
+
+
+def free_squares(heights: Heights) -> list[Square]:
+    """Return the squares a mark may go on, by column from the left, then by row from the bottom."""
+    rows = [y for y in range(1, len(heights) + 1) if y not in heights]
+    return [(x, y) for x, height in enumerate(heights, 1) if not height for y in rows]
+
+
+def inverse(heights: Heights) -> Heights:
+    """Return Q for P: for each row from the bottom the column of its mark, 0 where the row is empty."""
+    columns = [0] * len(heights)
+    for x, y in enumerate(heights, 1):
+        if y:
+            columns[y - 1] = x
+    return tuple(columns)
+
+
+def known_steps(heights: Heights) -> Iterator[tuple[int, int]]:
+    """Yield ``(k, step)`` for each k (from 0) whose two neighbouring marks both stand."""
+    for k in range(len(heights) - 1):
+        if heights[k] and heights[k + 1]:
+            yield k, heights[k + 1] - heights[k]
+
+
+def heights_from(values: Sequence[int]) -> Heights:
+    """Return the heights that an observation carries."""
+    return tuple(values)
+
+
+def draw_marks(heights: Heights, labels: Mapping[Square, str] | None = None) -> str:
+    """Draw the grid: ``.`` empty, ``x`` a mark, or its label."""
+    labels = labels or {}
+    size = len(heights)
+    cells = [["."] * size for _ in range(size)]
+    for x, y in enumerate(heights, 1):
+        if y:
+            cells[y - 1][x - 1] = labels.get((x, y), "x")
+    return draw_grid(cells)
+
+
+class PermutationGame(Game[StateT]):
+    """A game in which seats put marks on a grid, one in each row and column."""
+
+    size: int
+
+    def prepare(self) -> None:
+        """Take the size from the options."""
+        self.size = self.options["size"]
+
+    def parse_action(self, text: str) -> Any:
+        """Read a square such as ``c4``."""
+        return parse_square(text)
+
+    def format_action(self, action: Any) -> str:
+        """Return the text of a square."""
+        x, y = action
+        return format_square((x, y))
+
+    @abstractmethod
+    def scores(self, state: StateT) -> tuple[int, ...]:
+        """Return the points of each seat."""

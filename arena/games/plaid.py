@@ -1,0 +1,180 @@
+"""Plaid: cut a sheet with lines from edge to edge; every m-th rectangle is yours, and its diagonal is your score.
+
+For two or more players.
+
+1. The sheet is ``width`` by ``height`` grid units (suggested here: 60 by 60). The seats take turns, seat 0 first.
+2. An action draws a line from edge to edge: ``["v", x]`` upright with 0 < x < width, or ``["h", y]`` level with
+   0 < y < height. A line may not be drawn twice.
+3. With v upright and h level lines there are (v + 1)(h + 1) rectangles. The match is over as soon as at least ``lines``
+   lines stand and the number of rectangles is divisible by the number of players; exactly ``lines`` lines may do.
+4. So that a full sheet always ends the match, width times height must be divisible by ``players``; and ``lines`` can't
+   be more than the (width - 1) + (height - 1) lines that exist.
+5. The rectangles are numbered from 0 row by row, the top row first and each row from the left; rectangle i belongs to
+   seat i mod ``players``. A seat scores the sum of the diagonals of its rectangles.
+6. The highest score wins. Sums of square roots are compared exactly: a tie is a tie of the true sums. The score that is
+   reported is the float nearest to the true sum.
+
+Actions are listed as the upright lines from the left, then the level ones from the bottom.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+from arena.errors import IllegalActionError, OptionError
+from arena.games import surds
+from arena.games.game import Game, refuse_when_over
+from arena.games.options import IntOption, Option
+
+MAX_SIDE = 1000
+"""A legal-actions list of 2,000 lines takes 10 kB on the wire; finer sheets would only cost memory."""
+
+
+class PlaidState(NamedTuple):
+    """The places of the upright and of the level lines, each ascending."""
+
+    vertical: tuple[int, ...]
+    horizontal: tuple[int, ...]
+
+
+class Plaid(Game[PlaidState]):
+    """The rules above."""
+
+    name: ClassVar[str] = "plaid"
+    summary: ClassVar[str] = "Draw lines across a sheet; every m-th rectangle scores its diagonal for you."
+    OPTIONS: ClassVar[tuple[Option, ...]] = (
+        IntOption("players", 2, 2, 64, "number of seats"),
+        IntOption("width", 60, 1, MAX_SIDE, "width of the sheet in grid units"),
+        IntOption("height", 60, 1, MAX_SIDE, "height of the sheet in grid units"),
+        IntOption("lines", 12, 1, 2 * (MAX_SIDE - 1), "lines to draw before the match may end (rule 3)"),
+    )
+    action_format: ClassVar[str] = 'a line ["v", x] or ["h", y]; in text v12 for ["v", 12]'
+
+    width: int
+    height: int
+
+    def prepare(self) -> None:
+        """Check that the match can always end (rule 4)."""
+        self.width, self.height = self.options["width"], self.options["height"]
+        if self.width * self.height % self.players:
+            raise OptionError(
+                "width",
+                self.width,
+                f"plaid needs width * height divisible by players; {self.width} * {self.height} is not"
+                f" divisible by {self.players}",
+            )
+        most = (self.width - 1) + (self.height - 1)
+        if self.options["lines"] > most:
+            raise OptionError(
+                "lines",
+                self.options["lines"],
+                f"a sheet of {self.width} by {self.height} has room for at most {most} lines",
+            )
+
+    def initial_state(self) -> PlaidState:
+        """Return the blank sheet."""
+        return PlaidState((), ())
+
+    def seat_to_act(self, state: PlaidState) -> int | None:
+        """Take turns from seat 0 (rule 1) to the end (rule 3)."""
+        upright, level = len(state.vertical), len(state.horizontal)
+        standing = upright + level
+        if standing >= self.options["lines"] and (upright + 1) * (level + 1) % self.players == 0:
+            return None
+        return standing % self.players
+
+    def legal_actions(self, state: PlaidState) -> Sequence[Any]:
+        """Return the lines that are not drawn yet (rule 2)."""
+        if self.seat_to_act(state) is None:
+            return []
+        upright, level = set(state.vertical), set(state.horizontal)
+        actions = [("v", x) for x in range(1, self.width) if x not in upright]
+        actions += [("h", y) for y in range(1, self.height) if y not in level]
+        return actions
+
+    def apply(self, state: PlaidState, action: Any) -> PlaidState:
+        """Draw a line (rule 2)."""
+        if self.seat_to_act(state) is None:
+            raise refuse_when_over(action)
+        if type(action) not in (tuple, list) or len(action) != 2:
+            raise IllegalActionError(action, 'a line is a pair ["v", x] or ["h", y] (rule 2)')
+        direction, place = action
+        if type(direction) is not str or direction not in ("v", "h") or type(place) is not int:
+            raise IllegalActionError(action, 'a line is ["v", x] or ["h", y] with an integer (rule 2)')
+        side = self.width if direction == "v" else self.height
+        if not 0 < place < side:
+            raise IllegalActionError(action, f"a line lies strictly inside the sheet, from 1 to {side - 1} (rule 2)")
+        standing = list(state.vertical if direction == "v" else state.horizontal)
+        if place in standing:
+            raise IllegalActionError(action, "this line is already drawn (rule 2)")
+        insort(standing, place)
+        if direction == "v":
+            return PlaidState(tuple(standing), state.horizontal)
+        return PlaidState(state.vertical, tuple(standing))
+
+    def exact_scores(self, state: PlaidState) -> list[dict[int, int]]:
+        """Return each seat's sum of diagonals in the form of ``arena.games.surds`` (rule 5)."""
+        diagonals: list[list[int]] = [[] for _ in range(self.players)]
+        widths = _gaps(state.vertical, self.width)
+        number = 0
+        for row_height in reversed(_gaps(state.horizontal, self.height)):
+            for column_width in widths:
+                diagonals[number % self.players].append(column_width**2 + row_height**2)
+                number += 1
+        return [surds.sum_of_roots(squares) for squares in diagonals]
+
+    def scores(self, state: PlaidState) -> tuple[float, ...]:
+        """Return each seat's sum of diagonals as the nearest float (rule 6)."""
+        return tuple(surds.nearest_float(surd) for surd in self.exact_scores(state))
+
+    def ranks(self, state: PlaidState) -> tuple[int, ...]:
+        """Rank the true sums (rule 6)."""
+        return surds.ranks_of(self.exact_scores(state))
+
+    def observation(self, state: PlaidState) -> dict[str, Any]:
+        """Return ``{"vertical": [x, …], "horizontal": [y, …]}``, both ascending."""
+        return {"vertical": list(state.vertical), "horizontal": list(state.horizontal)}
+
+    def state_from_observation(self, observation: Mapping[str, Any]) -> PlaidState:
+        """Rebuild the state."""
+        return PlaidState(tuple(observation["vertical"]), tuple(observation["horizontal"]))
+
+    def parse_action(self, text: str) -> Any:
+        """Read a line such as ``v12``."""
+        direction, digits = text.strip()[:1].lower(), text.strip()[1:]
+        if direction not in ("v", "h") or not (digits.isascii() and digits.isdigit() and len(digits) < 6):
+            raise IllegalActionError(text, "a line is written like v12 or h7")
+        return direction, int(digits)
+
+    def format_action(self, action: Any) -> str:
+        """Return the text of a line."""
+        direction, place = action
+        return f"{direction}{place}"
+
+    def render(self, state: PlaidState) -> str:
+        """Draw the sheet with the owner of each rectangle, and the places of the lines along its edges.
+
+        The drawing is not to scale: it shows at most a dozen characters for each rectangle.
+        """
+        columns = [min(12, max(3, round(gap * 48 / self.width))) for gap in _gaps(state.vertical, self.width)]
+        row_count = len(state.horizontal) + 1
+        border = "+" + "+".join("-" * width for width in columns) + "+"
+        lines = [f"{self.height:>4} {border}"]
+        number = 0
+        for y in [*reversed(state.horizontal), 0][:row_count]:
+            cells = []
+            for width in columns:
+                cells.append(str(number % self.players).center(width))
+                number += 1
+            lines += [f"{'':4} |{'|'.join(cells)}|", f"{y:>4} {border}"]
+        upright = " ".join(str(x) for x in (0, *state.vertical, self.width))
+        return "\n".join([*lines, f"upright lines at {upright}", "a rectangle shows the seat it belongs to"])
+
+
+def _gaps(places: tuple[int, ...], side: int) -> list[int]:
+    """Return the distances between neighbouring lines, the edges included."""
+    edges = (0, *places, side)
+    return [right - left for left, right in pairwise(edges)]

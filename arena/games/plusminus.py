@@ -1,0 +1,130 @@
+"""Plusminus: foretell the ups and downs of a permutation, then fight over its shape.
+
+For two players.
+
+1. Prediction. The seats take turns, seat 0 first, each adding ``"+"`` or ``"-"`` to the end of its own list, until both
+   lists hold ``size`` - 1 signs. The lists are open to both.
+2. Grid. Then the seats take turns putting a mark on an empty square of a ``size`` by ``size`` grid (suggested: 8 or
+   more; 2 to 100 are accepted). With ``grid_first = 1`` seat 0 starts, as if the turns simply went on; with
+   ``grid_first = 2`` seat 1 starts, which the designer later thought fairer.
+3. No two marks may share a row or a column. The match is over when every row and column has its mark.
+4. Seat 0 compares its list with the steps of the marks' heights from left to right: ``+`` for up, ``-`` for down.
+   Seat 1 compares its list with the steps of the marks' columns from the bottom row up. Each place where list and steps agree
+   scores one.
+5. The higher score wins; equal scores are a tie.
+
+Before the end, scores count the steps between neighbouring columns (rows) that both hold a mark.
+Actions are ``"+"`` and ``"-"``, in this order, then squares ``[x, y]``, by column from the left, then by row from the
+bottom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from arena.errors import IllegalActionError
+from arena.games.game import refuse_when_over
+from arena.games.options import ChoiceOption, Option
+from arena.games.permutation import (
+    Heights,
+    PermutationGame,
+    draw_marks,
+    free_squares,
+    heights_from,
+    inverse,
+    known_steps,
+    no_marks,
+    place,
+    size_option,
+)
+
+SIGNS = ("+", "-")
+
+
+class PlusminusState(NamedTuple):
+    """Both prediction lists (as strings of signs) and the marks (the height in each column, 0 where none)."""
+
+    predictions: tuple[str, str]
+    heights: Heights
+
+
+class Plusminus(PermutationGame[PlusminusState]):
+    """The rules above."""
+
+    name: ClassVar[str] = "plusminus"
+    summary: ClassVar[str] = "Predict the ups and downs of a permutation, then place its marks in turn."
+    OPTIONS: ClassVar[tuple[Option, ...]] = (
+        size_option(8),
+        ChoiceOption("grid_first", 1, (1, 2), "which player starts the grid part (rule 2)"),
+    )
+    action_format: ClassVar[str] = 'a sign "+" or "-", then a square [x, y]; in text + or -, then c4 for [3, 4]'
+
+    def initial_state(self) -> PlusminusState:
+        """Return empty lists and an empty grid."""
+        return PlusminusState(("", ""), no_marks(self.size))
+
+    def is_predicting(self, state: PlusminusState) -> bool:
+        """Tell whether the lists are still growing (rule 1); seat 1 fills its list last."""
+        return len(state.predictions[1]) < self.size - 1
+
+    def seat_to_act(self, state: PlusminusState) -> int | None:
+        """Alternate from seat 0 (rule 1), then from the seat ``grid_first`` names (rule 2), to the end (rule 3)."""
+        if self.is_predicting(state):
+            return len(state.predictions[0]) - len(state.predictions[1])
+        empty = state.heights.count(0)
+        first: int = self.options["grid_first"] - 1
+        return (first + self.size - empty) % 2 if empty else None
+
+    def legal_actions(self, state: PlusminusState) -> Sequence[Any]:
+        """Return both signs (rule 1), or the squares in free columns and rows (rule 3)."""
+        return SIGNS if self.is_predicting(state) else free_squares(state.heights)
+
+    def apply(self, state: PlusminusState, action: Any) -> PlusminusState:
+        """Add a sign (rule 1) or put a mark (rules 2 and 3)."""
+        if self.is_predicting(state):
+            return self._predict(state, action)
+        if 0 not in state.heights:
+            raise refuse_when_over(action)
+        if type(action) is str:
+            raise IllegalActionError(action, "the lists are full; now a square [x, y] is due (rule 2)")
+        return PlusminusState(state.predictions, place(state.heights, action, rule=3))
+
+    def _predict(self, state: PlusminusState, action: Any) -> PlusminusState:
+        if type(action) is not str or action not in SIGNS:
+            raise IllegalActionError(action, 'the lists are not full yet; a sign "+" or "-" is due (rule 1)')
+        zero, one = state.predictions
+        predictions = (zero + action, one) if len(zero) == len(one) else (zero, one + action)
+        return PlusminusState(predictions, state.heights)
+
+    def scores(self, state: PlusminusState) -> tuple[int, ...]:
+        """Compare seat 0's list with P and seat 1's with Q (rule 4)."""
+        lines = state.heights, inverse(state.heights)
+        return tuple(
+            sum(k < len(signs) and (step > 0) == (signs[k] == "+") for k, step in known_steps(line))
+            for signs, line in zip(state.predictions, lines, strict=True)
+        )
+
+    def observation(self, state: PlusminusState) -> dict[str, Any]:
+        """Return ``{"predictions": [seat 0's signs, seat 1's signs], "heights": [...]}``; signs are one string."""
+        return {"predictions": list(state.predictions), "heights": list(state.heights)}
+
+    def state_from_observation(self, observation: Mapping[str, Any]) -> PlusminusState:
+        """Rebuild the state."""
+        zero, one = observation["predictions"]
+        return PlusminusState((zero, one), heights_from(observation["heights"]))
+
+    def parse_action(self, text: str) -> Any:
+        """Read a sign or a square."""
+        return text.strip() if text.strip() in SIGNS else super().parse_action(text)
+
+    def format_action(self, action: Any) -> str:
+        """Return the text of a sign or a square."""
+        return action if isinstance(action, str) else super().format_action(action)
+
+    def render(self, state: PlusminusState) -> str:
+        """Draw the marks and, below them, both lists."""
+        lists = "\n".join(
+            f"seat {seat} predicts {' '.join(signs) or 'nothing yet'}" for seat, signs in enumerate(state.predictions)
+        )
+        return f"{draw_marks(state.heights)}\n{lists}"

@@ -1,0 +1,79 @@
+"""Squares and their text: ``(3, 4)`` is ``c4``.
+
+A square is ``(x, y)``, counted from 1, x from the left and y from the bottom. Columns are lettered ``a`` to ``z``,
+then ``aa``, ``ab``, … as in a spreadsheet.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from arena.errors import IllegalActionError
+
+Square = tuple[int, int]
+
+_SQUARE = re.compile(r"([a-z]{1,3})([1-9][0-9]{0,4})", re.IGNORECASE)
+
+
+def column_letters(x: int) -> str:
+    """Return the letters of column ``x`` (from 1)."""
+    letters = ""
+    while x > 0:
+        x, digit = divmod(x - 1, 26)
+        letters = chr(ord("a") + digit) + letters
+    return letters
+
+
+def column_number(letters: str) -> int:
+    """Return the column (from 1) that ``letters`` name."""
+    number = 0
+    for letter in letters.lower():
+        number = number * 26 + ord(letter) - ord("a") + 1
+    return number
+
+
+def format_square(square: Square) -> str:
+    """Return the text of a square: ``(3, 4)`` is ``c4``."""
+    return f"{column_letters(square[0])}{square[1]}"
+
+
+def parse_square(text: str) -> Square:
+    """Read the text of a square.
+
+    Raises:
+        IllegalActionError: if ``text`` names no square.
+    """
+    match = _SQUARE.fullmatch(text.strip())
+    if match is None:
+        raise IllegalActionError(text, "a square is written like c4: the column's letters, then the row")
+    return column_number(match[1]), int(match[2])
+
+
+def square_of(action: Any, width: int, height: int) -> Square:
+    """Return ``action`` as a square of a ``width`` by ``height`` board.
+
+    Raises:
+        IllegalActionError: if it is not a pair of integers on the board. ``True`` and ``1.0`` are not integers.
+    """
+    if type(action) not in (tuple, list) or len(action) != 2:
+        raise IllegalActionError(action, "a square is a pair [x, y]")
+    x, y = action
+    if type(x) is not int or type(y) is not int:
+        raise IllegalActionError(action, "a square is a pair of integers [x, y]")
+    if not (1 <= x <= width and 1 <= y <= height):
+        raise IllegalActionError(action, f"off the board: x is 1 to {width} and y is 1 to {height}")
+    return x, y
+
+
+def draw_grid(cells: list[list[str]]) -> str:
+    """Draw a board of texts, ``cells[y - 1][x - 1]``, with its coordinates; the top row comes first."""
+    height, width = len(cells), len(cells[0])
+    columns = [column_letters(x) for x in range(1, width + 1)]
+    cell_width = max(1, *(len(cell) for row in cells for cell in row), *(len(name) for name in columns))
+    margin = len(str(height))
+    lines = [
+        f"{y:>{margin}} " + " ".join(cell.rjust(cell_width) for cell in cells[y - 1]) for y in range(height, 0, -1)
+    ]
+    lines.append(" " * margin + " " + " ".join(name.rjust(cell_width) for name in columns))
+    return "\n".join(line.rstrip() for line in lines)

@@ -1,0 +1,76 @@
+"""Exact sums of square roots.
+
+A sum of square roots of positive integers is kept as its squarefree decomposition ``{s: c}``, meaning the sum of
+c·√s over distinct squarefree s. Square roots of distinct squarefree integers are linearly independent over the
+rationals (A. S. Besicovitch, "On the linear independence of fractional powers of integers", J. London Math. Soc. 15,
+1940), so two sums are equal exactly when their decompositions are; unequal ones are told apart by integer arithmetic
+of growing precision, which must end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
+
+Surd = Mapping[int, int]
+
+
+@lru_cache(maxsize=1 << 16)
+def squarefree_part(number: int) -> tuple[int, int]:
+    """Return ``(s, c)`` with ``number == s * c * c`` and s squarefree, for a positive number."""
+    squarefree, root = number, 1
+    factor = 2
+    while factor * factor <= squarefree:
+        while squarefree % (factor * factor) == 0:
+            squarefree //= factor * factor
+            root *= factor
+        factor += 1
+    return squarefree, root
+
+
+def sum_of_roots(numbers: Iterable[int]) -> dict[int, int]:
+    """Return the sum of the square roots of positive integers."""
+    total: dict[int, int] = {}
+    for number in numbers:
+        squarefree, root = squarefree_part(number)
+        total[squarefree] = total.get(squarefree, 0) + root
+    return total
+
+
+def _bounds(surd: Surd, bits: int) -> tuple[int, int]:
+    """Return integers that enclose ``surd * 2**bits``."""
+    low = sum(isqrt((count * count * squarefree) << (2 * bits)) for squarefree, count in surd.items())
+    return low, low + len(surd)
+
+
+def is_less(left: Surd, right: Surd) -> bool:
+    """Tell exactly whether ``left < right``."""
+    if left == right:
+        return False
+    bits = 64
+    while True:
+        (left_low, left_high), (right_low, right_high) = _bounds(left, bits), _bounds(right, bits)
+        if left_high < right_low:
+            return True
+        if right_high < left_low:
+            return False
+        bits *= 2
+
+
+def nearest_float(surd: Surd) -> float:
+    """Return the float nearest to the sum."""
+    if not surd.keys() - {1}:
+        return float(surd.get(1, 0))
+    bits = 64
+    while True:
+        low, high = (float(Fraction(bound, 1 << bits)) for bound in _bounds(surd, bits))
+        if low == high:
+            return low
+        bits *= 2
+
+
+def ranks_of(surds: list[dict[int, int]]) -> tuple[int, ...]:
+    """Rank sums, largest first; equal sums share a rank and the next one skips."""
+    return tuple(1 + sum(is_less(mine, other) for other in surds) for mine in surds)

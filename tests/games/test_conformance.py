@@ -1,0 +1,172 @@
+"""One suite over the table of games: what every game promises (see arena/games/game.py)."""
+
+import random
+import re
+
+import msgpack
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import IllegalActionError
+from arena.games import GAMES, make_game
+from tests.games.reference import REFERENCE
+from tests.games.variants import VARIANTS
+
+pytestmark = pytest.mark.parametrize("variant", VARIANTS)
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def played(game, seed):
+    """Yield every (state, action taken or None) of one random match."""
+    rng = random.Random(seed)
+    state = game.initial_state()
+    while not game.is_over(state):
+        action = rng.choice(game.legal_actions(state))
+        yield state, action
+        state = game.apply(state, action)
+    yield state, None
+
+
+def candidates(game):
+    """Every action of any game up to this board's bounds and one beyond, and things that are no action at all."""
+    side = max(game.options.get(name, 0) for name in ("size", "width", "height")) + 1
+    squares = [(x, y) for x in range(-1, side + 1) for y in range(-1, side + 1)]
+    lines = [(d, p) for d in ("v", "h") for p in range(-1, side + 1)]
+    oddities = [
+        None, True, 1, 1.5, "", "+-", "c4", b"+", (), (1,), (1, 2, 3), (True, 1), (1, True), (1.0, 2), ("1", 2), ("v",),
+        ("x", 1), ("v", 1.0), ("v", True), {"x": 1}, (2**64, 1), (1, 2**64 - 1), ([1], 2), (None, None), float("nan"),
+        (float("inf"), 1), ("v", "h"), {1, 2}, [[1, 2]], ("V", 1), " +",
+    ]  # fmt: skip
+    return ["+", "-", *squares, *lines, *oddities]
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=SEEDS)
+def test_legal_actions_are_exactly_the_accepted_ones(variant, seed):
+    name, options = VARIANTS[variant]
+    game = make_game(name, **options)
+    for state, _ in played(game, seed):
+        legal = list(game.legal_actions(state))
+        assert len(set(legal)) == len(legal)
+        for candidate in candidates(game):
+            as_listed = type(candidate) in (tuple, str) and candidate in legal
+            if as_listed and not any(type(part) in (bool, float) for part in candidate):
+                assert game.apply(state, list(candidate) if type(candidate) is tuple else candidate) == game.apply(
+                    state, candidate
+                )
+            else:
+                with pytest.raises(IllegalActionError) as raised:
+                    game.apply(state, candidate)
+                assert raised.value.reason
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=SEEDS)
+def test_states_are_immutable_hashable_values(variant, seed):
+    name, options = VARIANTS[variant]
+    game = make_game(name, **options)
+    for state, action in played(game, seed):
+        before = hash(state), game.render(state), game.observation(state)
+        if action is not None:
+            assert hash(game.apply(state, action)) == hash(game.apply(state, action))
+        assert (hash(state), game.render(state), game.observation(state)) == before
+        with pytest.raises((AttributeError, TypeError)):
+            state.heights = ()
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=SEEDS)
+def test_an_observation_survives_the_wire_and_rebuilds_the_state(variant, seed):
+    name, options = VARIANTS[variant]
+    game = make_game(name, **options)
+    for state, _ in played(game, seed):
+        over_the_wire = msgpack.unpackb(msgpack.packb(game.observation(state)))
+        rebuilt = game.state_from_observation(over_the_wire)
+        assert rebuilt == state
+        assert hash(rebuilt) == hash(state)
+        assert game.seat_to_act(rebuilt) == game.seat_to_act(state)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=SEEDS)
+def test_matches_end_and_ranks_agree_with_scores(variant, seed):
+    name, options = VARIANTS[variant]
+    game = make_game(name, **options)
+    *_, (last, _) = played(game, seed)
+    assert game.seat_to_act(last) is None
+    assert list(game.legal_actions(last)) == []
+    scores, ranks = game.scores(last), game.ranks(last)
+    assert len(scores) == len(ranks) == game.players
+    for a in range(game.players):
+        assert ranks[a] == 1 + sum(1 for b in range(game.players) if ranks[b] < ranks[a])
+        for b in range(game.players):
+            if ranks[a] == ranks[b]:
+                assert scores[a] == scores[b]
+            if scores[a] > scores[b]:
+                assert ranks[a] < ranks[b]
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=SEEDS)
+def test_a_match_goes_as_the_reference_rules_say(variant, seed):
+    name, options = VARIANTS[variant]
+    game, reference = make_game(name, **options), REFERENCE[name](**options)
+    history = []
+    for state, action in played(game, seed):
+        result = reference.result(history)
+        assert (result is not None) == game.is_over(state)
+        if action is None:
+            assert list(game.scores(state)) == pytest.approx([float(points) for points in result], rel=1e-15)
+            assert game.ranks(state) == tuple(1 + sum(o > mine for o in result) for mine in result)
+        else:
+            assert game.seat_to_act(state) == reference.turn(history)
+            assert list(game.legal_actions(state)) == reference.legal(history)
+            history.append(action)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=SEEDS)
+def test_actions_are_read_back_from_their_text(variant, seed):
+    name, options = VARIANTS[variant]
+    game = make_game(name, **options)
+    for state, _ in played(game, seed):
+        for action in game.legal_actions(state):
+            text = game.format_action(action)
+            assert game.parse_action(text) == action
+            assert game.parse_action(f" {text.upper()} ") == action
+    for nonsense in ("", "?", "4c", "c0", "c-1", "c4x", "v", "vv", "v1.5", "1", "c99999999", "٣", "v٣"):
+        with pytest.raises(IllegalActionError):
+            game.parse_action(nonsense)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=SEEDS)
+def test_scores_and_drawings_can_be_had_at_any_time(variant, seed):
+    name, options = VARIANTS[variant]
+    game = make_game(name, **options)
+    for state, _ in played(game, seed):
+        assert len(game.scores(state)) == game.players
+        drawing = game.render(state)
+        assert drawing.isprintable() or "\n" in drawing
+        assert not re.search(r"[ \t]+$", drawing, re.MULTILINE)
+
+
+def test_a_refusal_names_a_rule_of_the_rulebook(variant):
+    name, options = VARIANTS[variant]
+    game = make_game(name, **options)
+    rules = set(re.findall(r"^(\d+)\.", game.rulebook(), re.MULTILINE))
+    cited = set()
+    for state, _ in played(game, 1):
+        for candidate in candidates(game):
+            try:
+                game.apply(state, candidate)
+            except IllegalActionError as error:
+                cited |= set(re.findall(r"\(rule (\d+)\)", error.reason))
+    assert cited
+    assert cited <= rules
+
+
+def test_every_game_is_in_the_table_of_variants(variant):
+    assert {name for name, _ in VARIANTS.values()} == set(GAMES)

@@ -1,0 +1,80 @@
+"""Bad options are refused with the option, the value and what would be accepted."""
+
+import pytest
+
+from arena.errors import OptionError, UnknownNameError, UsageError
+from arena.games import GAMES, make_game
+from arena.games.options import IntOption
+
+REFUSED = [
+    ("plusminus", {"size": 1}, "size = 1: accepted is a whole number from 2 to 100"),
+    ("plusminus", {"size": 8.0}, "size = 8.0: accepted is a whole number from 2 to 100"),
+    ("plusminus", {"size": True}, "size = True: accepted is a whole number from 2 to 100"),
+    ("plusminus", {"grid_first": 3}, "grid_first = 3: accepted is 1 or 2"),
+    ("plusminus", {"grid_first": "1"}, "grid_first = '1': accepted is 1 or 2"),
+    ("plusminus", {"players": 3}, "players = 3: plusminus is a game for exactly 2 players"),
+    ("differences", {"players": 1}, "players = 1: differences is a game for exactly 2 players"),
+    ("differences", {"scoring": "twice"}, "scoring = 'twice': accepted is 'distinct' or 'once'"),
+    ("differences", {"sise": 8}, "sise = 8: differences has no such option; did you mean 'size'?"),
+    ("coprimality", {"size": 2}, "size = 2: accepted is a whole number from 3 to 100"),
+    ("coprimality", {"max_grids": 0}, "max_grids = 0: accepted is a whole number from 1 to 1000"),
+    ("multiplication", {"size": 8}, "multiplication for 2 players needs 2k + 1 with k >= 3; nearest: 7 or 9"),
+    ("multiplication", {"size": 5}, "multiplication for 2 players needs 2k + 1 with k >= 3; nearest: 7"),
+    ("multiplication", {"players": 3}, "multiplication for 3 players needs 3k + 1 with k >= 3; nearest: 10"),
+    ("multiplication", {"size": 100}, "nearest: 99"),
+    ("plaid", {"width": 5, "height": 5}, "5 * 5 is not divisible by 2"),
+    ("plaid", {"players": 7}, "60 * 60 is not divisible by 7"),
+    ("plaid", {"width": 4, "height": 3, "lines": 6}, "a sheet of 4 by 3 has room for at most 5 lines"),
+    ("plaid", {"lines": 0}, "lines = 0: accepted is a whole number from 1"),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "message"), REFUSED)
+def test_a_bad_option_is_refused_with_what_is_accepted(name, options, message):
+    with pytest.raises(OptionError) as raised:
+        make_game(name, **options)
+    assert message in str(raised.value)
+    assert isinstance(raised.value, ValueError)
+    assert raised.value.option in {*options, *(option.name for option in GAMES[name].OPTIONS)}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_bounds_are_accepted_and_one_beyond_is_not(name):
+    fitting = {"multiplication": {"players": 2, "size": 7}, "plaid": {"players": 2, "width": 1000, "height": 1000}}
+    for option in GAMES[name].OPTIONS:
+        if not isinstance(option, IntOption):
+            continue
+        for value in (option.minimum - 1, option.maximum + 1):
+            with pytest.raises(OptionError):
+                make_game(name, **{option.name: value})
+        if name not in fitting:
+            for value in (option.minimum, option.maximum):
+                assert make_game(name, **{option.name: value}).options[option.name] == value
+    assert make_game(name, **fitting.get(name, {})).players == 2
+
+
+def test_defaults_are_those_of_the_rulings():
+    assert make_game("plusminus").options == {"size": 8, "grid_first": 1}
+    assert make_game("plaid").options == {"players": 2, "width": 60, "height": 60, "lines": 12}
+    assert make_game("coprimality").options == {"players": 2, "size": 12, "max_grids": 10}
+    assert make_game("differences").options == {"size": 8, "scoring": "distinct"}
+    assert make_game("multiplication").options == {"players": 2, "size": 9}
+
+
+def test_two_players_may_be_said_of_a_game_for_two():
+    assert make_game("differences", players=2).players == 2
+
+
+def test_an_unknown_game_is_refused_with_the_nearest_name():
+    with pytest.raises(UnknownNameError, match="unknown game 'plaids': did you mean 'plaid'"):
+        make_game("plaids")
+
+
+@pytest.mark.parametrize("path", ["nowhere.module:Game", "arena.games:Nothing", "arena.errors:UsageError", ":", "a:"])
+def test_a_dotted_path_that_holds_no_game_is_refused(path):
+    with pytest.raises(UsageError, match="game"):
+        make_game(path)
+
+
+def test_a_dotted_path_is_accepted_wherever_a_name_is():
+    assert make_game("arena.games.differences:Differences", size=4).name == "differences"
