@@ -9,8 +9,8 @@ For two players.
    ``grid_first = 2`` seat 1 starts, which the designer later thought fairer.
 3. No two marks may share a row or a column. The match is over when every row and column has its mark.
 4. Seat 0 compares its list with the steps of the marks' heights from left to right: ``+`` for up, ``-`` for down.
-   Seat 1 compares its list with the steps of the marks' columns from the bottom row up. Each place where list and steps agree
-   scores one.
+   Seat 1 compares its list with the steps of the marks' columns from the bottom row up. Each place where list and
+   steps agree scores one.
 5. The higher score wins; equal scores are a tie.
 
 Before the end, scores count the steps between neighbouring columns (rows) that both hold a mark.

@@ -10,7 +10,6 @@ of growing precision, which must end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
 
@@ -41,8 +40,14 @@ def sum_of_roots(numbers: Iterable[int]) -> dict[int, int]:
 
 def _bounds(surd: Surd, bits: int) -> tuple[int, int]:
     """Return integers that enclose ``surd * 2**bits``."""
-    low = sum(isqrt((count * count * squarefree) << (2 * bits)) for squarefree, count in surd.items())
-    return low, low + len(surd)
+    low = sum(count * _scaled_root(squarefree, bits) for squarefree, count in surd.items())
+    return low, low + sum(surd.values())
+
+
+@lru_cache(maxsize=1 << 16)
+def _scaled_root(number: int, bits: int) -> int:
+    """Return the integer part of ``sqrt(number) * 2**bits``."""
+    return isqrt(number << (2 * bits))
 
 
 def is_less(left: Surd, right: Surd) -> bool:
@@ -65,9 +70,10 @@ def nearest_float(surd: Surd) -> float:
         return float(surd.get(1, 0))
     bits = 64
     while True:
-        low, high = (float(Fraction(bound, 1 << bits)) for bound in _bounds(surd, bits))
-        if low == high:
-            return low
+        low, high = _bounds(surd, bits)
+        nearest = low / (1 << bits)  # dividing integers rounds to the nearest float
+        if nearest == high / (1 << bits):
+            return nearest
         bits *= 2
 
 

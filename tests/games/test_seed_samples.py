@@ -1,5 +1,7 @@
 """The samples worked out by the designer (shared by his texts: the grid, the lists and the scores)."""
 
+from itertools import pairwise
+
 import pytest
 
 from arena.games import make_game
@@ -41,7 +43,7 @@ DIFFERENCES = heights_of("""
 
 
 def signs(line):
-    return "".join("+" if b > a else "-" for a, b in zip(line, line[1:], strict=False))
+    return "".join("+" if b > a else "-" for a, b in pairwise(line))
 
 
 def test_plusminus_sample_scores_four_and_five():

@@ -1,0 +1,1 @@
+"""One match: the referee, the clocks, and going through a record again."""

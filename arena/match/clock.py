@@ -1,0 +1,31 @@
+"""The clock of one seat: what an action may take, and what is left afterwards. It reads no clock itself."""
+
+from __future__ import annotations
+
+from arena.records import TimeControl
+
+NO_LIMIT_SECONDS = 24 * 3600.0
+"""Used where a time control sets neither a limit per action nor a bank; it keeps every wait finite."""
+
+
+class SeatClock:
+    """Keeps the bank of one seat through a match.
+
+    Attributes:
+        bank_seconds: what is left in the bank; None without one.
+    """
+
+    def __init__(self, time_control: TimeControl) -> None:
+        self._per_action = time_control.per_action_seconds
+        self._increment = time_control.increment_seconds
+        self.bank_seconds = time_control.bank_seconds
+
+    def allowed_seconds(self) -> float:
+        """Return how long the next action may take: the lower of the limit per action and the bank."""
+        limits = [limit for limit in (self._per_action, self.bank_seconds) if limit is not None]
+        return min(limits, default=NO_LIMIT_SECONDS)
+
+    def charge(self, wall_seconds: float) -> None:
+        """Take an action's time out of the bank (never below zero: the margin is forgiven), then add the increment."""
+        if self.bank_seconds is not None:
+            self.bank_seconds = max(0.0, self.bank_seconds - wall_seconds) + self._increment

@@ -1,0 +1,29 @@
+"""Who placed where when a match ended, forfeits included: the one place that decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from arena.games import Game
+
+
+def final_ranks(game: Game[Any], state: Any, forfeited: Sequence[int]) -> list[int]:
+    """Return the final rank of each seat.
+
+    Seats that did not forfeit are ranked among themselves by the rules, as the state stands. Seats that forfeited come
+    after all of them; of two, the earlier one is last.
+
+    Args:
+        game: the rules.
+        state: the state in which the match ended, over or not.
+        forfeited: the seats that forfeited, in order.
+    """
+    by_rules = game.ranks(state)
+    honest = [seat for seat in range(game.players) if seat not in forfeited]
+    ranks = [0] * game.players
+    for seat in honest:
+        ranks[seat] = 1 + sum(by_rules[other] < by_rules[seat] for other in honest)
+    for order, seat in enumerate(forfeited):
+        ranks[seat] = game.players - order
+    return ranks

@@ -1,0 +1,213 @@
+"""The referee: plays one match between players, enforces the rules and the clocks, and writes the record.
+
+A bot's fault becomes data here, and nowhere else: whatever a player raises as ``BotError``, and every action the rules
+refuse, turns into a ``Fault`` and a forfeit. Our own failures pass through as exceptions, and the match is void.
+
+What a forfeit does: with two players, or in a game that knows no elimination, the match ends at once. Otherwise the
+seat is taken out by the rules when its action is due, and the match goes on.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from arena.errors import BotError, IllegalActionError, MatchStateError
+from arena.games import Game, make_game
+from arena.match.clock import SeatClock
+from arena.match.outcome import final_ranks
+from arena.players.player import Answer, Player, Request
+from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
+from arena.records import Fault, MatchRecord, MatchSpec
+from arena.version import __version__
+
+Observer = Callable[[Game[Any], Any, list[Any]], None]
+"""Called with the game, the state and the actions so far, after the opening and after each action."""
+
+VERSIONS = {"arena": __version__, "protocol": str(PROTOCOL_VERSION), "python": platform.python_version()}
+
+
+def play_match(
+    spec: MatchSpec, players: Sequence[Player], isolation: str = "none", observer: Observer | None = None
+) -> MatchRecord:
+    """Play one match.
+
+    Args:
+        spec: the match.
+        players: one for each seat.
+        isolation: the level the players run under, for the record.
+        observer: is shown each state.
+
+    Raises:
+        MatchStateError: if the opening is not legal or ends the match, or players are missing: our own mistake.
+        VoidMatchError: if the arena itself failed.
+    """
+    return Referee(spec, players, isolation, observer).play()
+
+
+class Referee:
+    """One match on its way. Use ``play_match``."""
+
+    def __init__(self, spec: MatchSpec, players: Sequence[Player], isolation: str, observer: Observer | None) -> None:
+        self._spec = spec
+        self._players = players
+        self._isolation = isolation
+        self._observer = observer
+        self._game = make_game(spec.game, **spec.options)
+        if len(players) != self._game.players:
+            raise MatchStateError(f"{len(players)} players for the {self._game.players} seats of {spec.game}")
+        self._state: Any = self._game.initial_state()
+        self._actions: list[list[Any]] = []
+        self._wall: list[float | None] = []
+        self._cpu: list[float | None] = []
+        self._notes: list[list[Any]] = []
+        self._faults: list[Fault] = []
+        self._clocks = [SeatClock(spec.time_control) for _ in players]
+        self._heard = [0] * len(players)  # how many actions each seat has been told
+
+    def play(self) -> MatchRecord:
+        """Play the match from the opening to its end."""
+        started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._play_opening()
+        self._seat_everybody()
+        while (seat := self._game.seat_to_act(self._state)) is not None:
+            if self._faults and not self._goes_on_without_forfeited():
+                break
+            if self._has_forfeited(seat):
+                self._take_out(seat)
+            else:
+                self._let_act(seat)
+        return self._end(started_at)
+
+    def _play_opening(self) -> None:
+        for action in self._spec.opening_actions:
+            seat = self._game.seat_to_act(self._state)
+            try:
+                self._state = self._game.apply(self._state, action)
+            except IllegalActionError as error:
+                raise MatchStateError(f"opening {self._spec.opening}: {error}") from error
+            self._note_action(seat, action, None, None)
+        if self._game.is_over(self._state):
+            raise MatchStateError(f"opening {self._spec.opening} ends the match")
+        self._show()
+
+    def _seat_everybody(self) -> None:
+        for seat, player in enumerate(self._players):
+            seating = Seating(
+                self._spec.match,
+                self._spec.game,
+                self._game.options,
+                self._game.players,
+                seat,
+                self._spec.rng_seed,
+                self._spec.time_control,
+            )
+            try:
+                player.begin(seating)
+            except BotError as error:
+                self._forfeit(seat, error.kind, error.detail)
+
+    def _goes_on_without_forfeited(self) -> bool:
+        return self._game.players > 2 and self._game.withdraw(self._state) is not None
+
+    def _has_forfeited(self, seat: int) -> bool:
+        return any(fault.seat == seat for fault in self._faults)
+
+    def _take_out(self, seat: int) -> None:
+        self._state = self._game.withdraw(self._state)
+        self._note_action(seat, None, None, None)
+        self._tell_everybody()
+
+    def _let_act(self, seat: int) -> None:
+        """Ask one seat for one action and apply it, or turn its fault into a forfeit."""
+        clock = self._clocks[seat]
+        player = self._players[seat]
+        try:
+            answer = player.ask(self._request(seat, player, clock))
+            self._state = self._game.apply(self._state, answer.action)
+        except BotError as error:
+            self._forfeit(seat, error.kind, error.detail)
+            return
+        except IllegalActionError as error:
+            self._forfeit(seat, "illegal", f"{shortened(answer.action)}: {error.reason}")
+            return
+        clock.charge(answer.wall_seconds)
+        self._keep(seat, answer)
+
+    def _request(self, seat: int, player: Player, clock: SeatClock) -> Request:
+        wants = player.wants
+        since = self._actions[self._heard[seat] :]
+        self._heard[seat] = len(self._actions)
+        return Request(
+            len(self._actions),
+            since,
+            clock.allowed_seconds(),
+            clock.bank_seconds,
+            self._spec.time_control.margin_seconds,
+            self._game.observation(self._state) if wants.observation else None,
+            self._game.legal_actions(self._state) if wants.legal else None,
+        )
+
+    def _keep(self, seat: int, answer: Answer) -> None:
+        if answer.note is not None:
+            self._notes.append([len(self._actions), answer.note])
+        self._note_action(seat, answer.action, answer.wall_seconds, answer.cpu_seconds)
+        self._tell_everybody()
+
+    def _note_action(self, seat: int | None, action: Any, wall: float | None, cpu: float | None) -> None:
+        self._actions.append([seat, action])
+        self._wall.append(wall)
+        self._cpu.append(cpu)
+
+    def _tell_everybody(self) -> None:
+        for player in self._players:
+            if player.wants.updates:
+                player.tell_update(len(self._actions), self._actions[-1:])
+        self._show()
+
+    def _show(self) -> None:
+        if self._observer is not None:
+            self._observer(self._game, self._state, self._actions)
+
+    def _forfeit(self, seat: int, kind: str, detail: str) -> None:
+        fault = Fault(seat, kind, len(self._actions), detail)
+        self._faults.append(fault)
+        self._players[seat].tell_fault(fault)
+
+    def _end(self, started_at: str) -> MatchRecord:
+        scores = list(self._game.scores(self._state))
+        ranks = final_ranks(self._game, self._state, [fault.seat for fault in self._faults])
+        termination = "forfeit" if self._faults else "normal"
+        reports = [player.end(ranks, scores, termination, self._faults) for player in self._players]
+        for seat, report in enumerate(reports):
+            own = [k for k, (actor, _) in enumerate(self._actions) if actor == seat]
+            report.wall_seconds = sum(self._wall[k] or 0.0 for k in own)
+            report.cpu_seconds = sum(self._cpu[k] or 0.0 for k in own)
+            report.off_turn_cpu_seconds = max(0.0, report.off_turn_cpu_seconds - report.cpu_seconds)
+        spec = self._spec
+        return MatchRecord(
+            match=spec.match,
+            tournament=spec.tournament,
+            game=spec.game,
+            options=self._game.options,
+            bots=[bot.label for bot in spec.bots],
+            rng_seed=spec.rng_seed,
+            encounter=spec.encounter,
+            opening=spec.opening,
+            opening_plies=len(spec.opening_actions),
+            actions=self._actions,
+            scores=scores,
+            ranks=ranks,
+            termination=termination,
+            faults=self._faults,
+            wall_seconds=self._wall,
+            cpu_seconds=self._cpu,
+            seats=reports,
+            notes=self._notes,
+            time_control=spec.time_control,
+            isolation=self._isolation,
+            versions=VERSIONS,
+            started_at=started_at,
+        )

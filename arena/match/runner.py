@@ -1,0 +1,75 @@
+"""Runs matches one after another in this process, launching each bot once and keeping it for the next match."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from arena.match.referee import Observer, play_match
+from arena.players.isolation import Limits
+from arena.players.process_player import ProcessPlayer
+from arena.records import Bot, MatchRecord, MatchSpec
+
+KEPT_BOTS = 16
+"""Bots that stay alive between matches; of more, those idle the longest are ended."""
+
+_Place = tuple[Bot, int]
+"""A bot, and which of its copies: a bot that plays itself runs once for each seat."""
+
+
+class MatchRunner:
+    """Plays match specs. Use as a context manager, so that no bot is left running."""
+
+    def __init__(self, isolation: str = "none", limits: Limits | None = None, fresh_bots: bool = False) -> None:
+        """Prepare to run matches.
+
+        Args:
+            isolation: the level from ``choose_isolation``.
+            limits: the resource limits of bots, at the level ``limits``.
+            fresh_bots: launch every bot anew for every match.
+        """
+        self._isolation = isolation
+        self._limits = limits
+        self._fresh_bots = fresh_bots
+        self._players: dict[_Place, ProcessPlayer] = {}  # in the order of their last use
+
+    def __enter__(self) -> MatchRunner:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def play(self, spec: MatchSpec, observer: Observer | None = None) -> MatchRecord:
+        """Play one match.
+
+        Raises:
+            VoidMatchError: if the arena itself failed; the bots of the match have been ended.
+        """
+        places = [(bot, spec.bots[:seat].count(bot)) for seat, bot in enumerate(spec.bots)]
+        players = [
+            self._players.pop(place) if place in self._players else self._new_player(place[0]) for place in places
+        ]
+        try:
+            record = play_match(spec, players, self._isolation, observer)
+        except BaseException:
+            for player in players:
+                player.close()
+            raise
+        self._keep(places, players)
+        return record
+
+    def _new_player(self, bot: Bot) -> ProcessPlayer:
+        return ProcessPlayer(bot, self._isolation, self._limits)
+
+    def _keep(self, places: list[_Place], players: list[ProcessPlayer]) -> None:
+        if self._fresh_bots:
+            for player in players:
+                player.close()
+            return
+        self._players.update(zip(places, players, strict=True))
+        while len(self._players) > max(KEPT_BOTS, len(players)):
+            self._players.pop(next(iter(self._players))).close()
+
+    def close(self) -> None:
+        """End every bot."""
+        while self._players:
+            self._players.popitem()[1].close()

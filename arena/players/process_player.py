@@ -1,0 +1,138 @@
+"""A seat's player that is a bot process speaking the protocol. The process is kept and reused over matches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from arena.errors import BotError, MatchStateError
+from arena.players.isolation import Limits
+from arena.players.player import Answer, Player, Request
+from arena.players.process import BotProcess
+from arena.protocol import messages
+from arena.protocol.frames import MAX_BYTES_TO_BOT, FrameError, Message, decode_body, encode_frame
+from arena.protocol.messages import Ready, Seating, Wants
+from arena.records import Bot, Fault, SeatReport
+from arena.version import __version__
+
+QUIT_GRACE_SECONDS = 0.5
+"""How long a bot may take to leave after ``quit`` before it is killed."""
+
+FAULT_GRACE_SECONDS = 0.05
+"""How long a bot that committed a fault may take to read about it before it is killed."""
+
+
+class ProcessPlayer(Player):
+    """A bot process in a seat.
+
+    Attributes:
+        bot: what is launched.
+        ready: what the bot said of itself when it started.
+    """
+
+    def __init__(self, bot: Bot, isolation: str = "none", limits: Limits | None = None) -> None:
+        self.bot = bot
+        self.wants = Wants()
+        self.ready = Ready()
+        self._isolation = isolation
+        self._limits = limits
+        self._process: BotProcess | None = None
+        self._match = 0
+        self._cpu_at_begin: float | None = None
+        self._last_report = SeatReport()
+
+    def begin(self, seating: Seating) -> None:
+        """Launch the bot if it is not running, and tell it of the match."""
+        self._match = seating.match
+        self._last_report = SeatReport(exit="not started")
+        process = self._process or self._launch(seating.time_control.startup_seconds)
+        self._cpu_at_begin = process.cpu_seconds()
+        process.tell(_frame(messages.match(seating)))
+
+    def _launch(self, startup_seconds: float) -> BotProcess:
+        self._process = BotProcess(self.bot.command, self.bot.directory, self._isolation, self._limits)
+        try:
+            body, _ = self._process.ask(_frame(messages.hello(__version__)), startup_seconds)
+            self.ready = messages.read_ready(_decode(body))
+        except BotError as error:
+            kind = "start" if error.kind in ("timeout", "exit") else error.kind
+            raise BotError(kind, f"before it was ready: {error.detail}") from error
+        self.wants = self.ready.wants
+        return self._process
+
+    def ask(self, request: Request) -> Answer:
+        """Ask the bot for an action."""
+        process = self._running()
+        message = messages.act(self._match, request.ply, request.actions, request.seconds, request.bank_seconds)
+        if request.observation is not None:
+            message["observation"] = request.observation
+        if request.legal is not None:
+            message["legal"] = request.legal
+        cpu_before = process.cpu_seconds()
+        body, wall_seconds = process.ask(_frame(message), request.seconds + request.margin_seconds)
+        cpu_after = process.cpu_seconds()
+        action, note = messages.read_action(_decode(body), request.ply)
+        cpu = cpu_after - cpu_before if cpu_before is not None and cpu_after is not None else None
+        return Answer(action, wall_seconds, cpu, note)
+
+    def tell_update(self, ply: int, actions: Sequence[Any]) -> None:
+        """Send an update."""
+        if self._process is not None:
+            self._process.tell(_frame(messages.update(self._match, ply, actions)))
+
+    def tell_fault(self, fault: Fault) -> None:
+        """Tell the bot why, and end it; the next match starts it anew."""
+        if self._process is not None:
+            self._end_process(_frame(messages.fault(fault.kind, fault.detail)), FAULT_GRACE_SECONDS)
+
+    def end(
+        self, ranks: Sequence[int], scores: Sequence[float], termination: str, faults: Sequence[Fault]
+    ) -> SeatReport:
+        """Tell the bot how the match ended; it goes on running, for the next one."""
+        process = self._process
+        if process is not None:
+            process.tell(_frame(messages.end(self._match, ranks, scores, termination, faults)))
+            self._last_report = _report(process, self._cpu_used(process))
+        return self._last_report
+
+    def close(self) -> None:
+        """Ask the bot to leave, and see to it that it does."""
+        if self._process is not None:
+            self._end_process(_frame(messages.quit_message()), QUIT_GRACE_SECONDS)
+
+    def _end_process(self, last_words: bytes, grace_seconds: float) -> None:
+        process = self._running()
+        self._process = None
+        cpu_used = self._cpu_used(process)
+        process.end(last_words, grace_seconds)
+        self._last_report = _report(process, cpu_used)
+
+    def _cpu_used(self, process: BotProcess) -> float:
+        """Return the CPU time used since the match began; the referee takes the time on turn out of it."""
+        now = process.cpu_seconds()
+        return now - self._cpu_at_begin if now is not None and self._cpu_at_begin is not None else 0.0
+
+    def _running(self) -> BotProcess:
+        if self._process is None:
+            raise MatchStateError(f"{self.bot.label} is not running")
+        return self._process
+
+
+def _report(process: BotProcess, cpu_used: float) -> SeatReport:
+    return SeatReport(off_turn_cpu_seconds=cpu_used, exit=process.exit_text, stderr=process.take_stderr())
+
+
+def _frame(message: Message) -> bytes:
+    frame = encode_frame(message)
+    if len(frame) > MAX_BYTES_TO_BOT:
+        raise MatchStateError(
+            f"a {message['type']} message of {len(frame)} bytes; the protocol allows {MAX_BYTES_TO_BOT}"
+        )
+    return frame
+
+
+def _decode(body: bytes) -> Message:
+    try:
+        return decode_body(body)
+    except FrameError as error:
+        raise BotError("protocol", str(error)) from error

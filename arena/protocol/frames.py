@@ -1,0 +1,119 @@
+"""Frames: four bytes of length, big-endian, then one msgpack map with a string ``type``.
+
+Bytes from a bot are hostile until they have passed ``decode_body``: length, depth, number of values, key types and
+finite numbers are checked before anything else looks at them.
+"""
+
+from __future__ import annotations
+
+import struct
+from math import isfinite
+from typing import Any
+
+import msgpack
+
+MAX_BYTES_FROM_BOT = 64 * 1024
+MAX_BYTES_TO_BOT = 1024 * 1024
+MAX_DEPTH = 16
+MAX_NODES = 4096
+HEADER_BYTES = 4
+
+Message = dict[str, Any]
+
+_HEADER = struct.Struct(">I")
+_SCALARS = (int, str, bool, type(None), bytes)
+
+
+class FrameError(ValueError):
+    """Bytes that are no frame of this protocol; the text says why."""
+
+
+def encode_frame(message: Message) -> bytes:
+    """Return the frame of a message."""
+    body: bytes = msgpack.packb(message)
+    return _HEADER.pack(len(body)) + body
+
+
+def body_length(header: bytes | bytearray, limit: int = MAX_BYTES_FROM_BOT) -> int:
+    """Return the length that the first four bytes of a frame announce.
+
+    Raises:
+        FrameError: if it is 0 or above ``limit`` bytes, with a hint when the bytes look like printed text.
+    """
+    (length,) = _HEADER.unpack_from(header)
+    if length > limit:
+        start = bytes(header[:HEADER_BYTES])
+        if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in start):
+            raise FrameError(f"text instead of a frame, starting {start.decode()!r}: did the bot print to stdout?")
+        raise FrameError(f"a message of {length} bytes was announced; at most {limit} are accepted")
+    if length == 0:
+        raise FrameError("an empty message was announced")
+    return int(length)
+
+
+def decode_body(body: bytes) -> Message:
+    """Return the message in the body of a frame from a bot.
+
+    Raises:
+        FrameError: if it is not one msgpack map with a string ``type`` within the limits.
+    """
+    try:
+        message = msgpack.unpackb(body, raw=False, strict_map_key=True, object_pairs_hook=_unique, ext_hook=_no_ext)
+    except FrameError:
+        raise
+    except (ValueError, TypeError, RecursionError, msgpack.exceptions.UnpackException) as error:
+        raise FrameError(f"not valid msgpack ({_reason(error)})") from error
+    if type(message) is not dict:
+        raise FrameError(f"a message is a map; this is a {type(message).__name__}")
+    if type(message.get("type")) is not str:
+        raise FrameError("a message is a map with a string under 'type'")
+    _check_values(message)
+    return message
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, msgpack.exceptions.ExtraData):
+        return "bytes are left after the map"
+    if isinstance(error, msgpack.exceptions.StackError):
+        return "nested too deep"
+    return str(error) or "it ends in the middle of a value"
+
+
+def _unique(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+    """Build a map, refusing keys that are not strings or stand twice."""
+    built = dict(pairs)
+    if len(built) != len(pairs):
+        raise FrameError("a key stands twice in a map")
+    for key in built:
+        if type(key) is not str:
+            raise FrameError(f"a map key is a {type(key).__name__}; keys are strings")
+    return built
+
+
+def _no_ext(code: int, data: bytes) -> Any:
+    raise FrameError(f"msgpack extension type {code}; extension types are not used")
+
+
+def _check_values(message: Message) -> None:
+    """Check depth, number of values and finite numbers, one level of nesting at a time."""
+    level: list[Any] = [message]
+    nodes = 1
+    for _depth in range(MAX_DEPTH):
+        below: list[Any] = []
+        for container in level:
+            for value in container.values() if type(container) is dict else container:
+                kind = type(value)
+                if kind is dict or kind is list:
+                    below.append(value)
+                elif kind is float:
+                    if not isfinite(value):
+                        raise FrameError(f"the number {value}; numbers are finite")
+                elif kind not in _SCALARS:
+                    raise FrameError("a msgpack timestamp; extension types are not used")
+            nodes += len(container)
+        if nodes > MAX_NODES:
+            raise FrameError(f"more than {MAX_NODES} values in one message")
+        if not below:
+            return
+        level = below
+    raise FrameError(f"nested deeper than {MAX_DEPTH} levels")

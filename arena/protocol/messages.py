@@ -1,0 +1,206 @@
+"""The messages of protocol version 1: built here for bots, and checked here when they come from bots.
+
+protocol.md describes every message with every field; the two say the same, and a test holds them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgpack
+
+from arena.errors import BotError
+from arena.protocol.frames import MAX_BYTES_FROM_BOT, MAX_DEPTH, MAX_NODES, Message
+from arena.records import Fault, TimeControl
+
+PROTOCOL_VERSION = 1
+MAX_NOTE_BYTES = 4096
+MAX_NAME_CHARACTERS = 100
+
+TEXT_FIELDS = ("name", "version", "author")
+
+
+class Wants(NamedTuple):
+    """The parts of ``act`` and the extra messages a bot asks for.
+
+    Attributes:
+        legal: the list of legal actions in every ``act``.
+        observation: the observation in every ``act``.
+        updates: an ``update`` message for every action as it happens.
+    """
+
+    legal: bool = True
+    observation: bool = True
+    updates: bool = False
+
+
+class Ready(NamedTuple):
+    """What a bot says of itself when it has started."""
+
+    wants: Wants = Wants()
+    name: str = ""
+    version: str = ""
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seating:
+    """What a bot is told when a match begins."""
+
+    match: int
+    game: str
+    options: dict[str, Any]
+    players: int
+    seat: int
+    rng_seed: int
+    time_control: TimeControl
+
+
+def hello(arena_version: str) -> Message:
+    """Open the conversation with a bot that has just been launched."""
+    limits = {
+        "message_bytes": MAX_BYTES_FROM_BOT,
+        "depth": MAX_DEPTH,
+        "nodes": MAX_NODES,
+        "note_bytes": MAX_NOTE_BYTES,
+    }
+    return {"type": "hello", "protocol": PROTOCOL_VERSION, "arena": arena_version, "limits": limits}
+
+
+def match(seating: Seating) -> Message:
+    """Tell a bot that a match begins."""
+    time_control = seating.time_control
+    return {
+        "type": "match",
+        "match": seating.match,
+        "game": seating.game,
+        "options": seating.options,
+        "players": seating.players,
+        "seat": seating.seat,
+        "rng_seed": seating.rng_seed,
+        "time_control": {
+            "per_action_seconds": time_control.per_action_seconds,
+            "bank_seconds": time_control.bank_seconds,
+            "increment_seconds": time_control.increment_seconds,
+            "margin_seconds": time_control.margin_seconds,
+        },
+    }
+
+
+def act(
+    match_number: int,
+    ply: int,
+    actions: Sequence[Any],
+    seconds: float,
+    bank_seconds: float | None,
+) -> Message:
+    """Ask a bot for an action; the caller adds ``observation`` and ``legal`` where the bot wants them."""
+    return {
+        "type": "act",
+        "match": match_number,
+        "ply": ply,
+        "clock": {"seconds": seconds, "bank_seconds": bank_seconds},
+        "actions": actions,
+    }
+
+
+def update(match_number: int, ply: int, actions: Sequence[Any]) -> Message:
+    """Tell a bot that wants updates what has just been played."""
+    return {"type": "update", "match": match_number, "ply": ply, "actions": actions}
+
+
+def end(
+    match_number: int, ranks: Sequence[int], scores: Sequence[float], termination: str, faults: Sequence[Fault]
+) -> Message:
+    """Tell a bot how a match ended."""
+    return {
+        "type": "end",
+        "match": match_number,
+        "ranks": list(ranks),
+        "scores": list(scores),
+        "termination": termination,
+        "faults": [{"seat": f.seat, "kind": f.kind, "ply": f.ply, "detail": f.detail} for f in faults],
+    }
+
+
+def fault(kind: str, detail: str) -> Message:
+    """Tell a bot why it is about to be ended."""
+    return {"type": "fault", "kind": kind, "detail": detail}
+
+
+def quit_message() -> Message:
+    """Ask a bot to leave."""
+    return {"type": "quit"}
+
+
+def read_ready(message: Message) -> Ready:
+    """Check a ``ready`` from a bot.
+
+    Raises:
+        BotError: naming the field, the value and what is accepted.
+    """
+    _expect_type(message, "ready")
+    if type(message.get("protocol")) is not int or message["protocol"] != PROTOCOL_VERSION:
+        raise _refuse("ready.protocol", message.get("protocol"), f"{PROTOCOL_VERSION} is spoken here")
+    texts = {}
+    for name in TEXT_FIELDS:
+        text = message.get(name)
+        if text is not None and (type(text) is not str or len(text) > MAX_NAME_CHARACTERS):
+            raise _refuse(f"ready.{name}", text, f"a text of at most {MAX_NAME_CHARACTERS} characters is accepted")
+        texts[name] = text or ""
+    return Ready(_read_wants(message.get("wants")), **texts)
+
+
+def _read_wants(given: Any) -> Wants:
+    if given is None:
+        return Wants()
+    if type(given) is not dict:
+        raise _refuse("ready.wants", given, "a map is accepted")
+    for name, value in given.items():
+        if name in Wants._fields and type(value) is not bool:
+            raise _refuse(f"ready.wants.{name}", value, "true or false is accepted")
+    return Wants(**{name: value for name, value in given.items() if name in Wants._fields})
+
+
+def read_action(message: Message, ply: int) -> tuple[Any, Any]:
+    """Check an ``action`` from a bot and return ``(action, note)``; the action itself is the rules' business.
+
+    Raises:
+        BotError: naming the field, the value and what is accepted.
+    """
+    if message["type"] != "action":
+        _expect_type(message, "action")
+    echoed = message.get("ply")
+    if type(echoed) is not int or echoed != ply:
+        raise _refuse("action.ply", echoed, f"the ply asked for is {ply}")
+    if "action" not in message:
+        raise BotError("protocol", "the answer has no field 'action'")
+    note = message.get("note")
+    if note is not None:
+        _check_note(note)
+    return message["action"], note
+
+
+def _check_note(note: Any) -> None:
+    if type(note) not in (str, dict):
+        raise _refuse("action.note", note, "a text or a map is accepted")
+    size = len(msgpack.packb(note))
+    if size > MAX_NOTE_BYTES:
+        raise BotError("limit", f"a note of {size} bytes; at most {MAX_NOTE_BYTES} are accepted")
+
+
+def _expect_type(message: Message, expected: str) -> None:
+    if message["type"] != expected:
+        raise _refuse("type", message["type"], f"{expected!r} is due")
+
+
+def _refuse(field: str, value: Any, accepted: str) -> BotError:
+    return BotError("protocol", f"{field} = {shortened(value)}: {accepted}")
+
+
+def shortened(value: Any, limit: int = 80) -> str:
+    """Return the value as text that is safe to show: escaped, and cut after ``limit`` characters."""
+    text = ascii(value)
+    return text if len(text) <= limit else f"{text[:limit]}…"

@@ -1,0 +1,12 @@
+"""Ratings: pure functions from results to TrueSkill ratings, independent of the order of the results.
+
+>>> ratings = rate_results([(("a", "b"), (1, 2)), (("b", "a", "c"), (1, 1, 3))])
+>>> ratings["a"].mu > ratings["b"].mu > ratings["c"].mu
+True
+"""
+
+from __future__ import annotations
+
+from arena.ratings.set_fit import FittedField, Rating, Result, fit_results, rate_results
+
+__all__ = ["FittedField", "Rating", "Result", "fit_results", "rate_results"]

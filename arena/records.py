@@ -1,0 +1,170 @@
+"""What goes into a match and what comes out: plain frozen values without behaviour.
+
+A ``MatchSpec`` holds everything a worker needs; a ``MatchRecord`` is everything that happened. Both travel between
+processes, and a record is exactly what ``arena export`` prints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+FAULT_KINDS = ("start", "exit", "timeout", "protocol", "illegal", "limit")
+TERMINATIONS = ("normal", "forfeit", "adjudication", "void")
+ISOLATION_LEVELS = ("none", "limits")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """Time rules of a match, in seconds of wall clock.
+
+    Attributes:
+        per_action_seconds: the most one action may take; None for no such limit.
+        bank_seconds: the most all actions of a seat together may take; None for no such limit.
+        increment_seconds: put into the bank after each action.
+        startup_seconds: from launching a bot to its ``ready``.
+        margin_seconds: forgiven beyond each limit, for the way there and back.
+    """
+
+    per_action_seconds: float | None = 1.0
+    bank_seconds: float | None = None
+    increment_seconds: float = 0.0
+    startup_seconds: float = 10.0
+    margin_seconds: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """A program and how to launch it.
+
+    Attributes:
+        name: the name it goes by in tables.
+        version: the version its author gives.
+        command: the program and its arguments, ready to be launched.
+        directory: the working directory it is launched in.
+        games: the games it claims to play; empty for all.
+        content: a digest of its files; empty when unknown.
+    """
+
+    name: str
+    version: str
+    command: tuple[str, ...]
+    directory: str
+    games: tuple[str, ...] = ()
+    content: str = ""
+
+    @property
+    def label(self) -> str:
+        """``name@version``, as records and leaderboards show it."""
+        return f"{self.name}@{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSpec:
+    """Everything needed to play one match.
+
+    Attributes:
+        match: its number in the tournament, from 1.
+        tournament: the tournament's name; empty for a single match.
+        game: the game's name or dotted path.
+        options: the game's options.
+        bots: the bot in each seat.
+        rng_seed: given to every bot; the same for every try of this match.
+        opening: the number of the opening, from 0; None where the match starts from the beginning.
+        opening_actions: the actions of the opening.
+        encounter: the number of the encounter it belongs to, from 1.
+        time_control: the time rules.
+    """
+
+    match: int
+    tournament: str
+    game: str
+    options: dict[str, Any]
+    bots: tuple[Bot, ...]
+    rng_seed: int
+    opening: int | None = None
+    opening_actions: tuple[Any, ...] = ()
+    encounter: int = 1
+    time_control: TimeControl = TimeControl()
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a bot did wrong.
+
+    Attributes:
+        seat: the seat it sat in.
+        kind: one of ``FAULT_KINDS``.
+        ply: the number of actions so far.
+        detail: what happened, in one sentence with figures.
+    """
+
+    seat: int
+    kind: str
+    ply: int
+    detail: str
+
+
+@dataclass(slots=True)
+class SeatReport:
+    """What is known of one bot after a match.
+
+    Attributes:
+        wall_seconds: time on its own clock, all actions together.
+        cpu_seconds: CPU time it used while an answer was due.
+        off_turn_cpu_seconds: CPU time it used otherwise, from the start of the match.
+        exit: "running", "exit status N" or "signal NAME".
+        stderr: what it wrote to stderr during the match: the first and the last 32 KiB.
+    """
+
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    off_turn_cpu_seconds: float = 0.0
+    exit: str = "running"
+    stderr: str = ""
+
+
+@dataclass(slots=True)
+class MatchRecord:
+    """Everything that happened in a match. Field order is the order of ``arena export``.
+
+    Attributes:
+        actions: ``[seat, action]`` each, the opening included; the action is None where a seat that had forfeited was
+            taken out of the match by the rules (only coprimality with three or more).
+        scores: by the rules, as the match stood at its end.
+        ranks: final places: 1 is best, ties share; forfeits are last.
+        termination: one of ``TERMINATIONS``.
+        wall_seconds: beside ``actions``: from the last byte asked to the last byte answered; None in the opening.
+        cpu_seconds: beside ``actions``: the bot's CPU time; None where it can't be measured.
+        seats: a ``SeatReport`` for each seat.
+        notes: ``[ply, note]`` each, as the bots sent them.
+        versions: of the arena, the protocol and Python.
+        started_at: UTC, ISO 8601.
+    """
+
+    match: int
+    tournament: str
+    game: str
+    options: dict[str, Any]
+    bots: list[str]
+    rng_seed: int
+    encounter: int
+    opening: int | None
+    opening_plies: int
+    actions: list[list[Any]]
+    scores: list[int | float]
+    ranks: list[int]
+    termination: str
+    faults: list[Fault]
+    wall_seconds: list[float | None]
+    cpu_seconds: list[float | None]
+    seats: list[SeatReport]
+    notes: list[list[Any]]
+    time_control: TimeControl
+    isolation: str
+    versions: dict[str, str] = field(default_factory=dict)
+    started_at: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the record as JSON types."""
+        return asdict(self)

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Monte Carlo tree search: UCT (Kocsis and Szepesvári, 2006) with random playouts, for any number of seats.
+
+Actions are tried in the order of the lead they bring at once, and a position visited n times looks at about √n of them
+(progressive widening; Coulom, 2007), so that a hundred playouts are not spread over a hundred actions.
+
+Each node keeps, for the seat that chose it, the average reward of the playouts that went through it. A playout rewards
+a seat with its share of beaten rivals, and a little with its share of the score, so that a won match is still played
+for every point. The bot thinks for most of its time per action, or, with a bank, for the part of it that this action
+deserves; it answers at once when there is nothing to choose or when no other action can catch up any more.
+
+With ``--rollouts N`` it makes N playouts per action instead of watching the clock; it is then deterministic from the
+match's seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import time
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from arena.botkit import Choice, Clock, run
+from arena.games import Game
+
+EXPLORATION = 0.6
+WIDENING = 1.5
+SAMPLE = 3
+SCORE_WEIGHT = 0.2
+SAFETY_SECONDS = 0.02
+TIME_SHARE = 0.9
+BANK_ACTIONS = 15
+
+Rewards = list[float]
+
+
+class Node:
+    """A position in the tree, with the statistics of the action that led to it."""
+
+    __slots__ = ("action", "children", "seat", "state", "total", "untried", "visits")
+
+    def __init__(self, game: Game[Any], state: Any, action: Any) -> None:
+        self.state = state
+        self.action = action
+        self.seat = game.seat_to_act(state)
+        self.untried: list[Any] | None = None
+        self.children: list[Node] = []
+        self.visits = 0
+        self.total = 0.0
+
+    def next_action(self, game: Game[Any]) -> Any | None:
+        """Take the most promising action not tried yet, if this position has been visited often enough for one more."""
+        if self.seat is None or len(self.children) > WIDENING * math.sqrt(self.visits):
+            return None
+        if self.untried is None:
+            self.untried = by_lead(game, self.state, self.seat)
+        return self.untried.pop() if self.untried else None
+
+    def most_promising_child(self) -> Node:
+        """Return the child with the highest upper confidence bound."""
+        log_visits = math.log(self.visits)
+        return max(
+            self.children,
+            key=lambda child: child.total / child.visits + EXPLORATION * math.sqrt(log_visits / child.visits),
+        )
+
+
+def lead(game: Game[Any], seat: int, state: Any) -> float:
+    """Return how far ``seat`` is ahead of the best other seat."""
+    scores = game.scores(state)
+    return scores[seat] - max(score for other, score in enumerate(scores) if other != seat)
+
+
+def by_lead(game: Game[Any], state: Any, seat: int) -> list[Any]:
+    """Return the legal actions, those with the largest lead after them last; equal ones in random order."""
+    actions = list(game.legal_actions(state))
+    random.shuffle(actions)
+    return sorted(actions, key=lambda action: lead(game, seat, game.apply(state, action)))
+
+
+def rewards_of(game: Game[Any], state: Any) -> Rewards:
+    """Return each seat's reward, from 0 to 1, for a match that has ended."""
+    scores = game.scores(state)
+    everything = sum(scores) or 1
+    rivals = len(scores) - 1
+    rewards = []
+    for mine in scores:
+        beaten = sum((mine > other) + (mine == other) / 2 for other in scores) - 0.5
+        rewards.append((1 - SCORE_WEIGHT) * beaten / rivals + SCORE_WEIGHT * mine / everything)
+    return rewards
+
+
+def playout(game: Game[Any], state: Any) -> Rewards:
+    """Play to the end, each time with the one of a few random actions that brings the largest lead."""
+    while (seat := game.seat_to_act(state)) is not None:
+        actions = game.legal_actions(state)
+        sample = random.sample(actions, min(SAMPLE, len(actions)))
+        after = [game.apply(state, action) for action in sample]
+        state = max(after, key=partial(lead, game, seat)) if len(after) > 1 else after[0]
+    return rewards_of(game, state)
+
+
+def grow(game: Game[Any], root: Node) -> None:
+    """Walk down, add one node, play it out, and carry the rewards back up."""
+    path = [root]
+    node = root
+    while (action := node.next_action(game)) is None and node.children:
+        node = node.most_promising_child()
+        path.append(node)
+    if action is not None:
+        child = Node(game, game.apply(node.state, action), action)
+        node.children.append(child)
+        path.append(child)
+        node = child
+    rewards = playout(game, node.state)
+    root.visits += 1
+    for parent, child in pairwise(path):
+        child.visits += 1
+        assert parent.seat is not None
+        child.total += rewards[parent.seat]
+
+
+def is_decided(root: Node, playouts_left: float) -> bool:
+    """Tell whether the most visited action can't be caught up with any more."""
+    if len(root.children) < 2:
+        return False
+    first, second = sorted((child.visits for child in root.children), reverse=True)[:2]
+    return first - second > playouts_left
+
+
+def search(game: Game[Any], state: Any, keep_going: Callable[[int], float]) -> Node:
+    """Grow a tree until ``keep_going(playouts so far)``, the number of playouts still to come, is 0."""
+    root = Node(game, state, None)
+    while (left := keep_going(root.visits)) > 0:
+        if root.visits % 32 == 0 and is_decided(root, left):
+            break
+        grow(game, root)
+    return root
+
+
+def thinking_seconds(clock: Clock) -> float:
+    """Return how long to think: most of what an action may take, or a fair part of the bank."""
+    seconds = clock.seconds
+    if clock.bank_seconds is not None:
+        seconds = min(seconds, clock.bank_seconds / BANK_ACTIONS)
+    return max(0.0, min(seconds * TIME_SHARE, clock.seconds_left() - SAFETY_SECONDS))
+
+
+def choose(game: Game[Any], state: Any, clock: Clock, rollouts: int | None) -> Any:
+    """Return the action visited most."""
+    actions = game.legal_actions(state)
+    if len(actions) == 1:
+        return actions[0]
+    if rollouts is not None:
+        limit = rollouts
+        root = search(game, state, lambda done: limit - done)
+    else:
+        stop_at = time.monotonic() + thinking_seconds(clock)
+        started = time.monotonic()
+
+        def playouts_left(done: int) -> float:
+            now = time.monotonic()
+            rate = done / (now - started) if done else 1000.0
+            return max(0.0, stop_at - now) * rate if now < stop_at or done == 0 else 0.0
+
+        root = search(game, state, playouts_left)
+    best = max(root.children, key=lambda child: child.visits)
+    note = {"value": round(best.total / best.visits, 3), "playouts": root.visits}
+    return Choice(best.action, note)
+
+
+def main() -> None:
+    """Read the arguments and play."""
+    parser = argparse.ArgumentParser(description="Monte Carlo tree search")
+    parser.add_argument("--rollouts", type=int, help="playouts per action, instead of watching the clock")
+    arguments = parser.parse_args()
+    run(
+        lambda game, state, clock: choose(game, state, clock, arguments.rollouts),
+        name="mcts",
+        version="1",
+    )
+
+
+main()
