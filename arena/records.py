@@ -89,6 +89,29 @@ class MatchSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class ScheduledMatch:
+    """One line of a schedule, small enough for a million of them.
+
+    Attributes:
+        match: its number, from 1.
+        encounter: the encounter it belongs to, from 1.
+        game: which of the definition's games.
+        seats: the number of the entrant in each seat.
+        opening: the number of the opening, from 0.
+        opening_actions: its actions.
+        rng_seed: given to every bot.
+    """
+
+    match: int
+    encounter: int
+    game: int
+    seats: tuple[int, ...]
+    opening: int
+    opening_actions: tuple[Any, ...]
+    rng_seed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Fault:
     """What a bot did wrong.
 

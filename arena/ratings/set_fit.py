@@ -99,7 +99,20 @@ def fit_results(
     beta: float = BETA,
 ) -> FittedField:
     """Rate everybody, as ``rate_results`` does, and also tell the draw probability that was used."""
-    counts = _count(results)
+    counted = Counter((tuple(names), tuple(ranks)) for names, ranks in results)
+    return fit_counted(counted.items(), draw_probability=draw_probability, mu=mu, sigma=sigma, beta=beta)
+
+
+def fit_counted(
+    counted: Iterable[tuple[Result, int]],
+    *,
+    draw_probability: float | None = None,
+    mu: float = MU,
+    sigma: float = SIGMA,
+    beta: float = BETA,
+) -> FittedField:
+    """Rate everybody, as ``fit_results`` does, from results with how often each occurred."""
+    counts = _in_canonical_order(counted)
     if draw_probability is not None:
         return FittedField(_Fit(counts, Environment(draw_probability, mu, sigma, beta)).run(), draw_probability)
     probability = _kept_within_bounds(_tied_share(counts))
@@ -116,10 +129,9 @@ _Canonical = tuple[tuple[str, ...], tuple[int, ...]]
 """A result in canonical order, by rank and then by name, so that seats make no difference; ranks count from 0."""
 
 
-def _count(results: Iterable[Result]) -> Counter[_Canonical]:
-    """Count the distinct results: first as they are, which is quick for a million, then in canonical order."""
+def _in_canonical_order(counted: Iterable[tuple[Result, int]]) -> Counter[_Canonical]:
     counts: Counter[_Canonical] = Counter()
-    for (names, ranks), count in Counter((tuple(names), tuple(ranks)) for names, ranks in results).items():
+    for (names, ranks), count in counted:
         counts[_canonical(names, ranks)] += count
     return counts
 

@@ -28,8 +28,8 @@ from arena.botkit import Choice, Clock, run
 from arena.games import Game
 
 EXPLORATION = 0.6
-WIDENING = 1.5
-SAMPLE = 3
+WIDENING = 1.0
+SAMPLE = 8
 SCORE_WEIGHT = 0.2
 SAFETY_SECONDS = 0.02
 TIME_SHARE = 0.9

@@ -1,0 +1,95 @@
+"""Reading TOML files strictly: every fault of a file at once, each with its place, value and what is accepted."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from arena.errors import UsageError, suggestion
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
+    """Return the contents of a TOML file.
+
+    Raises:
+        UsageError: of the class ``error``, naming the file and what is wrong with it.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise error(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise error(f"{path}: this is a directory; a TOML file is expected") from None
+    except OSError as failure:
+        raise error(f"{path}: can't be read: {failure.strerror}") from failure
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as failure:
+        reason = "it is nested too deeply" if isinstance(failure, RecursionError) else str(failure)
+        raise error(f"{path}: not valid TOML: {reason}") from failure
+
+
+def check_model(model: type[ModelT], values: dict[str, Any], path: Path, error: type[UsageError]) -> ModelT:
+    """Return ``values`` as a checked model.
+
+    Raises:
+        UsageError: of the class ``error``, with every fault, each with its place, value and what is accepted.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(values)
+    except ValidationError as failure:
+        faults = [_sentence(model, dict(fault)) for fault in failure.errors(include_url=False)]
+        raise error(f"{path}: " + "; ".join(dict.fromkeys(faults))) from failure
+
+
+def _sentence(model: type[BaseModel], fault: dict[str, Any]) -> str:
+    location: Sequence[str | int] = [part for part in fault["loc"] if not str(part).startswith("function-")]
+    place = _place(location)
+    if fault["type"] == "extra_forbidden":
+        return f"{place}: unknown key; {suggestion(str(location[-1]), _keys_at(model, location[:-1]))}"
+    if fault["type"] == "missing":
+        return f"{place}: missing"
+    message = fault["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
+    value = fault["input"]
+    if isinstance(value, dict | list):
+        return f"{place}: {message}" if place else message
+    return f"{place} = {value!r}: {message}"
+
+
+def _place(location: Sequence[str | int]) -> str:
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")
+
+
+def _keys_at(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
+    """Return the keys that are accepted at a place in a model."""
+    for part in location:
+        if isinstance(part, int):
+            continue
+        field = model.model_fields.get(part)
+        inner = _model_in(field.annotation) if field is not None else None
+        if inner is None:
+            return []
+        model = inner
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    from pydantic import BaseModel
+
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for part in getattr(annotation, "__args__", ()):
+        if (found := _model_in(part)) is not None:
+            return found
+    return None

@@ -1,0 +1,85 @@
+"""The tables.
+
+``matches`` is the schedule, written before anything is played. ``records`` holds one row for each match that has been
+played, under the same key; a match without a record is still to be played. ``faults`` repeats the records' faults in a
+form that can be counted. ``voids`` keeps the tries that ended through our own failure.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
+
+SCHEMA_VERSION = 1
+
+metadata = MetaData()
+
+meta = Table("meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))
+
+tournaments = Table(
+    "tournaments",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(64), nullable=False, unique=True),
+    Column("definition", Text, nullable=False),
+    Column("created_at", String(40), nullable=False),
+)
+
+matches = Table(
+    "matches",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True),
+    Column("match", Integer, primary_key=True),
+    Column("encounter", Integer, nullable=False),
+    Column("game", Integer, nullable=False),
+    Column("seats", Text, nullable=False),
+    Column("opening", Integer, nullable=False),
+    Column("opening_actions", Text, nullable=False),
+    Column("rng_seed", BigInteger, nullable=False),
+)
+
+records = Table(
+    "records",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True),
+    Column("match", Integer, primary_key=True),
+    Column("game", String(200), nullable=False),
+    Column("bots", Text, nullable=False),
+    Column("ranks", Text, nullable=False),
+    Column("termination", String(16), nullable=False),
+    Column("digest", String(32), nullable=False),
+    Column("record", Text, nullable=False),
+    Index("records_by_game", "game"),
+)
+
+faults = Table(
+    "faults",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True),
+    Column("match", Integer, primary_key=True),
+    Column("seat", Integer, primary_key=True),
+    Column("game", String(200), nullable=False),
+    Column("bot", String(140), nullable=False),
+    Column("kind", String(16), nullable=False),
+)
+
+voids = Table(
+    "voids",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("tournament_id", ForeignKey("tournaments.id"), nullable=False),
+    Column("match", Integer, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", String(40), nullable=False),
+)
+
+bots = Table(
+    "bots",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(64), nullable=False),
+    Column("version", String(64), nullable=False),
+    Column("content", String(32), nullable=False),
+    Column("entry", Text, nullable=False),
+    Column("submitted_at", String(40), nullable=False),
+    Index("bots_by_name", "name", "version", unique=True),
+)

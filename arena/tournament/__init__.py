@@ -1,0 +1,1 @@
+"""A tournament on its way: definition, schedule, director, standings."""

@@ -1,0 +1,152 @@
+"""Where the arena keeps its things: one directory with the database, the submitted bots, the logs and the locks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from arena.errors import BotDefinitionError, UnknownNameError, UsageError
+from arena.players.manifest import MANIFEST, bot_files, load_bot
+from arena.records import Bot
+from arena.store.store import Store, StoredBot
+from arena.tournament.standings import Standings, standings
+
+DEFAULT_HOME = ".arena"
+HOME_VARIABLE = "ARENA_HOME"
+MAX_BOT_BYTES = 256 * 1024 * 1024
+
+
+class ArenaHome:
+    """The arena's directory. A context manager, or closed with ``close``.
+
+    Attributes:
+        directory: where it is.
+        store: its database.
+    """
+
+    def __init__(self, directory: str | os.PathLike[str] | None = None) -> None:
+        """Open the directory, creating it where there is none.
+
+        Args:
+            directory: by default $ARENA_HOME, or ``.arena`` in the working directory.
+
+        Raises:
+            StoreError: if its database can't be opened.
+        """
+        self.directory = Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME).resolve()
+        self.store = Store(self.directory / "arena.sqlite3")
+
+    def __enter__(self) -> ArenaHome:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        self.store.close()
+
+    def log_path(self, tournament: str) -> Path:
+        """Return where the log of a tournament is written."""
+        return self.directory / "logs" / f"{tournament}.log"
+
+    def standings(self, tournament: str | None = None, game: str | None = None) -> Standings:
+        """Return the table of a tournament, or of everything; of one game, or of all.
+
+        Raises:
+            UnknownNameError: if there is no such tournament.
+        """
+        if tournament is None:
+            return standings(self.store.results(game=game), self.store.fault_counts(game=game))
+        found = self.store.tournament(tournament)
+        names = {f"{entrant['name']}@{entrant['version']}": entrant["name"] for entrant in found.definition["entrants"]}
+        table = standings(
+            self.store.results(found, game), self.store.fault_counts(found, game), names, everybody=list(names)
+        )
+        if game is None:
+            table.scheduled = found.scheduled
+        return table
+
+    # submitted bots
+
+    def find_bot(self, text: str, args: Sequence[str] = ()) -> Bot:
+        """Return a submitted bot by ``name`` (its latest version) or ``name@version``.
+
+        Raises:
+            UnknownNameError: if there is none.
+        """
+        bots = self.store.submitted_bots()
+        found = [bot for bot in bots if text in (bot.name, f"{bot.name}@{bot.version}")]
+        if not found:
+            raise UnknownNameError("bot", text, [f"{bot.name}@{bot.version}" for bot in bots])
+        stored = found[-1]
+        loaded = load_bot(self.directory / "bots" / stored.content / stored.entry, args)
+        if loaded.content != stored.content:
+            raise UsageError(f"bot {text!r}: its files in {loaded.directory} were changed after it was submitted")
+        return replace(loaded, name=stored.name, version=stored.version)
+
+    def is_submitted(self, bot: Bot) -> bool:
+        """Tell whether this very bot has been submitted.
+
+        Raises:
+            BotDefinitionError: if its name and version have been submitted with other files.
+        """
+        for stored in self.store.submitted_bots():
+            if (stored.name, stored.version) == (bot.name, bot.version):
+                if stored.content == bot.content:
+                    return True
+                raise BotDefinitionError(
+                    f"{bot.label} has been submitted with other files; raise the version in {MANIFEST}"
+                )
+        return False
+
+    def copy_in(self, path: Path) -> Bot:
+        """Copy a bot's files into the home, by the digest of its files, and return it as it runs from there.
+
+        Raises:
+            BotDefinitionError: if the bot is refused: links that lead outside, or too large.
+        """
+        path = path.resolve()
+        bot = load_bot(path)
+        root = path if path.is_dir() else path.parent
+        files = list(bot_files(path)) if path.is_dir() else [path]
+        _check_files(files, root)
+        target = self.directory / "bots" / bot.content
+        entry = "." if path.is_dir() else path.name
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = Path(tempfile.mkdtemp(prefix="unfinished-", dir=target.parent))
+            for file in files:
+                copy = unfinished / file.relative_to(root)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, copy)
+            unfinished.rename(target)
+        return load_bot(target / entry)
+
+    def add_bot(self, bot: Bot) -> None:
+        """Enter a copied bot into the list of submitted ones."""
+        target = self.directory / "bots" / bot.content
+        program = Path(bot.command[-1])
+        entry = "." if (target / MANIFEST).exists() else program.name
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self.store.add_bot(StoredBot(bot.name, bot.version, bot.content, entry, now))
+
+    def discard(self, bot: Bot) -> None:
+        """Remove the files of a copied bot that was refused."""
+        if all(stored.content != bot.content for stored in self.store.submitted_bots()):
+            shutil.rmtree(self.directory / "bots" / bot.content, ignore_errors=True)
+
+
+def _check_files(files: Sequence[Path], root: Path) -> None:
+    size = 0
+    for file in files:
+        if not file.resolve().is_relative_to(root.resolve()):
+            raise BotDefinitionError(f"{file}: a link that leads out of the bot's directory")
+        size += file.stat().st_size
+        if size > MAX_BOT_BYTES:
+            raise BotDefinitionError(f"{root}: more than {MAX_BOT_BYTES // 2**20} MiB of files")

@@ -1,0 +1,8 @@
+"""Executors: where matches are played. One so far, on this machine's cores."""
+
+from __future__ import annotations
+
+from arena.tournament.executors.local import LocalExecutor
+from arena.tournament.executors.outcome import Played, Void
+
+__all__ = ["LocalExecutor", "Played", "Void"]

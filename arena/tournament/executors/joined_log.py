@@ -1,0 +1,101 @@
+"""One log file for the director and all its workers, joined by ``multiprocessing-logging``.
+
+The package's ``install_mp_handler`` insists on the fork start method and its queue belongs to that method's context, so
+records of spawned workers would be lost. Its handler is used here with a queue of the workers' own context; workers
+feed it through the standard library's ``QueueHandler``.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from multiprocessing.context import SpawnContext
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from multiprocessing_logging import MultiProcessingHandler
+
+from arena.errors import StoreError
+
+FORMAT = "%(asctime)s %(levelname)s %(processName)s %(name)s: %(message)s"
+
+FINISH_SECONDS = 2.0
+"""How long the last records of the workers may take to be written."""
+
+
+class _SharedFile(logging.FileHandler):
+    """A log file that the receiving thread and this process may write at the same time."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record, one at a time."""
+        self.acquire()
+        try:
+            super().emit(record)
+        finally:
+            self.release()
+
+
+class JoinedLog:
+    """The log of one run. A context manager.
+
+    Attributes:
+        queue: for the workers that are started next; None where nothing is logged.
+    """
+
+    def __init__(self, path: Path | None, context: SpawnContext) -> None:
+        self._path = path
+        self._context = context
+        self._handlers: list[Any] = []
+        self._file: _SharedFile | None = None
+        self.queue: Any = None
+
+    def __enter__(self) -> JoinedLog:
+        """Open the file.
+
+        Raises:
+            StoreError: if it can't be written.
+        """
+        if self._path is None:
+            return self
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = _SharedFile(self._path, encoding="utf-8")
+        except OSError as error:
+            raise StoreError(f"log file {self._path}: can't be written: {error.strerror}") from error
+        self._file.setFormatter(logging.Formatter(FORMAT))
+        logger = logging.getLogger("arena")
+        logger.addHandler(self._file)  # this process writes itself: a killed worker may hold the queue's lock
+        logger.setLevel(logging.INFO)
+        self.renew()
+        return self
+
+    def renew(self) -> None:
+        """Give the workers that are started next a queue of their own.
+
+        A worker that is killed while it holds its queue's lock silences everybody who shares the queue.
+        """
+        if self._file is None:
+            return
+        handler = MultiProcessingHandler("arena-log", self._file)
+        handler.queue = self.queue = self._context.Queue(-1)
+        self._handlers.append(handler)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._file is None:
+            return
+        logging.getLogger("arena").removeHandler(self._file)
+        for handler in self._handlers:
+            self._finish(handler)
+
+    def _finish(self, handler: Any) -> None:
+        """Close a handler whose writers have all ended.
+
+        It would wait for records that were counted but never written by a worker that was killed; so it is given an
+        empty queue once everything written has been read.
+        """
+        deadline = time.monotonic() + FINISH_SECONDS
+        while not handler.queue.empty() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        handler.queue = self._context.Queue(-1)
+        handler.close()

@@ -1,0 +1,169 @@
+"""Matches on this machine: one worker process per slot, each with a pipe of its own.
+
+A worker that dies takes exactly one match with it, the one it was playing; the match that waited in its pipe is given
+to another worker, and a new worker takes its place. (``concurrent.futures`` would fail every unfinished match instead,
+and ``multiprocessing.Pool`` would wait for the lost one for ever.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from arena.records import MatchSpec
+from arena.tournament.executors.joined_log import JoinedLog
+from arena.tournament.executors.outcome import Played, Void
+from arena.tournament.executors.worker import WorkerSettings, run_worker
+
+SPECS_PER_WORKER = 2
+"""The match being played and the next one, so that a worker never waits for the director."""
+
+LEAVING_SECONDS = 5.0
+"""How long workers may take to end their bots and leave."""
+
+REFRESH_SECONDS = 0.25
+
+Outcome = Played | Void
+
+
+class _Worker:
+    """A worker process, its pipe, and the matches it has been given."""
+
+    def __init__(self, process: BaseProcess, pipe: Connection[Any, Any]) -> None:
+        self.process = process
+        self.pipe = pipe
+        self.given: deque[MatchSpec] = deque()
+
+
+class LocalExecutor:
+    """Plays match specs on several cores. A context manager: leaving it leaves no process behind."""
+
+    def __init__(self, workers: int, isolation: str, fresh_bots: bool = False, log_path: Path | None = None) -> None:
+        """Prepare an executor.
+
+        Args:
+            workers: matches at a time.
+            isolation: the level from ``choose_isolation``.
+            fresh_bots: launch every bot anew for every match.
+            log_path: the log file of all workers; None for no log.
+        """
+        self._context = multiprocessing.get_context("spawn")
+        self._log = JoinedLog(log_path, self._context)
+        self._settings = [
+            WorkerSettings(isolation, fresh_bots, cores) for cores in cores_for_workers(workers, available_cores())
+        ]
+        self._workers: list[_Worker] = []
+        self._waiting: deque[MatchSpec] = deque()
+
+    def __enter__(self) -> LocalExecutor:
+        self._log.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for worker in self._workers:
+            worker.pipe.close()
+            if error is not None:
+                worker.process.terminate()
+        deadline = time.monotonic() + LEAVING_SECONDS
+        for worker in self._workers:
+            worker.process.join(max(0.0, deadline - time.monotonic()))
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+            worker.process.close()
+        self._log.__exit__(kind, error, at)
+
+    def run(self, specs: Iterable[MatchSpec]) -> Iterator[list[Outcome]]:
+        """Play matches. To be called once.
+
+        Args:
+            specs: read as workers become free, so an endless supply will do.
+
+        Yields:
+            The outcomes that have come in since the last time, in any order; nothing now and then, to show progress.
+        """
+        supply = iter(specs)
+        self._workers = [self._start(number) for number in range(len(self._settings))]
+        self._hand_out(supply)
+        while any(worker.given for worker in self._workers):
+            by_pipe = {worker.pipe: worker for worker in self._workers}
+            outcomes: list[Outcome] = []
+            for pipe in wait(list(by_pipe), timeout=REFRESH_SECONDS):
+                worker = by_pipe[pipe]  # type: ignore[index]
+                try:
+                    outcomes.append(worker.pipe.recv())
+                    worker.given.popleft()
+                except (EOFError, ConnectionError):
+                    outcomes += self._replace(worker)
+            yield outcomes
+            self._hand_out(supply)
+
+    def play_again(self, spec: MatchSpec) -> None:
+        """Play a match once more; to be called while ``run`` is on its way."""
+        self._waiting.append(spec)
+
+    def _hand_out(self, supply: Iterator[MatchSpec]) -> None:
+        for depth in range(1, SPECS_PER_WORKER + 1):
+            for worker in self._workers:
+                if len(worker.given) < depth:
+                    spec = self._waiting.popleft() if self._waiting else next(supply, None)
+                    if spec is None:
+                        return
+                    worker.given.append(spec)
+                    with contextlib.suppress(ConnectionError):  # its death is noticed when its answer is awaited
+                        worker.pipe.send(spec)
+
+    def _start(self, number: int) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(
+            target=run_worker,
+            args=(theirs, self._settings[number], self._log.queue),
+            name=f"worker-{number}",
+            daemon=True,
+        )
+        process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+    def _replace(self, worker: _Worker) -> list[Outcome]:
+        """Put a new worker in a dead one's place; the match it was playing is void, the next one waits again."""
+        worker.process.join()
+        code = worker.process.exitcode
+        worker.pipe.close()
+        lost = [Void(spec, f"the worker ended ({_ending(code)})") for spec in list(worker.given)[:1]]
+        self._waiting.extendleft(reversed(list(worker.given)[1:]))
+        self._log.renew()
+        number = self._workers.index(worker)
+        self._workers[number] = self._start(number)
+        return [*lost]
+
+
+def _ending(code: int | None) -> str:
+    return f"signal {-code}" if code is not None and code < 0 else f"exit status {code}"
+
+
+def available_cores() -> list[int]:
+    """Return the cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def cores_for_workers(workers: int, cores: list[int]) -> list[frozenset[int] | None]:
+    """Give each worker a core of its own, for itself and its bots; none is pinned when there are too few.
+
+    Only one of a worker and its bots runs at a time, and on one core the hand-over costs a tenth of what it costs
+    between two.
+    """
+    if workers > len(cores):
+        return [None] * workers
+    return [frozenset({core}) for core in cores[:workers]]

@@ -1,0 +1,97 @@
+"""A worker process: takes match specs from a pipe, plays them one after another, and sends back rows for the store."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import logging.handlers
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from arena.errors import ArenaError
+from arena.match.runner import MatchRunner
+from arena.players.sweeping import expect_bots
+from arena.records import MatchSpec
+from arena.store.rows import row_of
+from arena.tournament.executors.outcome import Played, Void
+
+log = logging.getLogger("arena.worker")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """What a worker is started with.
+
+    Attributes:
+        isolation: the level of its bots.
+        fresh_bots: launch every bot anew for every match.
+        cores: the cores it and its bots are pinned to; None to leave it to the scheduler.
+    """
+
+    isolation: str
+    fresh_bots: bool
+    cores: frozenset[int] | None
+
+
+def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: Any) -> None:
+    """Play what comes through the pipe until it is closed. The target of a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the director's business
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    _die_with_director()
+    _log_through(log_queue)
+    if settings.cores is not None:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, settings.cores)
+    expect_bots(owns_every_child=True)
+    with MatchRunner(settings.isolation, fresh_bots=settings.fresh_bots) as runner:
+        log.info("worker %d is ready", os.getpid())
+        while True:
+            try:
+                spec = pipe.recv()
+            except EOFError:
+                break
+            pipe.send(_play(runner, spec))
+    log.info("worker %d leaves", os.getpid())
+
+
+def _play(runner: MatchRunner, spec: MatchSpec) -> Played | Void:
+    try:
+        record = runner.play(spec)
+    except (ArenaError, OSError, MemoryError) as error:
+        log.warning("match %d is void: %s", spec.match, error)
+        return Void(spec, f"{type(error).__name__}: {error}")
+    except Exception as error:  # a defect of ours must not take the tournament down, nor pass for a bot's fault
+        log.exception("match %d is void", spec.match)
+        return Void(spec, f"defect in the arena: {type(error).__name__}: {error}")
+    for fault in record.faults:
+        log.info("match %d: %s: %s: %s", spec.match, record.bots[fault.seat], fault.kind, fault.detail)
+    return Played(row_of(record))
+
+
+def _die_with_director() -> None:
+    """End this process when the director has gone, kill -9 included; the warden then ends the bots."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, name="watch-director", daemon=True).start()
+
+
+def _log_through(log_queue: Any) -> None:
+    """Send this process's log records to the director, who writes them into one file."""
+    if log_queue is None:
+        return
+    root = logging.getLogger("arena")
+    root.handlers = [logging.handlers.QueueHandler(log_queue)]
+    root.setLevel(logging.INFO)
+    root.propagate = False

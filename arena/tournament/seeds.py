@@ -1,0 +1,20 @@
+"""Numbers that look random and are the same everywhere: a hash of what they are for, never a generator's state.
+
+So the schedule, the openings and the seeds of matches depend on nothing but the definition, whatever the version of
+Python and whichever worker plays what when.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+
+def seed_of(*parts: object) -> int:
+    """Return a number from 0 to 2**63 - 1 that depends on all ``parts``."""
+    text = "\0".join(str(part) for part in parts).encode()
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big") >> 1
+
+
+def pick_below(limit: int, *parts: object) -> int:
+    """Return a number from 0 to ``limit`` - 1 that depends on all ``parts``; the bias is below limit / 2**63."""
+    return seed_of(*parts) % limit

@@ -1,0 +1,128 @@
+"""Standings, crosstables and lists of matches as columns and rows, and the sentences under them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from arena.report.tables import Column, Row
+from arena.tournament.standings import Standing, Standings
+
+MOST_PLACES = 8
+"""Columns 1st, 2nd, … in games of more than two players; later places are not shown."""
+
+_ORDINALS = ("1st", "2nd", "3rd")
+
+
+def standings_columns(table: Standings) -> list[Column]:
+    """Return the columns of standings; for two players W D L, for more 1st 2nd …."""
+    if table.players == 2:
+        places = [Column("wins", "W"), Column("draws", "D"), Column("losses", "L")]
+    else:
+        shown = min(table.players, MOST_PLACES)
+        places = [Column(f"place_{k}", _ordinal(k)) for k in range(1, shown + 1)]
+    return [
+        Column("rank", "rank"),
+        Column("bot", "bot", is_number=False),
+        Column("exposure", "exposure", 2),
+        Column("mu", "mu", 2),
+        Column("sigma", "sigma", 2),
+        Column("margin_95", "± 95 %", 2),
+        Column("same_as_next", "= next", is_number=False),
+        Column("matches", "matches"),
+        *places,
+        Column("points", "points", 1),
+        Column("score_percent", "score %", 1),
+        Column("first_seat_percent", "seat 0 %", 1),
+        Column("faults", "faults", is_number=False),
+    ]
+
+
+def _ordinal(place: int) -> str:
+    return _ORDINALS[place - 1] if place <= len(_ORDINALS) else f"{place}th"
+
+
+def standings_rows(table: Standings, for_people: bool = True) -> list[Row]:
+    """Return a row for each bot.
+
+    Args:
+        table: the standings.
+        for_people: faults and marks as text; otherwise as JSON types.
+    """
+    return [_standings_row(line, table.players, for_people) for line in table.lines]
+
+
+def _standings_row(line: Standing, players: int, for_people: bool) -> Row:
+    row: Row = {
+        "rank": line.rank,
+        "bot": line.bot,
+        "exposure": line.rating.exposure,
+        "mu": line.rating.mu,
+        "sigma": line.rating.sigma,
+        "margin_95": line.margin,
+        "same_as_next": line.same_as_next,
+        "matches": line.matches,
+        "points": line.points,
+        "score_percent": _percent(line.score_share),
+        "first_seat_percent": _percent(line.first_seat_share),
+        "faults": dict(sorted(line.faults.items())),
+    }
+    if players == 2:
+        row.update(wins=line.wins, draws=line.draws, losses=line.losses)
+    else:
+        places = [*line.places, *[0] * players]
+        row.update({f"place_{k + 1}": places[k] for k in range(players)})
+    if for_people:
+        row["same_as_next"] = "=" if line.same_as_next else ""
+        row["faults"] = ", ".join(f"{count} {kind}" for kind, count in row["faults"].items())
+    return row
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def standings_footer(table: Standings) -> str:
+    """Return the sentences under standings: what was counted, and what the ratings rest on."""
+    if not table.matches:
+        return "No match has been recorded yet."
+    of = f" of {table.scheduled}" if table.scheduled is not None else ""
+    played = f"{table.matches}{of} matches"
+    if table.scheduled is not None and table.matches < table.scheduled:
+        played += ": the tournament is not complete"
+    repeats = table.matches - table.distinct
+    sentences = [f"{played}. "]
+    if repeats:
+        sentences.append(f"{repeats} of them repeat another one action by action and are rated once. ")
+    if table.first_seat_share is not None:
+        sentences.append(f"Seat 0 scores {100 * table.first_seat_share:.1f} %. ")
+    if table.draw_probability is not None:
+        sentences.append(f"Two equal bots draw with probability {table.draw_probability:.3f}. ")
+    if any(line.same_as_next for line in table.lines):
+        sentences.append('"=": the rating and the next one can\'t be told apart at 95 %.')
+    return "".join(sentences).strip()
+
+
+def crosstable_table(
+    cells: Mapping[tuple[str, str], tuple[float, int]], bots: Sequence[tuple[str, str]], for_people: bool = True
+) -> tuple[list[Column], list[Row]]:
+    """Return the crosstable: each bot's points against each rival, best bot first.
+
+    Args:
+        cells: points and matches by (bot, rival).
+        bots: (key in cells, shown name), in the order of the standings.
+        for_people: cells as ``points/matches``; otherwise as JSON types.
+    """
+    columns = [Column("rank", "#"), Column("bot", "bot", is_number=False)]
+    columns += [Column(f"against_{number}", str(number)) for number in range(1, len(bots) + 1)]
+    columns.append(Column("points", "points", 1))
+    rows = []
+    for number, (bot, name) in enumerate(bots, 1):
+        row: Row = {"rank": number, "bot": name, "points": 0.0}
+        for column, (rival, rival_name) in enumerate(bots, 1):
+            points, met = cells.get((bot, rival), (0.0, 0))
+            row["points"] += points
+            text = f"{points:g}/{met}" if met else ("-" if bot == rival else "")
+            value = {"bot": rival_name, "points": points, "matches": met} if met else None
+            row[f"against_{column}"] = text if for_people else value
+        rows.append(row)
+    return columns, rows
