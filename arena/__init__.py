@@ -1,1 +1,83 @@
-"""The arena."""
+"""An arena for bots: bot programs in, a rated table out.
+
+What the commands do can also be called:
+
+    from arena import ArenaHome, load_definition, run_tournament
+
+    if __name__ == "__main__":                      # workers are new Python processes that import this file
+        definition = load_definition("tournaments/quickstart.toml")
+        with ArenaHome("my-arena") as home:         # the directory with the database
+            run_tournament(definition, home.store)
+            for line in home.standings(definition.name).lines:
+                print(line.rank, line.bot, line.rating.exposure)
+
+``make_game`` gives the rules of a game, ``load_bot`` a bot from disk, ``play_match`` plays a single match, and
+``rate_results`` rates results from anywhere.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from arena.version import __version__
+
+if TYPE_CHECKING:
+    from arena.errors import ArenaError, UsageError
+    from arena.games import make_game
+    from arena.play import play_match
+    from arena.players.manifest import load_bot
+    from arena.ratings import Rating, rate_results
+    from arena.records import Bot, MatchRecord, TimeControl
+    from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.definition import Definition, load_definition
+    from arena.tournament.director import Progress, run_tournament
+    from arena.tournament.standings import Standing, Standings
+
+_HOMES = {
+    "ArenaError": "arena.errors",
+    "ArenaHome": "arena.tournament.arena_home",
+    "Bot": "arena.records",
+    "Definition": "arena.tournament.definition",
+    "MatchRecord": "arena.records",
+    "Progress": "arena.tournament.director",
+    "Rating": "arena.ratings",
+    "Standing": "arena.tournament.standings",
+    "Standings": "arena.tournament.standings",
+    "TimeControl": "arena.records",
+    "UsageError": "arena.errors",
+    "load_bot": "arena.players.manifest",
+    "load_definition": "arena.tournament.definition",
+    "make_game": "arena.games",
+    "play_match": "arena.play",
+    "rate_results": "arena.ratings",
+    "run_tournament": "arena.tournament.director",
+}
+
+__all__ = [
+    "ArenaError",
+    "ArenaHome",
+    "Bot",
+    "Definition",
+    "MatchRecord",
+    "Progress",
+    "Rating",
+    "Standing",
+    "Standings",
+    "TimeControl",
+    "UsageError",
+    "__version__",
+    "load_bot",
+    "load_definition",
+    "make_game",
+    "play_match",
+    "rate_results",
+    "run_tournament",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for on first use: bots import this package too, and should start quickly."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'arena' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -42,6 +42,11 @@ class StoredTournament:
     scheduled: int
     recorded: int
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """``name@version`` of each entrant, by its name."""
+        return {entrant["name"]: f"{entrant['name']}@{entrant['version']}" for entrant in self.definition["entrants"]}
+
 
 class ResultCount(NamedTuple):
     """How often bots in these seats finished with these ranks.

@@ -64,13 +64,19 @@ class ArenaHome:
         if tournament is None:
             return standings(self.store.results(game=game), self.store.fault_counts(game=game))
         found = self.store.tournament(tournament)
-        names = {f"{entrant['name']}@{entrant['version']}": entrant["name"] for entrant in found.definition["entrants"]}
+        names = {label: name for name, label in found.labels.items()}
         table = standings(
             self.store.results(found, game), self.store.fault_counts(found, game), names, everybody=list(names)
         )
         if game is None:
             table.scheduled = found.scheduled
         return table
+
+    def check_game(self, tournament: str, game: str) -> None:
+        """Raise UnknownNameError unless the tournament has this game."""
+        games = [choice["game"] for choice in self.store.tournament(tournament).definition["games"]]
+        if game not in games:
+            raise UnknownNameError("game", game, games)
 
     # submitted bots
 

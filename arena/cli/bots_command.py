@@ -1,0 +1,30 @@
+"""``arena bots``: the submitted bots."""
+
+from __future__ import annotations
+
+import click
+
+from arena.cli.common import chosen_format, format_options, home_option, print_table
+from arena.report.tables import Column
+
+COLUMNS = [
+    Column("name", "bot", is_number=False),
+    Column("version", "version", is_number=False),
+    Column("content", "content", is_number=False),
+    Column("submitted_at", "submitted (UTC)", is_number=False),
+]
+
+
+@click.command("bots")
+@format_options
+@home_option
+def command(table_format: str, as_json: bool, home: str | None) -> None:
+    """List the submitted bots, the oldest first."""
+    from arena.tournament.arena_home import ArenaHome
+
+    table_format = chosen_format(table_format, as_json)
+    with ArenaHome(home) as arena_home:
+        bots = arena_home.store.submitted_bots()
+    print_table(COLUMNS, [bot._asdict() for bot in bots], table_format)
+    if table_format == "text" and not bots:
+        click.echo("\nNo bot has been submitted yet: arena submit PATH")

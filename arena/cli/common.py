@@ -1,0 +1,97 @@
+"""What several commands share: options, the arena's home, tables and boards on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from arena.errors import UsageError
+from arena.report.tables import FORMATS, Column, Row, printable, render_table
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def home_option(function: Function) -> Function:
+    """Add ``--home``."""
+    return click.option(
+        "--home",
+        metavar="DIR",
+        help="Where the arena keeps its database, logs and bots [default: $ARENA_HOME, or .arena].",
+    )(function)
+
+
+def format_options(function: Function) -> Function:
+    """Add ``--format`` and ``--json``."""
+    function = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")(function)
+    return click.option(
+        "--format",
+        "table_format",
+        type=click.Choice(FORMATS),
+        default="text",
+        show_default=True,
+        help="How to print the table.",
+    )(function)
+
+
+def chosen_format(table_format: str, as_json: bool) -> str:
+    """Return the format that both options together ask for."""
+    return "json" if as_json else table_format
+
+
+def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str) -> None:
+    """Print a table."""
+    click.echo(render_table(columns, rows, table_format))
+
+
+def parse_options(game: str, given: Sequence[str]) -> dict[str, Any]:
+    """Read ``--option name=value``.
+
+    Raises:
+        UsageError: if there is no ``=``.
+    """
+    from arena.games import find_game
+
+    table = {option.name: option for option in find_game(game).OPTIONS}
+    values: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--option {text!r}: an option is written NAME=VALUE, such as size=9")
+        name = name.strip()
+        values[name] = table[name].parse(value.strip()) if name in table else value
+    return values
+
+
+def find_bots(texts: Sequence[str], home: str | None) -> list[Any]:
+    """Return the bots that are named on the command line: paths, or submitted names."""
+    from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.definition import find_entrant
+
+    with ArenaHome(home) as arena_home:
+        return [find_entrant(text, (), Path.cwd(), arena_home.find_bot) for text in texts]
+
+
+def show_faults(faults: Sequence[Any], bots: Sequence[str]) -> None:
+    """Print each fault on a line of its own."""
+    for fault in faults:
+        values = fault if isinstance(fault, dict) else {name: getattr(fault, name) for name in fault.__slots__}
+        click.echo(
+            printable(f"{bots[values['seat']]} (seat {values['seat']}) forfeits at ply {values['ply']}:")
+            + f" {values['kind']}: {printable(values['detail'])}"
+        )
+
+
+def show_stderr(bot: str, text: str) -> None:
+    """Print what a bot wrote on its stderr, if anything."""
+    if text:
+        click.echo(f"stderr of {printable(bot)}:", err=True)
+        click.echo("\n".join(f"  {printable(line)}" for line in text.splitlines()), err=True)
+
+
+def result_line(bots: Sequence[str], scores: Sequence[float], ranks: Sequence[int]) -> str:
+    """Return the result of a match in a line: the bots by rank, with their scores."""
+    order = sorted(range(len(bots)), key=lambda seat: (ranks[seat], seat))
+    return ", ".join(f"{ranks[seat]}. {printable(bots[seat])} {scores[seat]:g}" for seat in order)

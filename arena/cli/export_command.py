@@ -1,0 +1,22 @@
+"""``arena export``: records as JSON lines."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from arena.cli.common import home_option
+
+
+@click.command("export")
+@click.argument("tournament", required=False)
+@home_option
+def command(tournament: str | None, home: str | None) -> None:
+    """Print one JSON object for each recorded match of TOURNAMENT, or of all, in the order of the schedule."""
+    from arena.tournament.arena_home import ArenaHome
+
+    with ArenaHome(home) as arena_home:
+        stored = arena_home.store.tournament(tournament) if tournament is not None else None
+        for record in arena_home.store.records(stored):
+            click.echo(json.dumps(record))

@@ -1,0 +1,106 @@
+"""``arena games``: the list of games, or all about one."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from typing import Any
+
+import click
+
+from arena.cli.common import chosen_format, format_options, print_table
+from arena.games import GAMES, Game, find_game, make_game
+from arena.report.tables import Column
+
+WIDTH = 80
+
+LIST_COLUMNS = [
+    Column("name", "game", is_number=False),
+    Column("players", "players", is_number=False),
+    Column("options", "options", is_number=False),
+    Column("summary", "in short", is_number=False),
+]
+OPTION_COLUMNS = [
+    Column("name", "option", is_number=False),
+    Column("type", "type", is_number=False),
+    Column("default", "default"),
+    Column("accepted", "accepted", is_number=False),
+    Column("meaning", "meaning", is_number=False),
+]
+
+
+@click.command("games")
+@click.argument("name", required=False)
+@format_options
+def command(name: str | None, table_format: str, as_json: bool) -> None:
+    """List the games, or show the rules, options, actions and a board of the one called NAME."""
+    table_format = chosen_format(table_format, as_json)
+    if name is None:
+        print_table(LIST_COLUMNS, [_list_row(game, table_format) for game in GAMES.values()], table_format)
+        return
+    game = find_game(name)
+    if table_format == "json":
+        about = {"name": game.name, "rules": game.rulebook(), "action_format": game.action_format}
+        click.echo(json.dumps({**about, "options": _option_rows(game)}, indent=2))
+        return
+    click.echo(_wrapped(game.rulebook()))
+    click.echo()
+    print_table(OPTION_COLUMNS, _option_rows(game), table_format)
+    click.echo(f"\nAn action: {game.action_format}\n")
+    click.echo(_sample(make_game(name)))
+
+
+def _list_row(game: type[Game[Any]], table_format: str) -> dict[str, Any]:
+    options = [option.name for option in game.OPTIONS]
+    return {
+        "name": game.name,
+        "players": "2 or more" if "players" in options else "2",
+        "options": options if table_format == "json" else ", ".join(options),
+        "summary": game.summary,
+    }
+
+
+def _option_rows(game: type[Game[Any]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": option.name,
+            "type": option.type_name,
+            "default": option.default,
+            "accepted": option.accepted,
+            "meaning": option.meaning,
+        }
+        for option in game.OPTIONS
+    ]
+
+
+def _wrapped(rulebook: str) -> str:
+    """Wrap the rulebook to the terminal, each numbered rule as a paragraph with a hanging indent."""
+    paragraphs = re.split(r"\n\n|\n(?=\d+\. )", rulebook.replace("``", "").replace("**", ""))
+    lines = []
+    for paragraph in paragraphs:
+        text = " ".join(paragraph.split())
+        hanging = "   " if re.match(r"\d+\. ", text) else ""
+        if not hanging:
+            lines.append("")
+        lines.append(textwrap.fill(text, WIDTH, subsequent_indent=hanging))
+    return "\n".join(lines).strip()
+
+
+def _sample(game: Game[Any]) -> str:
+    """Return a drawn board some way into a match."""
+    from arena.tournament.seeds import pick_below
+
+    state = game.initial_state()
+    played = []
+    for ply in range(10 + 2 * game.options.get("size", 0)):
+        legal = game.legal_actions(state)
+        action = legal[pick_below(len(legal), "sample", game.name, ply)]
+        following = game.apply(state, action)
+        if game.is_over(following) or game.seats_out(following):
+            break
+        state = following
+        played.append(game.format_action(action))
+    text = textwrap.fill("After " + " ".join(played) + ":", WIDTH)
+    scores = ", ".join(f"seat {seat} {score:g}" for seat, score in enumerate(game.scores(state)))
+    return f"{text}\n\n{game.render(state)}\n\nScores so far: {scores}"

@@ -1,0 +1,108 @@
+"""The group of commands, each imported when it is used, and what happens when one fails.
+
+Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from importlib import import_module
+
+import click
+
+from arena.errors import ArenaError, UsageError, suggestion
+from arena.version import __version__
+
+OK, FAILED, WRONG_USE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
+
+COMMANDS = {
+    "run": "Play a tournament, or go on with it.",
+    "play": "Play one match and draw it as it goes.",
+    "standings": "Show the table of a tournament.",
+    "crosstable": "Show who scored what against whom.",
+    "leaderboard": "Rate all bots of a game over all tournaments.",
+    "matches": "List the matches of a tournament.",
+    "replay": "Step through a recorded match.",
+    "verify": "Replay every record and recompute ranks and ratings.",
+    "games": "List the games, or show the rules of one.",
+    "bots": "List the submitted bots.",
+    "submit": "Check a bot and copy it into the arena.",
+    "export": "Print records as JSON lines.",
+}
+
+
+class LazyGroup(click.Group):
+    """Knows the names and one-line helps of its commands without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order of a first visit."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            raise UsageError(f"unknown command {cmd_name!r}: {suggestion(cmd_name, COMMANDS)}")
+        command: click.Command = import_module(f"arena.cli.{cmd_name}_command").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interrupted.",
+)
+@click.version_option(__version__, "--version", message="arena %(version)s")
+def arena() -> None:
+    """Bot programs in, a rated table out.
+
+    Start with: arena run tournaments/quickstart.toml
+    """
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code; every error is one sentence on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        code = arena.main(arguments, prog_name="arena", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
+        return WRONG_USE
+    except click.ClickException as error:
+        return _complain(error.format_message(), WRONG_USE)
+    except UsageError as error:
+        return _complain(str(error), WRONG_USE)
+    except ArenaError as error:
+        return _complain(str(error), FAILED)
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        return READER_GONE
+    except Exception as error:  # the last line: a defect of ours, told in one sentence
+        return _complain(_about_defect(error), FAILED)
+    return code if isinstance(code, int) else OK
+
+
+def _complain(sentence: str, code: int) -> int:
+    from arena.report.tables import printable_lines
+
+    click.echo(f"arena: {printable_lines(sentence)}", err=True)
+    return code
+
+
+def _about_defect(error: Exception) -> str:
+    """Keep the traceback in a file and return a sentence that names it."""
+    import traceback
+
+    with tempfile.NamedTemporaryFile("w", prefix="arena-defect-", suffix=".txt", delete=False) as file:
+        traceback.print_exception(error, file=file)
+    return (
+        f"this is a defect of the arena ({type(error).__name__}: {error}); please report it with the file {file.name}"
+    )

@@ -1,0 +1,26 @@
+"""``arena leaderboard``: the ratings of all bots of a game over all tournaments."""
+
+from __future__ import annotations
+
+import click
+
+from arena.cli.common import chosen_format, format_options, home_option, print_table
+
+
+@click.command("leaderboard")
+@click.argument("game")
+@format_options
+@home_option
+def command(game: str, table_format: str, as_json: bool, home: str | None) -> None:
+    """Rate every bot that has played GAME, over all tournaments. A new version of a bot is a new player."""
+    from arena.games import find_game
+    from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.tables import standings_columns, standings_footer, standings_rows
+
+    find_game(game)
+    table_format = chosen_format(table_format, as_json)
+    with ArenaHome(home) as arena_home:
+        table = arena_home.standings(game=game)
+    print_table(standings_columns(table), standings_rows(table, for_people=table_format != "json"), table_format)
+    if table_format == "text":
+        click.echo(f"\n{standings_footer(table)}")

@@ -1,0 +1,63 @@
+"""``arena matches``: the matches of a tournament."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from arena.cli.common import chosen_format, format_options, home_option, print_table
+from arena.report.tables import Column
+
+COLUMNS = [
+    Column("match", "match"),
+    Column("game", "game", is_number=False),
+    Column("bots", "bots", is_number=False),
+    Column("opening", "opening"),
+    Column("scores", "scores", is_number=False),
+    Column("ranks", "ranks", is_number=False),
+    Column("plies", "plies"),
+    Column("termination", "termination", is_number=False),
+    Column("faults", "faults", is_number=False),
+]
+
+
+@click.command("matches")
+@click.argument("tournament")
+@click.option("--bot", help="Only matches of this bot (name or name@version).")
+@click.option("--faults", "only_faults", is_flag=True, help="Only matches with a fault.")
+@format_options
+@home_option
+def command(
+    tournament: str, bot: str | None, only_faults: bool, table_format: str, as_json: bool, home: str | None
+) -> None:
+    """List the recorded matches of TOURNAMENT."""
+    from arena.errors import UnknownNameError
+    from arena.tournament.arena_home import ArenaHome
+
+    table_format = chosen_format(table_format, as_json)
+    with ArenaHome(home) as arena_home:
+        stored = arena_home.store.tournament(tournament)
+        names = [entrant["name"] for entrant in stored.definition["entrants"]]
+        if bot is not None and bot.partition("@")[0] not in names:
+            raise UnknownNameError("bot", bot, names)
+        rows = [
+            _row(record, table_format)
+            for record in arena_home.store.records(stored)
+            if (bot is None or any(bot in (label, label.partition("@")[0]) for label in record["bots"]))
+            and (record["faults"] or not only_faults)
+        ]
+    print_table(COLUMNS, rows, table_format)
+    if table_format == "text":
+        click.echo(f"\nTo step through one: arena replay {tournament}/MATCH")
+
+
+def _row(record: dict[str, Any], table_format: str) -> dict[str, Any]:
+    row = {column.key: record.get(column.key) for column in COLUMNS}
+    row["plies"] = len(record["actions"])
+    if table_format != "json":
+        row["bots"] = " ".join(record["bots"])
+        row["scores"] = " ".join(f"{score:.6g}" for score in record["scores"])
+        row["ranks"] = " ".join(str(rank) for rank in record["ranks"])
+        row["faults"] = ", ".join(f"{record['bots'][fault['seat']]}: {fault['kind']}" for fault in record["faults"])
+    return row

@@ -1,0 +1,77 @@
+"""``arena play``: one match, drawn as it goes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from arena.cli.common import find_bots, home_option, parse_options, result_line, show_faults, show_stderr
+from arena.cli.group import FAILED, OK
+from arena.report.tables import printable
+
+
+@click.command("play")
+@click.argument("game")
+@click.argument("bots", nargs=-1, required=True)
+@click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game.")
+@click.option("--rng-seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Given to every bot.")
+@click.option("--seconds", type=click.FloatRange(0.001, 86400), default=1.0, show_default=True, help="For each action.")
+@click.option("--isolation", default="auto", show_default=True, help="The level bots run under.")
+@click.option("-q", "--quiet", is_flag=True, help="Only the result.")
+@click.option("--json", "as_json", is_flag=True, help="Print the record as JSON, and nothing else.")
+@home_option
+def command(
+    game: str,
+    bots: tuple[str, ...],
+    options: tuple[str, ...],
+    rng_seed: int,
+    seconds: float,
+    isolation: str,
+    quiet: bool,
+    as_json: bool,
+    home: str | None,
+) -> int:
+    """Play one match of GAME between BOTS, the first one in seat 0.
+
+    A bot is a path (a directory with a bot.toml, a program or a .py file), or a submitted name or name@version.
+    """
+    from arena.play import play_match
+    from arena.records import TimeControl
+
+    values = parse_options(game, options)
+    loaded = find_bots(bots, home)
+    if "players" not in values and len(loaded) != 2:
+        values["players"] = len(loaded)
+    record = play_match(
+        game,
+        loaded,
+        options=values,
+        rng_seed=rng_seed,
+        time_control=TimeControl(per_action_seconds=seconds),
+        isolation=isolation,
+        observer=None if quiet or as_json else _Drawer([bot.label for bot in loaded]),
+    )
+    if as_json:
+        click.echo(json.dumps(record.as_dict()))
+    else:
+        click.echo(f"{result_line(record.bots, record.scores, record.ranks)} ({record.termination})")
+        show_faults(record.faults, record.bots)
+        for seat in {fault.seat for fault in record.faults}:
+            show_stderr(record.bots[seat], record.seats[seat].stderr)
+    return FAILED if record.faults else OK
+
+
+class _Drawer:
+    """Prints each action and the board after it."""
+
+    def __init__(self, bots: list[str]) -> None:
+        self._bots = bots
+
+    def __call__(self, game: Any, state: Any, actions: list[list[Any]]) -> None:
+        if actions:
+            seat, action = actions[-1]
+            played = "is taken out" if action is None else f"plays {game.format_action(action)}"
+            click.echo(f"{len(actions)}. {printable(self._bots[seat])} {played}")
+        click.echo(f"{game.render(state)}\n")

@@ -1,0 +1,158 @@
+"""How a run shows its progress: a live bar with the top of the table in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
+
+from arena.report.tables import printable
+
+if TYPE_CHECKING:
+    from arena.tournament.definition import Definition
+    from arena.tournament.director import Progress
+    from arena.tournament.standings import Standing
+
+TOP = 5
+PLAIN_SECONDS = 10.0
+PLAIN_SHARE = 0.1
+RATING_SHARE = 0.05
+"""The most of the director's time that the live table may take."""
+
+
+class ProgressDisplay(Protocol):
+    """Shows the progress of a run. A context manager."""
+
+    def __enter__(self) -> ProgressDisplay: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+    def update(self, progress: Progress) -> None:
+        """Take note of new results."""
+
+
+def make_progress(definition: Definition, quiet: bool) -> ProgressDisplay:
+    """Return the display that fits: none, a live one, or plain lines on stderr."""
+    if quiet:
+        return Silent()
+    if sys.stderr.isatty():
+        return Live(definition)
+    return PlainLines(definition)
+
+
+class Silent:
+    """Shows nothing."""
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def update(self, progress: Progress) -> None:
+        """Show nothing."""
+
+
+class PlainLines(Silent):
+    """A line on stderr at each tenth of the way and every ten seconds."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._name = definition.name
+        self._started = time.monotonic()
+        self._said_at = self._started
+        self._said = -1
+
+    def update(self, progress: Progress) -> None:
+        """Print a line if it is time for one."""
+        now = time.monotonic()
+        steps = progress.recorded - self._said
+        is_due = steps >= PLAIN_SHARE * progress.scheduled or now - self._said_at > PLAIN_SECONDS
+        if steps == 0 or not (is_due or self._said < 0 or progress.is_complete):
+            return
+        self._said, self._said_at = progress.recorded, now
+        text = f"{self._name}: {progress.recorded} of {progress.scheduled} matches"
+        if progress.played:
+            rate = progress.played / (now - self._started)
+            left = (progress.scheduled - progress.recorded) / rate
+            text += f", {rate:.1f}/s, {left:.0f} s left"
+        click.echo(text, err=True)
+
+
+class Live:
+    """A progress bar with rate, time left and the top of the table, a few times a second."""
+
+    def __init__(self, definition: Definition) -> None:
+        from rich.console import Console
+        from rich.live import Live as RichLive
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._entrants = [bot.label for bot in definition.entrants]
+        self._names = {bot.label: bot.name for bot in definition.entrants}
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(compact=True),
+            TextColumn("left"),
+        )
+        self._task: Any = None
+        self._description = printable(definition.name)
+        self._results: Counter[tuple[str, str, str]] = Counter()
+        self._top: list[Standing] = []
+        self._rate_again_at = 0.0
+        self._live = RichLive(
+            console=Console(stderr=True), refresh_per_second=4, transient=True, get_renderable=self._draw
+        )
+
+    def __enter__(self) -> Live:
+        self._started = time.monotonic()
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def update(self, progress: Progress) -> None:
+        """Count what is new; rate again when enough time has gone by."""
+        if self._task is None:
+            self._task = self._bar.add_task(self._description, total=progress.scheduled, rate="")
+        self._results.update((row.game, row.bots, row.ranks) for row in progress.new)
+        now = time.monotonic()
+        rate = progress.played / max(1e-9, now - self._started)
+        self._bar.update(self._task, completed=progress.recorded, rate=f"{rate:.1f}/s")
+        if now >= self._rate_again_at and self._results:
+            self._rate()
+            took = time.monotonic() - now
+            self._rate_again_at = now + max(0.5, took / RATING_SHARE)
+
+    def _rate(self) -> None:
+        import json
+
+        from arena.store.store import ResultCount
+        from arena.tournament.standings import standings
+
+        counted = [
+            ResultCount(game, tuple(json.loads(bots)), tuple(json.loads(ranks)), count, count)
+            for (game, bots, ranks), count in self._results.items()
+        ]
+        self._top = standings(counted, {}, self._names, everybody=self._entrants).lines[:TOP]
+
+    def _draw(self) -> Any:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, padding=(0, 2, 0, 0))
+        for title in ("", "bot", "exposure", "matches", "score %"):
+            table.add_column(title, justify="left" if title == "bot" else "right")
+        for line in self._top:
+            score = "-" if line.score_share is None else f"{100 * line.score_share:.1f}"
+            name = Text(printable(line.bot))
+            table.add_row(str(line.rank), name, f"{line.rating.exposure:.2f}", str(line.matches), score)
+        return Group(self._bar, table) if self._top else self._bar

@@ -1,0 +1,81 @@
+"""``arena run``: play a tournament, or go on with it."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from arena.cli.common import chosen_format, format_options, home_option, print_table
+from arena.cli.group import FAILED, INTERRUPTED, OK
+from arena.cli.progress import make_progress
+
+
+@click.command("run")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--workers", type=click.IntRange(1, 1024), help="Matches at a time [default: one for each core].")
+@click.option("--name", help="Play it under another name.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, only the table.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the log on stderr as well.")
+@click.option("--log-file", type=click.Path(path_type=Path), help="Where to write the log.")
+@format_options
+@home_option
+def command(
+    file: Path,
+    workers: int | None,
+    name: str | None,
+    quiet: bool,
+    verbose: bool,
+    log_file: Path | None,
+    table_format: str,
+    as_json: bool,
+    home: str | None,
+) -> int:
+    """Play the tournament that FILE defines.
+
+    What has been recorded stays: after Ctrl-C, a crash or a power cut, the same command goes on where it stopped, and
+    when all has been played, it only shows the table. `--workers` may differ from run to run; results don't depend on
+    it.
+    """
+    from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.definition import load_definition
+    from arena.tournament.director import run_tournament
+    from arena.tournament.tables import standings_columns, standings_footer, standings_rows
+
+    table_format = chosen_format(table_format, as_json)
+    if verbose:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        logging.getLogger("arena").addHandler(handler)
+    with ArenaHome(home) as arena_home:
+        definition = load_definition(file, arena_home.find_bot)
+        if name is not None:
+            definition = definition.renamed(name)
+        progress_display = make_progress(definition, quiet=quiet or verbose)
+        try:
+            with progress_display:
+                progress = run_tournament(
+                    definition,
+                    arena_home.store,
+                    workers=workers,
+                    log_path=log_file or arena_home.log_path(definition.name),
+                    listener=progress_display.update,
+                )
+        except KeyboardInterrupt:
+            stored = arena_home.store.tournament(definition.name)
+            again = shlex.join(["arena", *sys.argv[1:]])
+            click.echo(
+                f"Stopped with {stored.recorded} of {stored.scheduled} matches recorded. To go on: {again}", err=True
+            )
+            return INTERRUPTED
+        table = arena_home.standings(definition.name)
+        rows = standings_rows(table, for_people=table_format != "json")
+        print_table(standings_columns(table), rows, table_format)
+        if table_format == "text":
+            click.echo(f"\n{standings_footer(table)}")
+        for match, reason in sorted(progress.given_up.items()):
+            click.echo(f"arena: match {match} has no result after several tries: {reason}", err=True)
+        return OK if progress.is_complete else FAILED

@@ -1,0 +1,33 @@
+"""``arena submit``: check a bot and copy it into the arena."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from arena.cli.common import home_option, show_stderr
+from arena.cli.group import FAILED, OK
+from arena.report.tables import printable
+
+
+@click.command("submit")
+@click.argument("path", type=click.Path(path_type=Path))
+@home_option
+def command(path: Path, home: str | None) -> int:
+    """Copy the bot at PATH into the arena, after a match against itself of every game it claims.
+
+    It can then be entered in tournaments by its name, or as name@version. A name and version can be submitted once;
+    give changed files a new version in bot.toml.
+    """
+    from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.submission import submit
+
+    with ArenaHome(home) as arena_home:
+        submission = submit(arena_home, path, listener=lambda text: click.echo(printable(text)))
+        if submission.refusal is not None:
+            click.echo(f"arena: {printable(submission.refusal)}", err=True)
+            show_stderr(submission.bot.label, submission.stderr)
+            return FAILED
+        click.echo(f"{printable(submission.bot.label)} is {'already ' if submission.is_old else ''}submitted")
+    return OK

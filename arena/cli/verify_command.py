@@ -1,0 +1,31 @@
+"""``arena verify``: nobody has to take the records' word for it."""
+
+from __future__ import annotations
+
+import click
+
+from arena.cli.common import home_option
+from arena.cli.group import FAILED, OK
+
+
+@click.command("verify")
+@click.argument("tournament", required=False)
+@home_option
+def command(tournament: str | None, home: str | None) -> int:
+    """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings."""
+    from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.verification import verify
+
+    with ArenaHome(home) as arena_home:
+        chosen = [arena_home.store.tournament(tournament)] if tournament else arena_home.store.tournaments()
+        if not chosen:
+            click.echo("There is no tournament yet.")
+        failed = False
+        for stored in chosen:
+            checked, problems = verify(arena_home, stored)
+            for problem in problems:
+                click.echo(f"{stored.name}: {problem}", err=True)
+            failed = failed or bool(problems)
+            verdict = f"{len(problems)} problems" if problems else "all records hold, and so do the ratings"
+            click.echo(f"{stored.name}: {checked} of {stored.scheduled} matches checked: {verdict}")
+    return FAILED if failed else OK

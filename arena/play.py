@@ -1,0 +1,46 @@
+"""A single match between bots, outside any tournament."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from arena.errors import UsageError
+from arena.games import make_game
+from arena.match.referee import Observer
+from arena.match.runner import MatchRunner
+from arena.players.isolation import choose_isolation
+from arena.records import Bot, MatchRecord, MatchSpec, TimeControl
+
+
+def play_match(
+    game: str,
+    bots: Sequence[Bot],
+    *,
+    options: dict[str, Any] | None = None,
+    rng_seed: int = 0,
+    time_control: TimeControl | None = None,
+    isolation: str = "auto",
+    observer: Observer | None = None,
+) -> MatchRecord:
+    """Play one match in this process.
+
+    Args:
+        game: the game's name or dotted path.
+        bots: one for each seat.
+        options: the game's options.
+        rng_seed: given to every bot.
+        time_control: the time rules; by default one second per action.
+        isolation: "auto", or a level that is demanded.
+        observer: is shown each state.
+
+    Raises:
+        UsageError: if the game, an option or the number of bots is not accepted.
+        VoidMatchError: if the arena itself failed.
+    """
+    rules = make_game(game, **(options or {}))
+    if len(bots) != rules.players:
+        raise UsageError(f"{len(bots)} bots: {game} is played here by {rules.players}")
+    spec = MatchSpec(1, "", game, rules.options, tuple(bots), rng_seed, time_control=time_control or TimeControl())
+    with MatchRunner(choose_isolation(isolation)) as runner:
+        return runner.play(spec, observer)

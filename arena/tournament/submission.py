@@ -1,0 +1,74 @@
+"""Taking a bot into the arena: copied first, then tried where it will run, then listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.errors import UsageError
+from arena.games import GAMES, make_game
+from arena.play import play_match
+from arena.records import Bot, TimeControl
+from arena.tournament.arena_home import ArenaHome
+
+TRIAL_TIME = TimeControl(per_action_seconds=1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """How a submission ended.
+
+    Attributes:
+        bot: the bot, as it runs from the arena's own copy.
+        is_old: it had been submitted before.
+        refusal: why it was refused; None if it was accepted.
+        stderr: what the bot wrote there in the match that failed.
+    """
+
+    bot: Bot
+    is_old: bool = False
+    refusal: str | None = None
+    stderr: str = ""
+
+
+def submit(home: ArenaHome, path: Path, listener: Callable[[str], None] = lambda text: None) -> Submission:
+    """Copy a bot, play one match of each claimed game against itself, and list it if all goes well.
+
+    Args:
+        home: the arena's directory.
+        path: the bot.
+        listener: is told of each step.
+
+    Raises:
+        UsageError: if there is no bot at ``path``, or its name and version are taken by other files.
+    """
+    bot = home.copy_in(path)
+    try:
+        if home.is_submitted(bot):
+            return Submission(bot, is_old=True)
+        refused = _try_out(bot, listener)
+    except BaseException:
+        home.discard(bot)
+        raise
+    if refused is not None:
+        home.discard(bot)
+        return refused
+    home.add_bot(bot)
+    return Submission(bot)
+
+
+def _try_out(bot: Bot, listener: Callable[[str], None]) -> Submission | None:
+    """Play the matches; return the refusal, or None."""
+    for name in bot.games or tuple(GAMES):
+        try:
+            players = make_game(name).players
+        except UsageError as error:
+            raise UsageError(f"{bot.label}: games: {error}") from error
+        record = play_match(name, [bot] * players, time_control=TRIAL_TIME)
+        if record.faults:
+            fault = record.faults[0]
+            why = f"{bot.label} is refused: in {name} at ply {fault.ply}: {fault.kind}: {fault.detail}"
+            return Submission(bot, refusal=why, stderr=record.seats[fault.seat].stderr)
+        listener(f"{name}: a match of {len(record.actions)} actions against itself, without a fault")
+    return None

@@ -1,0 +1,51 @@
+"""Checking a tournament against nothing but its records, the rules and its definition."""
+
+from __future__ import annotations
+
+from arena.errors import UsageError
+from arena.match.replay import ReplayError, check_record
+from arena.ratings import rate_results
+from arena.store.store import StoredTournament
+from arena.tournament.arena_home import ArenaHome
+
+RATING_TOLERANCE = 0.02
+"""Two fits of the same results, summed in another order, may differ by a few of the fit's own tolerance."""
+
+
+def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str]]:
+    """Replay every record and recompute the table's ratings from what the rules say.
+
+    Returns:
+        How many records were checked, and a sentence for each problem.
+    """
+    problems = []
+    checked = 0
+    seen: set[str] = set()
+    results = []
+    for record in home.store.records(tournament):
+        checked += 1
+        try:
+            check_record(record)
+        except (ReplayError, UsageError, KeyError, TypeError, ValueError, IndexError) as error:
+            problems.append(f"match {record['match']}: {type(error).__name__}: {error}")
+            continue
+        played = str((record["game"], record["options"], record["bots"], record["ranks"], record["actions"]))
+        if played not in seen and len(set(record["bots"])) == len(record["bots"]):
+            seen.add(played)
+            results.append((record["bots"], record["ranks"]))
+    if not problems and results:
+        problems += _compare_ratings(home, tournament, results)
+    return checked, problems
+
+
+def _compare_ratings(
+    home: ArenaHome, tournament: StoredTournament, results: list[tuple[list[str], list[int]]]
+) -> list[str]:
+    recomputed = rate_results(reversed(results))
+    problems = []
+    labels = tournament.labels
+    for line in home.standings(tournament.name).lines:
+        again = recomputed.get(labels[line.bot])
+        if again is not None and abs(again.mu - line.rating.mu) > RATING_TOLERANCE:
+            problems.append(f"{line.bot}: mu is {line.rating.mu:.3f} in the table, but {again.mu:.3f} from the replays")
+    return problems
