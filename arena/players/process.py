@@ -277,11 +277,13 @@ class BotProcess:
             last_words: sent before.
             grace_seconds: how long it may take to leave by itself before it is killed.
         """
+        started = sweeping.descendants(self.pid)
         with contextlib.suppress(OSError):
             os.write(self._stdin, self._unsent + last_words)
         if grace_seconds:
             self._wait_for_exit(grace_seconds)
         self._note_exit()
+        started |= sweeping.descendants(self.pid)
         with contextlib.suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
         self._wait_for_exit(1.0)
@@ -292,7 +294,7 @@ class BotProcess:
         for descriptor in (*self._pipes, self._pidfd):
             if descriptor >= 0:
                 os.close(descriptor)
-        sweeping.sweep()
+        sweeping.sweep(started)
         shutil.rmtree(self._scratch, ignore_errors=True)
 
 

@@ -82,10 +82,26 @@ def dismiss_warden() -> None:
     _warden, _owner_pid = None, 0
 
 
-def sweep() -> None:
-    """Kill and reap orphans that bots have left to us; bots that are noted as alive are left alone."""
+def descendants(pid: int) -> set[int]:
+    """Return the processes that a process has started, and those that they have, as far as their parents live."""
+    found: set[int] = set()
+    coming = [pid]
+    while coming:
+        for child in _children(coming.pop()):
+            if child not in found:
+                found.add(child)
+                coming.append(child)
+    return found
+
+
+def sweep(known: set[int]) -> None:
+    """Kill and reap orphans that bots have left to us; bots that are noted as alive are left alone.
+
+    Args:
+        known: the descendants a bot had when it was ended.
+    """
     for _ in range(100):  # an orphan's death may hand us its own children: go on until there are none
-        orphans = _orphans()
+        orphans = _orphans(known)
         if not orphans:
             return
         for pid in orphans:
@@ -95,15 +111,15 @@ def sweep() -> None:
                 os.waitpid(pid, 0)
 
 
-def _orphans() -> list[int]:
+def _orphans(known: set[int]) -> list[int]:
     own_session = os.getsid(0)
     warden_pid = _warden.pid if _warden is not None else 0
     found = []
-    for pid in _children():
+    for pid in _children(os.getpid()):
         if pid == warden_pid or pid in _live:
             continue
         with contextlib.suppress(OSError):
-            if os.getsid(pid) != own_session and (_owns_every_child or _is_marked(pid)):
+            if os.getsid(pid) != own_session and (_owns_every_child or pid in known or _is_marked(pid)):
                 found.append(pid)
     return found
 
@@ -112,10 +128,10 @@ def _is_marked(pid: int) -> bool:
     return f"{MARK}=".encode() in Path(f"/proc/{pid}/environ").read_bytes()
 
 
-def _children() -> list[int]:
-    """Return the process numbers of our children; none where the system doesn't tell."""
+def _children(pid: int) -> list[int]:
+    """Return the process numbers of a process's children; none where the system doesn't tell."""
     found: list[int] = []
-    for listing in Path("/proc/self/task").glob("*/children"):
+    for listing in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             found += [int(pid) for pid in listing.read_text().split()]
     return found

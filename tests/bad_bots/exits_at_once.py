@@ -1,0 +1,6 @@
+"""Exits with status 3."""
+
+import sys
+
+print("I give up", file=sys.stderr)
+sys.exit(3)

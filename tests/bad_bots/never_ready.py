@@ -1,0 +1,5 @@
+"""Never says ready."""
+
+import time
+
+time.sleep(1000)

@@ -1,0 +1,63 @@
+"""Messages from bots: what is accepted, and the sentence for everything else."""
+
+import pytest
+
+from arena.errors import BotError
+from arena.protocol.messages import MAX_NOTE_BYTES, Wants, read_action, read_ready
+
+
+def test_ready_may_say_no_more_than_it_must():
+    ready = read_ready({"type": "ready", "protocol": 1})
+    assert ready.wants == Wants(legal=True, observation=True, updates=False)
+    assert (ready.name, ready.version, ready.author) == ("", "", "")
+
+
+def test_ready_switches_parts_off_and_on_and_unknown_fields_are_ignored():
+    wants = {"legal": False, "updates": True, "weather": "sunny"}
+    ready = read_ready({"type": "ready", "protocol": 1, "name": "x", "wants": wants, "colour": "blue"})
+    assert ready.wants == Wants(legal=False, observation=True, updates=True)
+    assert ready.name == "x"
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ({"type": "action", "ply": 0, "action": "+"}, "type = 'action': 'ready' is due"),
+        ({"type": "ready"}, "ready.protocol = None: 1 is spoken here"),
+        ({"type": "ready", "protocol": 2}, "ready.protocol = 2: 1 is spoken here"),
+        ({"type": "ready", "protocol": True}, "ready.protocol = True"),
+        ({"type": "ready", "protocol": 1, "name": 5}, "ready.name = 5"),
+        ({"type": "ready", "protocol": 1, "version": "x" * 101}, "at most 100 characters"),
+        ({"type": "ready", "protocol": 1, "wants": []}, "ready.wants = []: a map is accepted"),
+        ({"type": "ready", "protocol": 1, "wants": {"legal": 1}}, "ready.wants.legal = 1: true or false"),
+    ],
+)
+def test_a_bad_ready_is_a_protocol_fault_that_names_the_field(message, says):
+    with pytest.raises(BotError) as raised:
+        read_ready(message)
+    assert raised.value.kind == "protocol"
+    assert says in raised.value.detail
+
+
+def test_an_action_is_given_with_its_note():
+    assert read_action({"type": "action", "ply": 3, "action": [1, 2]}, 3) == ([1, 2], None)
+    assert read_action({"type": "action", "ply": 3, "action": "+", "note": "why not", "x": 1}, 3) == ("+", "why not")
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "says"),
+    [
+        ({"type": "ready", "protocol": 1}, "protocol", "type = 'ready': 'action' is due"),
+        ({"type": "action", "action": "+"}, "protocol", "action.ply = None: the ply asked for is 3"),
+        ({"type": "action", "ply": 2, "action": "+"}, "protocol", "action.ply = 2: the ply asked for is 3"),
+        ({"type": "action", "ply": 3.0, "action": "+"}, "protocol", "action.ply = 3.0"),
+        ({"type": "action", "ply": 3}, "protocol", "no field 'action'"),
+        ({"type": "action", "ply": 3, "action": 0, "note": [1]}, "protocol", "a text or a map is accepted"),
+        ({"type": "action", "ply": 3, "action": 0, "note": "x" * MAX_NOTE_BYTES}, "limit", "bytes; at most 4096"),
+    ],
+)
+def test_a_bad_action_is_a_fault_that_names_the_field(message, kind, says):
+    with pytest.raises(BotError) as raised:
+        read_action(message, 3)
+    assert raised.value.kind == kind
+    assert says in raised.value.detail

@@ -1,0 +1,189 @@
+"""Real bot processes, good and bad: the right fault, in bounded time, and nothing left behind.
+
+Each bad bot is a file in tests/bad_bots named after its fault.
+"""
+
+import os
+import stat
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.errors import BotError
+from arena.match.runner import MatchRunner
+from arena.players import sweeping
+from arena.players.process import BotProcess
+from arena.protocol.frames import encode_frame
+from arena.records import Bot, MatchSpec, TimeControl
+
+BAD_BOTS = Path(__file__).parents[1] / "bad_bots"
+GOOD = Path(__file__).parents[2] / "bots" / "minimal"
+
+QUICK = TimeControl(per_action_seconds=0.3, startup_seconds=5.0, margin_seconds=0.1)
+
+
+def bad_bot(name):
+    return Bot(name, "1", (sys.executable, str(BAD_BOTS / f"{name}.py")), str(BAD_BOTS))
+
+
+def good_bot():
+    return Bot("minimal", "1", (sys.executable, "bot.py"), str(GOOD))
+
+
+def spec(*bots, match=1, time_control=QUICK, size=4):
+    return MatchSpec(match, "t", "differences", {"size": size}, bots, 5, time_control=time_control)
+
+
+@pytest.fixture
+def runner():
+    with MatchRunner("limits") as runner:
+        yield runner
+    ours = sweeping.descendants(os.getpid())
+    assert not [pid for pid in ours if os.getsid(pid) != os.getsid(0) and not _is_warden(pid)]
+
+
+def _is_warden(pid):
+    return b"warden.py" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+FAULTS = [
+    ("never_ready", "start", "before it was ready: no answer within"),
+    ("never_answers", "timeout", "no answer within 0.4"),
+    ("ignores_sigterm_and_spins", "timeout", "no answer within 0.4"),
+    ("stops_itself", "timeout", "no answer within 0.4"),
+    ("one_byte_at_a_time", "timeout", "no answer within 0.4"),
+    ("exits_at_once", "start", "before it was ready: the bot exited: exit status 3"),
+    ("exits_when_asked", "exit", "the bot exited: exit status 7"),
+    ("exits_in_mid_message", "exit", "in the middle of a message"),
+    ("exits_after_answering", "exit", "the bot exited: exit status 0"),
+    ("dies_by_signal", "exit", "signal SIGSEGV"),
+    ("closes_stdout", "exit", "closed its stdout"),
+    ("prints_text", "protocol", "starting 'Hell': did the bot print to stdout?"),
+    ("announces_too_much", "protocol", "a message of 4294967295 bytes was announced; at most 65536"),
+    ("answers_twice", "protocol", "bytes follow the answer"),
+    ("wrong_ply", "protocol", "the ply asked for is 0"),
+    ("illegal_action", "illegal", "[99, 99]: off the board"),
+    ("floods_stdout", "protocol", "bytes"),
+    ("never_reads", "timeout", "within 0.4"),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "says"), FAULTS, ids=[name for name, _, _ in FAULTS])
+def test_each_fault_is_told_apart_and_forfeits(runner, name, kind, says):
+    control = TimeControl(0.3, startup_seconds=1.0 if name == "never_ready" else 5.0, margin_seconds=0.1)
+    started = time.monotonic()
+    record = runner.play(spec(bad_bot(name), good_bot(), time_control=control))
+    assert time.monotonic() - started < 8.0  # the start-up allowance and the deadline, with room for a busy machine
+    (fault,) = record.faults
+    assert (fault.seat, fault.kind) == (0, kind)
+    assert says in fault.detail
+    assert record.ranks == [2, 1]
+    assert record.seats[0].exit != "running"
+
+
+def test_a_full_pipe_does_not_block_us(runner):
+    """A megabyte does not fit into the pipe of a bot that never reads; the deadline covers writing too."""
+    bot = bad_bot("never_reads")
+    process = BotProcess(bot.command, bot.directory, "limits")
+    try:
+        process.ask(encode_frame({"type": "hello"}), 5.0)
+        with pytest.raises(BotError) as raised:
+            process.ask(bytes(1_000_000), 0.2)
+    finally:
+        process.end()
+    assert (raised.value.kind, raised.value.detail) == ("timeout", "did not read what it was sent within 0.200 s")
+
+
+def test_a_message_that_comes_before_it_is_asked_for_is_a_fault(runner):
+    """Seat 1 sends an answer when the match begins, while seat 0 still thinks."""
+    (fault,) = runner.play(spec(bad_bot("slow_but_good"), bad_bot("answers_unasked"))).faults
+    assert (fault.seat, fault.kind, fault.ply) == (1, "protocol", 1)
+    assert "came before it was asked for" in fault.detail
+
+
+def test_honest_bots_play_on_with_the_same_processes(runner):
+    bots = (good_bot(), bad_bot("good_with_note"))
+    first = runner.play(spec(*bots))
+    pids = {player._process.pid for player in runner._players.values()}
+    second = runner.play(spec(*bots, match=2))
+    assert {player._process.pid for player in runner._players.values()} == pids
+    for record in (first, second):
+        assert (record.termination, record.faults) == ("normal", [])
+    assert [note for _, note in first.notes] == [{"why": "first"}] * 2
+    assert all(seconds > 0 for seconds in first.wall_seconds)
+    assert all(seconds is not None and seconds >= 0 for seconds in first.cpu_seconds)
+
+
+def test_a_bot_that_forfeited_is_started_anew_for_the_next_match(runner):
+    bots = (bad_bot("exits_when_asked"), good_bot())
+    assert runner.play(spec(*bots)).faults[0].kind == "exit"
+    assert runner.play(spec(*bots, match=2)).faults[0].kind == "exit"
+
+
+def test_fresh_bots_are_launched_for_every_match():
+    with MatchRunner("limits", fresh_bots=True) as runner:
+        assert runner.play(spec(good_bot(), good_bot())).termination == "normal"
+        assert runner._players == {}
+
+
+def test_a_bot_may_play_itself(runner):
+    record = runner.play(spec(good_bot(), good_bot()))
+    assert record.termination == "normal"
+    assert len(runner._players) == 2
+
+
+def test_stderr_is_drained_and_its_first_and_last_part_kept(runner):
+    record = runner.play(spec(bad_bot("floods_stderr"), good_bot()))
+    assert record.termination == "normal"
+    text = record.seats[0].stderr
+    assert 32 * 1024 < len(text) < 70 * 1024
+    assert "[...]" in text
+
+
+def test_stderr_of_a_bot_that_dies_is_kept(runner):
+    record = runner.play(spec(bad_bot("exits_at_once"), good_bot()))
+    assert record.seats[0].stderr == "I give up\n"
+    assert record.seats[0].exit == "exit status 3"
+
+
+def test_a_daemon_is_found_and_killed(runner):
+    record = runner.play(spec(bad_bot("leaves_a_daemon"), good_bot()))
+    assert record.termination == "normal"
+
+
+def test_a_program_that_can_not_be_executed_is_a_start_fault(runner, tmp_path):
+    program = tmp_path / "not_a_program"
+    program.write_bytes(b"\x7fELF nonsense")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    for path, why in ((program, "Exec format error"), (tmp_path / "missing", "No such file")):
+        record = runner.play(spec(Bot("x", "1", (str(path),), str(tmp_path)), good_bot()))
+        (fault,) = record.faults
+        assert fault.kind == "start"
+        assert why in fault.detail
+
+
+def test_bots_see_a_clean_environment_and_limits(runner, tmp_path):
+    program = tmp_path / "looks.py"
+    program.write_text(
+        "import os, resource, sys\n"
+        "print(sorted(os.environ), resource.getrlimit(resource.RLIMIT_NOFILE)[0], sorted(os.listdir('/proc/self/fd')),\n"
+        "      os.getpid() == os.getsid(0), file=sys.stderr)\n"
+    )
+    os.environ["SECRET_OF_THE_OPERATOR"] = "1"
+    try:
+        record = runner.play(spec(Bot("looks", "1", (sys.executable, str(program)), str(tmp_path)), good_bot()))
+    finally:
+        del os.environ["SECRET_OF_THE_OPERATOR"]
+    seen = record.seats[0].stderr
+    assert "SECRET" not in seen
+    assert "'ARENA_BOT', 'HOME', 'LANG', 'PATH'" in seen
+    assert " 256 ['0', '1', '2', '3'] True" in seen  # 3 is the listing itself
+
+
+def test_the_wait_is_over_when_a_bot_dies_not_at_the_deadline(runner):
+    patient = TimeControl(per_action_seconds=60.0)
+    started = time.monotonic()
+    runner.play(spec(bad_bot("dies_by_signal"), good_bot(), time_control=patient))
+    assert time.monotonic() - started < 30

@@ -1,0 +1,201 @@
+"""The referee, with scripted players: every rule about turns, clocks, faults and places, without a process."""
+
+import pytest
+
+from arena.errors import BotError, MatchStateError, VoidMatchError
+from arena.match.referee import play_match
+from arena.match.replay import ReplayError, check_record, states_of
+from arena.players.player import Answer
+from arena.players.scripted import ScriptedPlayer
+from arena.protocol.messages import Wants
+from arena.records import Bot, MatchSpec, TimeControl
+
+TINY = {"size": 2}
+"""Differences on two by two: seat 0 places one mark, then seat 1 the only other one."""
+
+
+def spec(game="differences", options=TINY, players=2, opening=(), time_control=None):
+    bots = tuple(Bot(f"bot{seat}", "1", ("x",), "/") for seat in range(players))
+    return MatchSpec(7, "t", game, options, bots, 42, 0, tuple(opening), time_control=time_control or TimeControl(1.0))
+
+
+def play(*players, **kwargs):
+    return play_match(spec(players=len(players), **kwargs), players)
+
+
+def test_a_match_is_played_in_turn_to_its_end():
+    record = play(ScriptedPlayer([(1, 2)]), ScriptedPlayer([(2, 1)]))
+    assert record.actions == [[0, (1, 2)], [1, (2, 1)]]
+    assert (record.scores, record.ranks, record.termination, record.faults) == ([1, 1], [1, 1], "normal", [])
+    assert (record.match, record.tournament, record.bots, record.rng_seed) == (7, "t", ["bot0@1", "bot1@1"], 42)
+
+
+def test_a_player_is_told_only_what_is_new_to_it():
+    zero, one = ScriptedPlayer([(1, 1), (3, 3)]), ScriptedPlayer([(2, 2)])
+    play(zero, one, options={"size": 3})
+    asked = {seat: [r.actions for name, r in p.told if name == "ask"] for seat, p in enumerate((zero, one))}
+    assert asked == {0: [[], [[0, (1, 1)], [1, (2, 2)]]], 1: [[[0, (1, 1)]]]}
+
+
+def test_a_player_is_given_what_it_wants_and_no_more():
+    frugal = ScriptedPlayer([(1, 1)], Wants(legal=False, observation=False))
+    curious = ScriptedPlayer([(2, 2)], Wants(legal=True, observation=True, updates=True))
+    play(frugal, curious)
+    (request,) = [value for name, value in frugal.told if name == "ask"]
+    assert (request.observation, request.legal) == (None, None)
+    (request,) = [value for name, value in curious.told if name == "ask"]
+    assert request.observation == {"heights": [1, 0]}
+    assert list(request.legal) == [(2, 2)]
+    assert [value for name, value in curious.told if name == "update"] == [
+        (1, [[0, (1, 1)]]),
+        (2, [[1, (2, 2)]]),
+    ]
+    assert not [1 for name, _ in frugal.told if name == "update"]
+
+
+def test_everybody_hears_how_it_ended():
+    players = ScriptedPlayer([(1, 1)]), ScriptedPlayer([(2, 2)])
+    play(*players)
+    for player in players:
+        assert player.told[-1] == ("end", ((1, 1), (1, 1), "normal"))
+
+
+def test_the_opening_is_played_for_the_bots_and_counts_as_plies():
+    one = ScriptedPlayer([(2, 2)])
+    record = play(ScriptedPlayer([]), one, opening=[(1, 1)])
+    assert record.actions == [[0, (1, 1)], [1, (2, 2)]]
+    assert record.opening_plies == 1
+    assert record.wall_seconds[0] is None
+    (request,) = [value for name, value in one.told if name == "ask"]
+    assert (request.ply, request.actions) == (1, [[0, (1, 1)]])
+
+
+@pytest.mark.parametrize("opening", [[(5, 5)], [(1, 1), (2, 2)]])
+def test_a_bad_opening_is_our_own_mistake(opening):
+    with pytest.raises(MatchStateError, match="opening 0"):
+        play(ScriptedPlayer([]), ScriptedPlayer([]), opening=opening)
+
+
+@pytest.mark.parametrize("kind", ["exit", "timeout", "protocol", "limit"])
+def test_a_fault_forfeits(kind):
+    faulty = ScriptedPlayer([BotError(kind, "what happened")])
+    record = play(ScriptedPlayer([(1, 1)]), faulty)
+    (fault,) = record.faults
+    assert (fault.seat, fault.kind, fault.ply, fault.detail) == (1, kind, 1, "what happened")
+    assert (record.ranks, record.termination) == ([1, 2], "forfeit")
+    assert ("fault", fault) in faulty.told
+
+
+@pytest.mark.parametrize(
+    ("action", "says"),
+    [((1, 1), "already holds"), (True, "pair"), ([1.0, 2], "integers"), ((3, 1), "off the board"), (None, "pair")],
+)
+def test_an_illegal_action_forfeits_with_the_rule(action, says):
+    record = play(ScriptedPlayer([(1, 1)]), ScriptedPlayer([action]))
+    (fault,) = record.faults
+    assert fault.kind == "illegal"
+    assert says in fault.detail
+    assert record.actions == [[0, (1, 1)]]
+
+
+def test_a_bot_that_does_not_start_forfeits_before_the_first_action():
+    other = ScriptedPlayer([(1, 1)])
+    record = play(other, ScriptedPlayer([], fails_to_start=BotError("start", "no such program")))
+    assert (record.faults[0].seat, record.faults[0].ply) == (1, 0)
+    assert record.ranks == [1, 2]
+    assert not [1 for name, _ in other.told if name == "ask"]
+
+
+def test_of_two_forfeits_the_earlier_one_is_last():
+    error = BotError("start", "no")
+    record = play(ScriptedPlayer([], fails_to_start=error), ScriptedPlayer([], fails_to_start=error))
+    assert record.ranks == [2, 1]
+
+
+def test_with_more_players_a_forfeit_ends_the_match_where_the_rules_know_no_elimination():
+    """Multiplication for three: after seat 0 has jumped 9 x 9, seat 1 forfeits."""
+    diagonal = [(x, x) for x in range(1, 11)]
+    marks = [diagonal[0::3], diagonal[1::3], diagonal[2::3]]
+    record = play(
+        ScriptedPlayer([*marks[0], (10, 10)]),
+        ScriptedPlayer([*marks[1], BotError("exit", "gone")]),
+        ScriptedPlayer(marks[2]),
+        game="multiplication",
+        options={"players": 3, "size": 10},
+    )
+    assert record.scores == [81, 0, 0]
+    assert record.ranks == [1, 3, 2]
+
+
+def test_coprimality_goes_on_without_a_seat_that_forfeited():
+    """Seat 1 fails at its first action; seat 2 writes the 3, and the match goes on with seat 0's 4 and 5."""
+
+    def first_legal(request):
+        return request.legal[0]
+
+    record = play(
+        ScriptedPlayer(first_legal),
+        ScriptedPlayer([BotError("timeout", "late")]),
+        ScriptedPlayer(first_legal),
+        game="coprimality",
+        options={"players": 3, "size": 4},
+    )
+    seats = [seat for seat, _ in record.actions]
+    assert seats[:5] == [0, 1, 2, 0, 0]
+    assert record.actions[1] == [1, None]
+    assert seats.count(1) == 1
+    assert record.ranks[1] == 3
+    assert sorted(record.ranks) in ([1, 1, 3], [1, 2, 3])
+    assert record.termination == "forfeit"
+    check_record(record.as_dict())
+
+
+def test_our_own_failure_passes_through_and_voids_the_match():
+    def fail(request):
+        raise VoidMatchError("no memory")
+
+    with pytest.raises(VoidMatchError):
+        play(ScriptedPlayer(fail), ScriptedPlayer([]))
+
+
+def test_the_bank_runs_down_and_the_increment_fills_it():
+    control = TimeControl(None, bank_seconds=10.0, increment_seconds=2.0, margin_seconds=0.5)
+    zero = ScriptedPlayer([Answer((1, 1), 4.0), Answer((3, 3), 1.0)])
+    record = play(zero, ScriptedPlayer([(2, 2)]), options={"size": 3}, time_control=control)
+    asked = [request for name, request in zero.told if name == "ask"]
+    assert [(request.seconds, request.bank_seconds) for request in asked] == [(10.0, 10.0), (8.0, 8.0)]
+    assert record.seats[0].wall_seconds == 5.0
+
+
+def test_the_lower_limit_of_action_and_bank_holds_and_the_margin_is_forgiven():
+    control = TimeControl(3.0, bank_seconds=4.0, margin_seconds=0.5)
+    zero = ScriptedPlayer([Answer((1, 1), 3.4), Answer((3, 3), 1.2)])
+    record = play(zero, ScriptedPlayer([(2, 2)]), options={"size": 3}, time_control=control)
+    asked = [request for name, request in zero.told if name == "ask"]
+    assert asked[0].seconds == 3.0
+    assert asked[1].seconds == pytest.approx(0.6)
+    (fault,) = record.faults
+    assert (fault.kind, fault.seat, fault.ply) == ("timeout", 0, 2)
+
+
+def test_a_record_replays_through_the_rules():
+    record = play(ScriptedPlayer([(1, 2)]), ScriptedPlayer([(2, 1)])).as_dict()
+    check_record(record)
+    assert len(list(states_of(record))) == 3
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("scores", [1, 2]), ("ranks", [1, 2]), ("termination", "forfeit"), ("actions", [[0, (1, 2)]])],
+)
+def test_a_record_that_was_tampered_with_is_found_out(field, value):
+    record = play(ScriptedPlayer([(1, 2)]), ScriptedPlayer([(2, 1)])).as_dict()
+    with pytest.raises(ReplayError):
+        check_record({**record, field: value})
+
+
+def test_a_record_with_an_illegal_action_or_a_wrong_seat_is_found_out():
+    record = play(ScriptedPlayer([(1, 2)]), ScriptedPlayer([(2, 1)])).as_dict()
+    for actions in ([[0, (1, 2)], [1, (1, 1)]], [[1, (1, 2)], [0, (2, 1)]]):
+        with pytest.raises(ReplayError, match="ply"):
+            check_record({**record, "actions": actions})
