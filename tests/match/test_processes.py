@@ -168,8 +168,9 @@ def test_bots_see_a_clean_environment_and_limits(runner, tmp_path):
     program = tmp_path / "looks.py"
     program.write_text(
         "import os, resource, sys\n"
-        "print(sorted(os.environ), resource.getrlimit(resource.RLIMIT_NOFILE)[0], sorted(os.listdir('/proc/self/fd')),\n"
-        "      os.getpid() == os.getsid(0), file=sys.stderr)\n"
+        "limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]\n"
+        "descriptors = sorted(os.listdir('/proc/self/fd'))\n"
+        "print(sorted(os.environ), limit, descriptors, os.getpid() == os.getsid(0), file=sys.stderr)\n"
     )
     os.environ["SECRET_OF_THE_OPERATOR"] = "1"
     try:

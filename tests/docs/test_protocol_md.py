@@ -1,0 +1,140 @@
+"""protocol.md is executed: every example, every limit, every field."""
+
+import json
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import msgpack
+import pytest
+
+from arena.games import GAMES, make_game
+from arena.match.runner import MatchRunner
+from arena.protocol import frames, messages
+from arena.records import FAULT_KINDS, Bot, Fault, MatchSpec, TimeControl
+from arena.version import __version__
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "protocol.md").read_text(encoding="utf-8")
+
+
+def blocks(kind):
+    return re.findall(rf"```{kind}([^\n]*)\n(.*?)```", TEXT, re.DOTALL)
+
+
+def test_the_frame_in_hex_is_the_frame_of_the_message():
+    ((name, text),) = blocks("hex")
+    assert name.strip() == "ready"
+    written = bytes.fromhex(" ".join(_hex_lines(text)))
+    assert frames.encode_frame({"type": "ready", "protocol": 1}) == written
+    assert frames.decode_body(written[4:]) == {"type": "ready", "protocol": 1}
+
+
+def _hex_lines(text):
+    """Keep the bytes of each line: pairs of hex digits up to the explanation."""
+    for line in text.strip().splitlines():
+        pairs = []
+        for word in line.split():
+            if not re.fullmatch(r"[0-9a-f]{2}", word):
+                break
+            pairs.append(word)
+        yield " ".join(pairs)
+
+
+EXAMPLES = blocks("example")
+
+
+@pytest.mark.parametrize(("head", "body"), EXAMPLES, ids=[head.split()[0] for head, _ in EXAMPLES])
+def test_an_example_of_a_game_is_true(head, body):
+    name, options = head.split(maxsplit=1)
+    game = make_game(name, **json.loads(options))
+    after, observation, observation_hex, action, action_hex = (line.split(" ", 1)[1] for line in body.splitlines())
+    state = game.initial_state()
+    for text in after.split():
+        state = game.apply(state, game.parse_action(text))
+    assert game.observation(state) == json.loads(observation)
+    assert msgpack.packb(game.observation(state)) == bytes.fromhex(observation_hex)
+    assert msgpack.packb(json.loads(action)) == bytes.fromhex(action_hex)
+    game.apply(state, json.loads(action))
+
+
+def test_every_game_has_an_example():
+    assert {head.split()[0] for head, _ in EXAMPLES} == set(GAMES)
+
+
+def test_the_limits_are_those_in_force():
+    for figure in (
+        frames.MAX_BYTES_FROM_BOT,
+        frames.MAX_BYTES_TO_BOT,
+        frames.MAX_DEPTH,
+        frames.MAX_NODES,
+        messages.MAX_NOTE_BYTES,
+    ):
+        assert re.search(rf"\| {figure:,}\b", TEXT)
+
+
+def test_every_kind_of_fault_is_in_the_table():
+    table = TEXT[TEXT.index("## What happens when") : TEXT.index("## The games")]
+    assert {kind for kind in FAULT_KINDS if f"| `{kind}` |" in table} == set(FAULT_KINDS)
+
+
+def documented_fields(message):
+    """The first column of the table under ``message``."""
+    section = re.search(rf"^`{message}`:.*?\n\n(\|.*?)\n\n", TEXT, re.DOTALL | re.MULTILINE)
+    cells = [line.split("|")[1] for line in section[1].splitlines()[2:]]
+    return {field for cell in cells for field in re.findall(r"`(\w+)`", cell)}
+
+
+def test_every_field_that_is_sent_is_documented_and_no_other():
+    seating = messages.Seating(1, "plaid", {}, 2, 0, 5, TimeControl())
+    act = messages.act(1, 0, [], 1.0, None) | {"observation": {}, "legal": []}
+    sent = {
+        "hello": messages.hello(__version__),
+        "match": messages.match(seating),
+        "act": act,
+        "update": messages.update(1, 1, []),
+        "end": messages.end(1, [], [], "normal", []),
+        "fault": messages.fault("exit", "gone"),
+    }
+    for name, message in sent.items():
+        assert message["type"] == name
+        assert documented_fields(name) == message.keys() - {"type"}
+    assert set(messages.match(seating)["time_control"]) <= set(asdict(TimeControl()))
+    (fault,) = messages.end(1, [], [], "forfeit", [Fault(0, "exit", 1, "x")])["faults"]
+    assert all(f"`{field}`" in TEXT for field in fault)
+
+
+def test_the_fields_a_bot_may_send_are_documented():
+    assert documented_fields("ready") == {"protocol", "wants", *messages.TEXT_FIELDS}
+    assert all(f"`{switch}` (default {str(on).lower()})" in TEXT for switch, on in messages.Wants()._asdict().items())
+    assert documented_fields("action") == {"ply", "action", "note"}
+
+
+def test_the_whole_conversation_happens_as_written(tmp_path):
+    """The bot in it is played by a program that answers with the page's own lines and keeps what it is sent."""
+    ((_, text),) = blocks("conversation")
+    lines = [(line[0], json.loads(line[2:])) for line in text.strip().splitlines()]
+    answers = [message for way, message in lines if way == "←"]
+    heard = tmp_path / "heard.jsonl"
+    bot = tmp_path / "bot.py"
+    bot.write_text(
+        "import json, sys, struct, msgpack\n"
+        f"answers, heard = iter({answers!r}), open({str(heard)!r}, 'w')\n"
+        "while True:\n"
+        "    message = msgpack.unpackb(sys.stdin.buffer.read(struct.unpack('>I', sys.stdin.buffer.read(4))[0]))\n"
+        "    print(json.dumps(message), file=heard, flush=True)\n"
+        "    if message['type'] in ('hello', 'act'):\n"
+        "        body = msgpack.packb(next(answers))\n"
+        "        sys.stdout.buffer.write(struct.pack('>I', len(body)) + body)\n"
+        "        sys.stdout.buffer.flush()\n"
+        "    if message['type'] == 'quit':\n"
+        "        break\n"
+    )
+    minimal = Bot("minimal", "1", (sys.executable, "bot.py"), str(ROOT / "bots" / "minimal"))
+    example = Bot("example", "1", (sys.executable, str(bot)), str(tmp_path))
+    with MatchRunner("none") as runner:
+        runner.play(MatchSpec(1, "", "differences", {"size": 2}, (minimal, example), 5))
+    expected = [message for way, message in lines if way == "→"]
+    expected[0]["arena"] = __version__
+    assert [json.loads(line) for line in heard.read_text().splitlines()] == expected
