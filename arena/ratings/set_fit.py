@@ -301,11 +301,11 @@ def _pairs(new: Mapping[str, Rating], old: Mapping[str, Rating]) -> Iterable[tup
     return ((new[name], old[name]) for name in new)
 
 
-def _connected(groups: Iterable[tuple[str, ...]]) -> list[set[str]]:
-    """Return the sets of names that are connected through common results."""
+def _connected(groups: Iterable[tuple[str, ...]]) -> list[list[str]]:
+    """Return the groups of names that are connected through common results, in alphabetical order."""
     field_of: dict[str, set[str]] = {}
     for members in groups:
         merged = set(members).union(*(field_of[name] for name in members if name in field_of))
         for name in merged:
             field_of[name] = merged
-    return list({id(field): field for field in field_of.values()}.values())
+    return sorted(sorted(field) for field in {id(field): field for field in field_of.values()}.values())

@@ -1,0 +1,129 @@
+"""Tournament files: what is read, and the sentence for everything that is wrong."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import DefinitionError, UsageError
+from arena.tournament.definition import load_definition
+from tests.tournament.conftest import BOTS
+
+
+def test_a_short_file_has_sensible_defaults(write_definition):
+    definition = load_definition(write_definition())
+    assert definition.name == "t"
+    assert [(g.game, g.options["size"], g.players) for g in definition.games] == [("differences", 8, 2)]
+    assert [bot.label for bot in definition.entrants] == ["minimal@1", "random_legal@1"]
+    assert (definition.format, definition.encounters, definition.opening_plies) == ("round-robin", 1, 2)
+    assert (definition.time_control.per_action_seconds, definition.workers) == (1.0, None)
+
+
+def test_an_entrant_may_have_a_name_and_arguments_of_its_own(write_definition):
+    text = f'[[entrants]]\nbot = "{BOTS / "mcts"}"\nname = "mcts 50"\nargs = ["--rollouts", "50"]'
+    definition = load_definition(write_definition(text))
+    assert definition.entrants[2].label == "mcts 50@1"
+    assert definition.entrants[2].command[-2:] == ("--rollouts", "50")
+
+
+REFUSED = {
+    "unknown key": ({"encounter": 3}, "", "encounter: unknown key; did you mean 'encounters'?"),
+    "unknown game": ({"game": '"plaids"'}, "", "game: unknown game 'plaids': did you mean 'plaid'?"),
+    "unknown option": ({"options": "{sise = 8}"}, "", "options.sise = 8: differences has no such option"),
+    "size": ({"options": "{size = 1}"}, "", "options.size = 1: accepted is a whole number from 2 to 100"),
+    "no game": ({"game": None}, "", "either game"),
+    "wrong type": ({"encounters": '"3"'}, "", "encounters = '3': input should be a valid integer"),
+    "zero encounters": ({"encounters": 0}, "", "encounters = 0: input should be greater than or equal to 1"),
+    "format": ({"format": '"swis"'}, "", "format = 'swis': accepted is 'round-robin'"),
+    "isolation": ({"isolation": '"jail"'}, "", "isolation = 'jail': input should be 'auto', 'none' or 'limits'"),
+    "name": ({"name": '"a/b"'}, "", "name = 'a/b': accepted are 1 to 64 letters"),
+    "same name twice": (
+        {},
+        f'[[entrants]]\nbot = "{BOTS / "minimal"}"',
+        "entrants[2].name = 'minimal': another entrant has this name",
+    ),
+    "no such bot": ({}, '[[entrants]]\nbot = "./nobody"', "entrants[2]: bot '"),
+    "unknown entrant key": ({}, '[[entrants]]\nbot = "x"\npath = "y"', "entrants[2].path: unknown key"),
+    "missing bot": ({}, "[[entrants]]\nname = 'x'", "entrants[2].bot: missing"),
+    "time": ({}, "[time_control]\nper_action_seconds = -1", "time_control.per_action_seconds = -1"),
+    "nan": ({}, "[time_control]\nper_action_seconds = nan", "per_action_seconds = nan"),
+    "no limit": ({}, "[time_control]\nmargin_seconds = 1", "needs per_action_seconds or bank_seconds"),
+    "misspelt time": ({}, "[time_control]\nper_action = 1", "did you mean 'per_action_seconds'?"),
+    "too few": ({"game": '"coprimality"', "options": "{players = 3}"}, "", "2 of them, but coprimality is for 3"),
+    "not TOML": ({}, "]", "not valid TOML"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_fault_is_named_with_its_place_value_and_what_is_accepted(write_definition, what):
+    keys, text, says = REFUSED[what]
+    path = write_definition(text, **keys)
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(path)
+    assert says in str(raised.value)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert "\n" not in str(raised.value) or what == "not TOML"
+
+
+def test_all_faults_are_told_at_once(write_definition):
+    path = write_definition('[[entrants]]\nbot = "./nobody"', options="{size = 1}", format='"x"')
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(path)
+    assert all(says in str(raised.value) for says in ("options.size = 1", "entrants[2]", "format = 'x'"))
+
+
+def test_a_bot_that_does_not_claim_the_game_is_refused(write_definition, tmp_path):
+    (tmp_path / "shy").mkdir()
+    (tmp_path / "shy" / "bot.toml").write_text('name = "shy"\ncommand = ["python3", "x.py"]\ngames = ["plaid"]')
+    with pytest.raises(DefinitionError, match="'shy' does not play differences; it claims plaid"):
+        load_definition(write_definition('[[entrants]]\nbot = "./shy"'))
+
+
+BAD_MANIFESTS = {
+    "missing command": ('name = "x"', "command: missing"),
+    "unknown key": ('name = "x"\ncommand = ["y"]\ngame = ["plaid"]', "game: unknown key; did you mean 'games'?"),
+    "empty command": ('name = "x"\ncommand = []', "command"),
+    "bad name": ('name = "a@b"\ncommand = ["y"]', "name = 'a@b': accepted are"),
+    "control characters": ('name = "a\\u001bb"\ncommand = ["y"]', "accepted are"),
+    "no such program": ('name = "x"\ncommand = ["./run"]', "there is no such file in the bot's directory"),
+    "not executable": ('name = "x"\ncommand = ["./bot.toml"]', "the file is not executable"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_MANIFESTS)
+def test_a_bad_bot_toml_is_refused_with_the_fault(write_definition, tmp_path, what):
+    text, says = BAD_MANIFESTS[what]
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "bot.toml").write_text(text)
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(write_definition('[[entrants]]\nbot = "./odd"'))
+    assert says in str(raised.value)
+
+
+def test_a_file_that_is_not_executable_is_refused(write_definition, tmp_path):
+    (tmp_path / "program").write_text("#!/bin/sh\n")
+    with pytest.raises(DefinitionError, match="not executable; try chmod"):
+        load_definition(write_definition('[[entrants]]\nbot = "./program"'))
+
+
+GOOD = """name = "t"
+game = "differences"
+options = { size = 8 }
+encounters = 3
+[time_control]
+per_action_seconds = 1.0
+[[entrants]]
+bot = "../bots/minimal"
+[[entrants]]
+bot = "../bots/greedy"
+"""
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, len(GOOD) - 1), st.integers(0, 12), st.text(max_size=6))
+def test_nothing_but_a_usage_error_escapes_from_a_mutated_file(tmp_path_factory, start, length, text):
+    path = tmp_path_factory.mktemp("mutated") / "t.toml"
+    path.write_text(GOOD[:start] + text + GOOD[start + length :], encoding="utf-8", errors="surrogatepass")
+    try:
+        load_definition(path)
+    except UsageError as error:
+        assert str(error)

@@ -1,0 +1,245 @@
+"""Tournaments as a whole: the same table however they are played, and nothing lost or counted twice."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.errors import DefinitionError, StoreError
+from arena.tournament.arena_home import ArenaHome
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+from arena.tournament.executors import LocalExecutor, Played, Void
+from arena.tournament.executors.local import cores_for_workers
+from arena.tournament.schedule import schedule, spec_of
+from tests.match.test_processes import bad_bot
+
+BOTS = ("minimal", "random_legal", "greedy")
+ARENA = [sys.executable, "-m", "arena"]
+
+
+def arena(*arguments, **kwargs):
+    return subprocess.run([*ARENA, *map(str, arguments)], capture_output=True, text=True, timeout=120, **kwargs)
+
+
+def table(home, name="t"):
+    done = arena("standings", name, "--json", "--home", home)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def exported(home):
+    """Everything in the records that does not depend on clocks."""
+    lines = [json.loads(line) for line in arena("export", "--home", home).stdout.splitlines()]
+    for line in lines:
+        for name in ("wall_seconds", "cpu_seconds", "seats", "started_at"):
+            del line[name]
+    return lines
+
+
+def test_one_and_four_workers_give_the_same_records_and_table(write_definition, tmp_path):
+    path = write_definition(bots=BOTS, encounters=4)
+    homes = [tmp_path / "one", tmp_path / "four"]
+    for home, workers in zip(homes, (1, 4), strict=True):
+        assert arena("run", path, "--workers", workers, "--home", home, "-q").returncode == 0
+    assert table(homes[0]) == table(homes[1])
+    assert exported(homes[0]) == exported(homes[1])
+    assert len(exported(homes[0])) == 24
+
+
+def test_running_a_complete_tournament_again_plays_nothing(write_definition, tmp_path):
+    path = write_definition(encounters=2)
+    arena("run", path, "--home", tmp_path / "h", "-q")
+    before = exported(tmp_path / "h")
+    again = arena("run", path, "--home", tmp_path / "h")
+    assert again.returncode == 0
+    assert exported(tmp_path / "h") == before
+
+
+def test_twenty_kills_and_resumes_give_the_undisturbed_table(write_definition, tmp_path):
+    """kill -9 of the director at random moments; workers and bots must go with it."""
+    path = write_definition(bots=BOTS, encounters=250, options="{size = 6}")
+    calm, stormy = tmp_path / "calm", tmp_path / "stormy"
+    assert arena("run", path, "--home", calm, "-q").returncode == 0
+    rng = random.Random(7)
+    kills = 0
+    while kills < 20:
+        with subprocess.Popen(
+            [*ARENA, "run", str(path), "--home", str(stormy)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as director:
+            assert "matches" in director.stderr.readline()
+            time.sleep(rng.uniform(0.0, 0.5))
+            assert director.poll() is None, "the tournament is too short for twenty kills"
+            director.kill()
+            director.wait()
+        kills += 1
+    assert arena("run", path, "--home", stormy, "-q").returncode == 0
+    assert exported(stormy) == exported(calm)
+    assert table(stormy) == table(calm)
+    assert arena("verify", "--home", stormy).returncode == 0
+    wait_until_nothing_runs_in(tmp_path)
+
+
+def wait_until_nothing_runs_in(directory):
+    """Wait for the workers and bots of killed directors to be gone; fail if they stay."""
+    deadline = time.monotonic() + 20
+    while leftovers := processes_mentioning(str(directory)):
+        assert time.monotonic() < deadline, leftovers
+        time.sleep(0.05)
+
+
+def processes_mentioning(text):
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if text in command and str(os.getpid()) != path.parent.name:
+            found.append(command)
+    return found
+
+
+def test_when_the_director_is_killed_spinning_bots_die_too(write_definition, tmp_path):
+    spinner = tmp_path / "spinner.py"
+    spinner.write_text((Path(__file__).parents[1] / "bad_bots" / "ignores_sigterm_and_spins.py").read_text())
+    (tmp_path / "_wire.py").write_text((Path(__file__).parents[1] / "bad_bots" / "_wire.py").read_text())
+    path = write_definition(f'[[entrants]]\nbot = "{spinner}"\n[time_control]\nper_action_seconds = 600.0')
+    with subprocess.Popen([*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "--workers", "1"]) as director:
+        deadline = time.monotonic() + 30
+        while not any(str(spinner) in command for command in processes_mentioning(str(spinner))):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        director.kill()
+    wait_until_nothing_runs_in(tmp_path)
+
+
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(write_definition, tmp_path):
+    path = write_definition(bots=BOTS, encounters=250)
+    command = [*ARENA, "run", str(path), "--home", str(tmp_path / "h")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as director:
+        assert "matches" in director.stderr.readline()
+        time.sleep(0.3)
+        director.send_signal(signal.SIGINT)
+        _, errors = director.communicate(timeout=30)
+    assert director.returncode == 130
+    assert "matches recorded. To go on: arena run" in errors
+    assert "Traceback" not in errors
+    wait_until_nothing_runs_in(tmp_path)
+
+
+def test_another_definition_of_the_same_name_is_refused_with_what_differs(write_definition, tmp_path):
+    with ArenaHome(tmp_path / "h") as home:
+        run_tournament(load_definition(write_definition()), home.store, workers=1)
+        with pytest.raises(DefinitionError, match=r"differs in encounters, rng_seed; give this one another name"):
+            run_tournament(load_definition(write_definition(encounters=2, rng_seed=9)), home.store, workers=1)
+        changed = load_definition(write_definition())
+        bots = (replace(changed.entrants[0], content="other"), changed.entrants[1])
+        with pytest.raises(DefinitionError, match=r"differs in the bot 'minimal'"):
+            run_tournament(replace(changed, entrants=bots), home.store, workers=1)
+        assert run_tournament(changed.renamed("t2"), home.store, workers=1).is_complete
+
+
+def test_a_second_director_is_refused_and_changes_nothing(write_definition, tmp_path):
+    with ArenaHome(tmp_path / "h") as home, home.store.lock("t"):
+        with pytest.raises(StoreError, match="another director"):
+            run_tournament(load_definition(write_definition()), home.store)
+        assert home.store.tournaments() == []
+
+
+def test_bad_bots_forfeit_in_a_tournament_and_honest_ones_play_on(write_definition, tmp_path):
+    text = "".join(
+        f'[[entrants]]\nbot = "{Path(bad_bot(name).command[1])}"\n' for name in ("exits_when_asked", "prints_text")
+    )
+    with ArenaHome(tmp_path / "h") as home:
+        progress = run_tournament(load_definition(write_definition(text, encounters=2)), home.store, workers=2)
+        assert progress.is_complete
+        lines = {line.bot: line for line in home.standings("t").lines}
+    assert lines["exits_when_asked"].faults.keys() == {"exit"}
+    assert lines["prints_text"].faults.keys() == {"protocol"}
+    assert lines["minimal"].faults == lines["random_legal"].faults == {}
+    assert lines["minimal"].losses <= 4  # only against the other honest bot
+
+
+def test_a_killed_worker_costs_one_try_and_no_result(write_definition):
+    definition = load_definition(write_definition(bots=BOTS, encounters=20))
+    specs = {line.match: spec_of(line, definition) for line in schedule(definition)}
+    played, voids = set(), []
+    with LocalExecutor(2, "limits") as executor:
+        for outcomes in executor.run(specs.values()):
+            for outcome in outcomes:
+                if isinstance(outcome, Played):
+                    assert outcome.row.match not in played
+                    played.add(outcome.row.match)
+                else:
+                    voids.append(outcome)
+                    executor.play_again(outcome.spec)
+            if len(played) > 10 * (len(voids) + 1) and len(voids) < 3:
+                os.kill(executor._workers[len(voids) % 2].process.pid, signal.SIGKILL)
+                executor._workers[len(voids) % 2].process.join()
+    assert played == set(specs)
+    assert 1 <= len(voids) <= 6
+    assert all(void.reason == "the worker ended (signal 9)" for void in voids)
+
+
+def test_a_match_that_stays_void_is_given_up_and_the_rest_is_played(write_definition, tmp_path, monkeypatch):
+    definition = load_definition(write_definition(encounters=2))
+
+    class Stubborn:
+        """An executor in which match 2 never has a result."""
+
+        def __init__(self, *_):
+            self._again = []
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def run(self, specs):
+            with LocalExecutor(1, "limits") as executor:
+                rest = [spec for spec in specs if spec.match != 2 or yield_later.append(spec)]
+                yield from executor.run(rest)
+            self._again = yield_later
+            while self._again:
+                yield [Void(self._again.pop(), "no luck")]
+
+        def play_again(self, spec):
+            self._again.append(spec)
+
+    yield_later = []
+    monkeypatch.setattr("arena.tournament.director.LocalExecutor", Stubborn)
+    with ArenaHome(tmp_path / "h") as home:
+        progress = run_tournament(definition, home.store)
+        assert progress.given_up == {2: "no luck"}
+        assert progress.recorded == 3
+        assert not progress.is_complete
+        assert home.store.void_tries(home.store.tournament("t")) == [(2, "no luck")] * 3
+
+
+def test_the_log_joins_the_workers(write_definition, tmp_path):
+    text = f'[[entrants]]\nbot = "{bad_bot("exits_when_asked").command[1]}"\n'
+    log = tmp_path / "joined.log"
+    done = arena("run", write_definition(text), "--home", tmp_path / "h", "--log-file", log, "--workers", 2)
+    assert done.returncode == 0, done.stderr
+    lines = log.read_text()
+    assert "MainProcess arena.director: t: 6 of 6 matches to play" in lines
+    assert "worker-0 arena.worker" in lines
+    assert "worker-1 arena.worker" in lines
+    assert "exits_when_asked@1: exit: the bot exited: exit status 7" in lines
+
+
+def test_workers_are_pinned_while_there_are_cores_enough():
+    assert cores_for_workers(2, [4, 5, 6]) == [frozenset({4}), frozenset({5})]
+    assert cores_for_workers(3, [0, 1]) == [None, None, None]
