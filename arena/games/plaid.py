@@ -115,24 +115,25 @@ class Plaid(Game[PlaidState]):
             return PlaidState(tuple(standing), state.horizontal)
         return PlaidState(state.vertical, tuple(standing))
 
-    def exact_scores(self, state: PlaidState) -> list[dict[int, int]]:
-        """Return each seat's sum of diagonals in the form of ``arena.games.surds`` (rule 5)."""
-        diagonals: list[list[int]] = [[] for _ in range(self.players)]
-        widths = _gaps(state.vertical, self.width)
-        number = 0
+    def squared_diagonals(self, state: PlaidState) -> list[list[int]]:
+        """Return, for each seat, the squares of the diagonals of its rectangles (rule 5)."""
+        squared: list[list[int]] = [[] for _ in range(self.players)]
+        squared_widths = [width * width for width in _gaps(state.vertical, self.width)]
+        seat = 0
         for row_height in reversed(_gaps(state.horizontal, self.height)):
-            for column_width in widths:
-                diagonals[number % self.players].append(column_width**2 + row_height**2)
-                number += 1
-        return [surds.sum_of_roots(squares) for squares in diagonals]
+            squared_height = row_height * row_height
+            for squared_width in squared_widths:
+                squared[seat].append(squared_width + squared_height)
+                seat = seat + 1 if seat + 1 < self.players else 0
+        return squared
 
     def scores(self, state: PlaidState) -> tuple[float, ...]:
         """Return each seat's sum of diagonals as the nearest float (rule 6)."""
-        return tuple(surds.nearest_float(surd) for surd in self.exact_scores(state))
+        return tuple(surds.float_sum_of_roots(squares) for squares in self.squared_diagonals(state))
 
     def ranks(self, state: PlaidState) -> tuple[int, ...]:
         """Rank the true sums (rule 6)."""
-        return surds.ranks_of(self.exact_scores(state))
+        return surds.ranks_of([surds.sum_of_roots(squares) for squares in self.squared_diagonals(state)])
 
     def observation(self, state: PlaidState) -> dict[str, Any]:
         """Return ``{"vertical": [x, …], "horizontal": [y, …]}``, both ascending."""

@@ -9,7 +9,7 @@ of growing precision, which must end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import isqrt
 
@@ -64,6 +64,19 @@ def is_less(left: Surd, right: Surd) -> bool:
         bits *= 2
 
 
+def float_sum_of_roots(numbers: Sequence[int]) -> float:
+    """Return the float nearest to the sum of the square roots of positive integers.
+
+    The same as ``nearest_float(sum_of_roots(numbers))``, without the decomposition unless the sum lies so close to the
+    middle between two floats that 64 binary places don't tell.
+    """
+    low = sum(_scaled_root(number, 64) for number in numbers)
+    nearest = low / (1 << 64)  # dividing integers rounds to the nearest float
+    if nearest == (low + len(numbers)) / (1 << 64):
+        return nearest
+    return nearest_float(sum_of_roots(numbers))
+
+
 def nearest_float(surd: Surd) -> float:
     """Return the float nearest to the sum."""
     if not surd.keys() - {1}:
@@ -71,7 +84,7 @@ def nearest_float(surd: Surd) -> float:
     bits = 64
     while True:
         low, high = _bounds(surd, bits)
-        nearest = low / (1 << bits)  # dividing integers rounds to the nearest float
+        nearest = low / (1 << bits)
         if nearest == high / (1 << bits):
             return nearest
         bits *= 2

@@ -10,13 +10,20 @@ from arena.records import MatchRecord
 
 
 class RecordRow(NamedTuple):
-    """A record in the form it is stored, made where the match was played."""
+    """A record in the form it is stored, made where the match was played.
+
+    Attributes:
+        start: a digest of the game, its options and the opening.
+        digest: a digest of the game, its options, all actions and the ranks.
+        faults: ``(seat, bot, kind)`` each.
+    """
 
     match: int
     game: str
     bots: str
     ranks: str
     termination: str
+    start: str
     digest: str
     record: str
     faults: tuple[tuple[int, str, str], ...]
@@ -25,17 +32,22 @@ class RecordRow(NamedTuple):
 def row_of(record: MatchRecord) -> RecordRow:
     """Return a record in the form it is stored."""
     values = record.as_dict()
-    played = as_json([record.game, record.options, values["actions"]])
+    game = [record.game, record.options]
     return RecordRow(
         record.match,
         record.game,
         as_json(record.bots),
         as_json(record.ranks),
         record.termination,
-        blake2b(played.encode(), digest_size=12).hexdigest(),
+        _digest([*game, record.actions[: record.opening_plies]]),
+        _digest([*game, record.actions, record.ranks]),
         as_json(values),
         tuple((fault.seat, record.bots[fault.seat], fault.kind) for fault in record.faults),
     )
+
+
+def _digest(value: Any) -> str:
+    return blake2b(as_json(value).encode(), digest_size=12).hexdigest()
 
 
 def as_json(value: Any) -> str:

@@ -46,6 +46,7 @@ records = Table(
     Column("bots", Text, nullable=False),
     Column("ranks", Text, nullable=False),
     Column("termination", String(16), nullable=False),
+    Column("start", String(32), nullable=False),
     Column("digest", String(32), nullable=False),
     Column("record", Text, nullable=False),
     Index("records_by_game", "game"),

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, and_, func, inspect, select
+from sqlalchemy import Connection, Select, and_, case, func, inspect, select
 
 from arena.errors import StoreError, UnknownNameError
 from arena.records import ScheduledMatch
@@ -56,14 +56,15 @@ class ResultCount(NamedTuple):
         bots: ``name@version`` per seat.
         ranks: per seat.
         matches: how many.
-        distinct: how many of them differ in their actions.
+        rated: how many of them count for ratings: where all matches of the same bots, in the same seats and from the
+            same opening, are the same to the last action, they count once.
     """
 
     game: str
     bots: tuple[str, ...]
     ranks: tuple[int, ...]
     matches: int
-    distinct: int
+    rated: int
 
 
 class StoredBot(NamedTuple):
@@ -222,14 +223,24 @@ class Store:
 
     def results(self, tournament: StoredTournament | None = None, game: str | None = None) -> list[ResultCount]:
         """Count the results of a tournament, or of all, and of one game, or of all."""
+        same_start = (records.c.bots, records.c.start)
+        courses = _narrowed(
+            select(*same_start, func.count(records.c.digest.distinct()).label("number")), tournament, game
+        )
+        group = courses.group_by(*same_start).subquery()
+        vary = group.c.number > 1
+        rated = func.count(case((vary, 1))) + func.count(case((~vary, records.c.digest)).distinct())
         columns = (records.c.game, records.c.bots, records.c.ranks)
-        query = _narrowed(
-            select(*columns, func.count(), func.count(records.c.digest.distinct())).group_by(*columns), tournament, game
+        query = (
+            _narrowed(select(*columns, func.count(), rated), tournament, game)
+            .join(group, and_(group.c.bots == records.c.bots, group.c.start == records.c.start))
+            .group_by(*columns)
+            .order_by(*columns)
         )
         with reading(self._engine, self.path) as connection:
             return [
-                ResultCount(name, tuple(json.loads(seats)), tuple(json.loads(ranks)), count, distinct)
-                for name, seats, ranks, count, distinct in connection.execute(query.order_by(*columns))
+                ResultCount(name, tuple(json.loads(seats)), tuple(json.loads(ranks)), count, times)
+                for name, seats, ranks, count, times in connection.execute(query)
             ]
 
     def fault_counts(

@@ -17,7 +17,7 @@ from arena.players.isolation import choose_isolation
 from arena.store.rows import RecordRow
 from arena.store.store import Store, StoredTournament
 from arena.tournament.definition import Definition
-from arena.tournament.executors import LocalExecutor, Played, Void
+from arena.tournament.executors import Executor, LocalExecutor, Played, Void
 from arena.tournament.executors.local import available_cores
 from arena.tournament.schedule import schedule, spec_of
 
@@ -61,6 +61,7 @@ def run_tournament(
     workers: int | None = None,
     log_path: Path | None = None,
     listener: Listener | None = None,
+    executor: Executor | None = None,
 ) -> Progress:
     """Play what is left of a tournament.
 
@@ -70,6 +71,7 @@ def run_tournament(
         workers: matches at a time; by default as the definition says, else one for each core.
         log_path: the log file; None for no log.
         listener: is called whenever something has been recorded, and now and then.
+        executor: where matches are played; by default this machine's cores.
 
     Returns:
         How it stands at the end.
@@ -83,8 +85,10 @@ def run_tournament(
     with store.lock(definition.name):
         tournament = _enter(definition, store)
         run = _Run(definition, store, tournament, listener)
-        slots = min(workers or definition.workers or len(available_cores()), max(1, run.left))
-        with LocalExecutor(slots, isolation, definition.fresh_bots, log_path) as executor:
+        if executor is None:
+            slots = min(workers or definition.workers or len(available_cores()), max(1, run.left))
+            executor = LocalExecutor(slots, isolation, definition.fresh_bots, log_path)
+        with executor:
             log.info("%s: %d of %d matches to play", definition.name, run.left, tournament.scheduled)
             run.play(executor)
             log.info("%s: %d of %d matches recorded", definition.name, run.progress.recorded, tournament.scheduled)
@@ -148,7 +152,7 @@ class _Run:
         """Matches without a record."""
         return self.progress.scheduled - self.progress.recorded
 
-    def play(self, executor: LocalExecutor) -> None:
+    def play(self, executor: Executor) -> None:
         """Play the schedule, and again what was void, until nothing is left that may be tried."""
         self._report([])
         specs = (spec_of(line, self._definition) for line in self._store.unplayed(self._tournament))
@@ -161,7 +165,7 @@ class _Run:
                     self._take_void(outcome, executor)
             self._report(rows)
 
-    def _take_void(self, void: Void, executor: LocalExecutor) -> None:
+    def _take_void(self, void: Void, executor: Executor) -> None:
         match = void.spec.match
         self._store.note_void(self._tournament, match, void.reason)
         self._tries[match] += 1

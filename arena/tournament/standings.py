@@ -28,7 +28,7 @@ class Standing:
         rating: TrueSkill.
         same_as_next: its rating and the next bot's can't be told apart at 95 %.
         matches: played.
-        distinct: played matches of its that differ in their actions.
+        rated: how many of them count for its rating.
         places: how often it finished 1st, 2nd, …, ties at their shared rank.
         wins: matches it was first in alone.
         draws: matches it shared the first rank in.
@@ -43,7 +43,7 @@ class Standing:
     rank: int = 0
     same_as_next: bool = False
     matches: int = 0
-    distinct: int = 0
+    rated: int = 0
     places: list[int] = field(default_factory=list)
     wins: int = 0
     draws: int = 0
@@ -81,7 +81,7 @@ class Standings:
         lines: the best bot first.
         players: the most players in a match.
         matches: counted.
-        distinct: matches that differ in their actions; each of these is rated once.
+        rated: matches that count for the ratings.
         draw_probability: of two equal bots, as estimated for the ratings.
         first_seat_share: points per match of seat 0, over all bots; None before the first match.
         scheduled: matches in the schedule; None for a leaderboard.
@@ -90,7 +90,7 @@ class Standings:
     lines: list[Standing]
     players: int
     matches: int
-    distinct: int
+    rated: int
     draw_probability: float | None
     first_seat_share: float | None
     scheduled: int | None = None
@@ -104,8 +104,9 @@ def standings(
 ) -> Standings:
     """Return the table of counted results.
 
-    Repeated matches (same seats, same actions) count in every column but the rating: a deterministic bot that plays the
-    same match five times has not shown its strength five times.
+    Where bots always play the same match from an opening, it counts in every column as often as it was played, but once
+    for the ratings: a deterministic bot that plays one match five times has not shown its strength five times. Where
+    they vary from that opening, every match is a fresh draw and counts, even if its actions occurred before.
 
     Args:
         results: counted results, bots as ``name@version``.
@@ -117,7 +118,7 @@ def standings(
     lines: dict[str, Standing] = {bot: Standing(bot) for bot in everybody}
     for result in results:
         _count(result, lines)
-    rated = [((result.bots, result.ranks), result.distinct) for result in results if _ratable(result)]
+    rated = [((result.bots, result.ranks), result.rated) for result in results if _ratable(result)]
     draw_probability = None
     if rated:
         fitted = fit_counted(rated)
@@ -136,7 +137,7 @@ def standings(
         table,
         max((len(result.bots) for result in results), default=2),
         sum(result.matches for result in results),
-        sum(result.distinct for result in results),
+        sum(result.rated for result in results),
         draw_probability,
         sum(line.first_seat_points for line in table) / first_seat_matches if first_seat_matches else None,
     )
@@ -153,7 +154,7 @@ def _count(result: ResultCount, lines: dict[str, Standing]) -> None:
         line = lines.setdefault(bot, Standing(bot))
         points = result.matches * points_of(result.ranks, seat)
         line.matches += result.matches
-        line.distinct += result.distinct
+        line.rated += result.rated
         line.points += points
         line.places += [0] * (len(result.ranks) - len(line.places))
         line.places[rank - 1] += result.matches

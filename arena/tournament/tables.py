@@ -89,10 +89,12 @@ def standings_footer(table: Standings) -> str:
     played = f"{table.matches}{of} matches"
     if table.scheduled is not None and table.matches < table.scheduled:
         played += ": the tournament is not complete"
-    repeats = table.matches - table.distinct
+    repeats = table.matches - table.rated
     sentences = [f"{played}. "]
     if repeats:
-        sentences.append(f"{repeats} of them repeat another one action by action and are rated once. ")
+        sentences.append(
+            f"{repeats} of them only repeat what their bots always play from that opening; such a match is rated once. "
+        )
     if table.first_seat_share is not None:
         sentences.append(f"Seat 0 scores {100 * table.first_seat_share:.1f} %. ")
     if table.draw_probability is not None:

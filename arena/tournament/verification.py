@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
+
 from arena.errors import UsageError
 from arena.match.replay import ReplayError, check_record
-from arena.ratings import rate_results
+from arena.ratings import Result, rate_results
 from arena.store.store import StoredTournament
 from arena.tournament.arena_home import ArenaHome
 
@@ -20,8 +23,7 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str
     """
     problems = []
     checked = 0
-    seen: set[str] = set()
-    results = []
+    by_start: dict[str, list[tuple[str, Result]]] = defaultdict(list)
     for record in home.store.records(tournament):
         checked += 1
         try:
@@ -29,18 +31,25 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str
         except (ReplayError, UsageError, KeyError, TypeError, ValueError, IndexError) as error:
             problems.append(f"match {record['match']}: {type(error).__name__}: {error}")
             continue
-        played = str((record["game"], record["options"], record["bots"], record["ranks"], record["actions"]))
-        if played not in seen and len(set(record["bots"])) == len(record["bots"]):
-            seen.add(played)
-            results.append((record["bots"], record["ranks"]))
-    if not problems and results:
-        problems += _compare_ratings(home, tournament, results)
+        if len(set(record["bots"])) == len(record["bots"]):
+            opening = record["actions"][: record["opening_plies"]]
+            start = str((record["game"], record["options"], record["bots"], opening))
+            by_start[start].append((str((record["actions"], record["ranks"])), (record["bots"], record["ranks"])))
+    if not problems and by_start:
+        problems += _compare_ratings(home, tournament, _rated(by_start.values()))
     return checked, problems
 
 
-def _compare_ratings(
-    home: ArenaHome, tournament: StoredTournament, results: list[tuple[list[str], list[int]]]
-) -> list[str]:
+def _rated(groups: Iterable[list[tuple[str, Result]]]) -> list[Result]:
+    """Return the results that count: of matches from one start that are all the same, one."""
+    results = []
+    for group in groups:
+        varies = len({course for course, _ in group}) > 1
+        results += [result for _, result in (group if varies else group[:1])]
+    return results
+
+
+def _compare_ratings(home: ArenaHome, tournament: StoredTournament, results: list[Result]) -> list[str]:
     recomputed = rate_results(reversed(results))
     problems = []
     labels = tournament.labels

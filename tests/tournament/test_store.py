@@ -59,10 +59,17 @@ def test_a_match_is_recorded_once_or_not_at_all(store, tournament):
 
 
 def test_results_are_counted_with_their_repeats(store, tournament):
-    other = {"actions": [[0, (2, 1)], [1, (1, 2)]]}
-    store.record(tournament, [record(1), record(2), record(3, **other), record(4, bots=["b@1", "a@1"])])
-    counts = {(result.bots, result.ranks): (result.matches, result.distinct) for result in store.results(tournament)}
-    assert counts == {(("a@1", "b@1"), (1, 1)): (3, 2), (("b@1", "a@1"), (1, 1)): (1, 1)}
+    """From opening A bots a and b always play the same; from opening B they vary; b and a, seats swapped, met once."""
+    opening_b = {"opening_plies": 1, "actions": [[0, (2, 1)], [1, (1, 2)]]}
+    varied = {**opening_b, "ranks": [1, 2]}
+    rows = [record(1), record(2), record(3), record(4, **opening_b), record(5, **opening_b), record(6, **varied)]
+    store.record(tournament, [*rows, record(7, bots=["b@1", "a@1"])])
+    counts = {(result.bots, result.ranks): (result.matches, result.rated) for result in store.results(tournament)}
+    assert counts == {
+        (("a@1", "b@1"), (1, 1)): (5, 1 + 2),
+        (("a@1", "b@1"), (1, 2)): (1, 1),
+        (("b@1", "a@1"), (1, 1)): (1, 1),
+    }
 
 
 def test_records_come_in_match_order_piece_by_piece(store, tournament):

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from arena.tournament.executors.local import LocalExecutor
-from arena.tournament.executors.outcome import Played, Void
+from arena.tournament.executors.outcome import Executor, Played, Void
 
-__all__ = ["LocalExecutor", "Played", "Void"]
+__all__ = ["Executor", "LocalExecutor", "Played", "Void"]

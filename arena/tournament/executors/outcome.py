@@ -1,8 +1,10 @@
-"""What an executor gives back for a match."""
+"""What an executor is to the director, and what it gives back for a match."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import NamedTuple, Protocol
 
 from arena.records import MatchSpec
 from arena.store.rows import RecordRow
@@ -19,3 +21,19 @@ class Void(NamedTuple):
 
     spec: MatchSpec
     reason: str
+
+
+class Executor(Protocol):
+    """Plays match specs somewhere. A context manager: leaving it leaves nothing running."""
+
+    def __enter__(self) -> Executor: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+    def run(self, specs: Iterable[MatchSpec]) -> Iterator[list[Played | Void]]:
+        """Play matches, yielding outcomes as they come in, and an empty list now and then."""
+
+    def play_again(self, spec: MatchSpec) -> None:
+        """Play a match once more; called while ``run`` is on its way."""
