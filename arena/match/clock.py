@@ -16,14 +16,16 @@ class SeatClock:
     """
 
     def __init__(self, time_control: TimeControl) -> None:
-        self._per_action = time_control.per_action_seconds
+        per_action = time_control.per_action_seconds
+        self._per_action = NO_LIMIT_SECONDS if per_action is None else per_action
         self._increment = time_control.increment_seconds
         self.bank_seconds = time_control.bank_seconds
 
     def allowed_seconds(self) -> float:
         """Return how long the next action may take: the lower of the limit per action and the bank."""
-        limits = [limit for limit in (self._per_action, self.bank_seconds) if limit is not None]
-        return min(limits, default=NO_LIMIT_SECONDS)
+        if self.bank_seconds is None:
+            return self._per_action
+        return min(self._per_action, self.bank_seconds)
 
     def charge(self, wall_seconds: float) -> None:
         """Take an action's time out of the bank (never below zero: the margin is forgiven), then add the increment."""

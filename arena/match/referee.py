@@ -66,6 +66,7 @@ class Referee:
         self._faults: list[Fault] = []
         self._clocks = [SeatClock(spec.time_control) for _ in players]
         self._heard = [0] * len(players)  # how many actions each seat has been told
+        self._listeners: list[Player] = []  # those who want updates
 
     def play(self) -> MatchRecord:
         """Play the match from the opening to its end."""
@@ -108,6 +109,7 @@ class Referee:
                 player.begin(seating)
             except BotError as error:
                 self._forfeit(seat, error.kind, error.detail)
+        self._listeners = [player for player in self._players if player.wants.updates]
 
     def _goes_on_without_forfeited(self) -> bool:
         return self._game.players > 2 and self._game.withdraw(self._state) is not None
@@ -162,9 +164,8 @@ class Referee:
         self._cpu.append(cpu)
 
     def _tell_everybody(self) -> None:
-        for player in self._players:
-            if player.wants.updates:
-                player.tell_update(len(self._actions), self._actions[-1:])
+        for player in self._listeners:
+            player.tell_update(len(self._actions), self._actions[-1:])
         self._show()
 
     def _show(self) -> None:

@@ -1,0 +1,1 @@
+"""Benchmarks, one command each: ``python -m benchmarks.NAME``. Results stand in benchmarks/README.md."""

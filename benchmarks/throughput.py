@@ -1,0 +1,45 @@
+"""Matches and plies per second of whole tournaments with instant C bots: schedule, workers, rules, records and store."""
+
+import tempfile
+import time
+
+from arena.games import make_game
+from arena.records import TimeControl
+from arena.tournament.arena_home import ArenaHome
+from arena.tournament.definition import Definition, GameChoice
+from arena.tournament.director import run_tournament
+from benchmarks.common import instant_bot, machine
+
+OPTIONS = {"size": 11}  # plusminus: 31 plies
+
+
+def rate(workers, encounters, fresh_bots=False):
+    """Return matches/s and plies/s between the first and the last record: the start of the workers is not counted."""
+    game = make_game("plusminus", **OPTIONS)
+    bots = (instant_bot("a"), instant_bot("b"))
+    choice = GameChoice("plusminus", game.options, 2)
+    definition = Definition(
+        "t", (choice,), bots, "round-robin", encounters, 2, TimeControl(), 1, "limits", fresh_bots, workers
+    )
+    times = []
+    with tempfile.TemporaryDirectory() as directory, ArenaHome(directory) as home:
+        run_tournament(definition, home.store, listener=lambda p: times.append((time.perf_counter(), p.recorded)))
+        plies = 31 * 2 * encounters
+        assert home.store.fault_counts() == {}
+    times = [(at, recorded) for at, recorded in times if recorded]
+    (started, first), (ended, last) = times[0], times[-1]
+    matches = (last - first) / (ended - started)
+    return matches, matches * plies / (2 * encounters)
+
+
+def main():
+    print(machine())
+    for fresh in (False, True):
+        for workers in (1, 2):
+            matches, plies = max(rate(workers, 300 if fresh else 2000, fresh) for _ in range(3))
+            kept = "launched for every match" if fresh else "kept"
+            print(f"bots {kept}, {workers} workers: {matches:,.0f} matches/s, {plies:,.0f} plies/s")
+
+
+if __name__ == "__main__":
+    main()
