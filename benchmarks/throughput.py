@@ -1,4 +1,4 @@
-"""Matches and plies per second of whole tournaments with instant C bots: schedule, workers, rules, records and store."""
+"""Matches and plies per second of whole tournaments with instant C bots, from the schedule to the store."""
 
 import tempfile
 import time

@@ -1,0 +1,292 @@
+"""The command line as its users run it: outputs, exit codes, and one sentence for every mistake."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.cli.group import COMMANDS, run
+from arena.tournament.arena_home import ArenaHome
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+
+ROOT = Path(__file__).parents[2]
+BOTS = ROOT / "bots"
+
+FILE = f"""
+name = "tiny"
+game = "differences"
+options = {{ size = 5 }}
+encounters = 3
+[[entrants]]
+bot = "{BOTS / "minimal"}"
+[[entrants]]
+bot = "{BOTS / "random_legal"}"
+name = "1e5"
+[[entrants]]
+bot = "{BOTS / "greedy"}"
+name = "=cmd|x"
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("cli")
+    path = directory / "tiny.toml"
+    path.write_text(FILE)
+    with ArenaHome(directory / "home") as home:
+        run_tournament(load_definition(path), home.store, workers=2)
+    return directory / "home"
+
+
+@pytest.fixture
+def arena(home, capsys):
+    """Return a function that runs a command and returns (exit code, stdout, stderr)."""
+
+    def call(*arguments, with_home=True):
+        code = run([*map(str, arguments), *(["--home", str(home)] if with_home else [])])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in out + err
+        return code, out, err
+
+    return call
+
+
+def test_standings_in_every_format(arena):
+    code, text, _ = arena("standings", "tiny")
+    assert code == 0
+    headings = "rank bot exposure mu sigma ± 95 % = next matches W D L points score % seat 0 % faults"
+    assert text.splitlines()[0].split() == headings.split()
+    assert " 1e5 " in text
+    assert "18 of 18 matches" in text
+    assert "nan" not in text
+    assert "inf" not in text
+    _, rows, _ = arena("standings", "tiny", "--json")
+    table = json.loads(rows)
+    assert {row["bot"] for row in table} == {"minimal", "1e5", "=cmd|x"}
+    assert [row["rank"] for row in table] == [1, 2, 3]
+    assert table == sorted(table, key=lambda row: -row["exposure"])
+    assert all(row["wins"] + row["draws"] + row["losses"] == row["matches"] == 12 for row in table)
+    assert sum(row["points"] for row in table) == 18
+    assert all(row["exposure"] == pytest.approx(row["mu"] - 3 * row["sigma"]) for row in table)
+    _, lines, _ = arena("standings", "tiny", "--format", "csv")
+    assert {row["bot"] for row in csv.DictReader(io.StringIO(lines))} == {"minimal", "1e5", "'=cmd|x"}
+    assert "| 1e5 " in arena("standings", "tiny", "--format", "github")[1]
+    assert "=cmd\\|x" in arena("standings", "tiny", "--format", "github")[1]
+    assert "<td>1e5" in arena("standings", "tiny", "--format", "html")[1]
+    assert "\\begin{tabular}" in arena("standings", "tiny", "--format", "latex")[1]
+
+
+def test_numbers_are_right_aligned(arena):
+    lines = arena("standings", "tiny")[1].splitlines()
+    end = lines[0].index("exposure") + len("exposure")
+    assert all(line[end - 1].isdigit() and line[end] == " " for line in lines[2:5])
+
+
+def test_the_crosstable_adds_up(arena):
+    code, text, _ = arena("crosstable", "tiny", "--json")
+    assert code == 0
+    rows = json.loads(text)
+    for a, row in enumerate(rows, 1):
+        assert row[f"against_{a}"] is None
+        for b, other in enumerate(rows, 1):
+            if a != b:
+                assert row[f"against_{b}"]["points"] + other[f"against_{a}"]["points"] == 6
+
+
+def test_a_leaderboard_shows_versions(arena):
+    code, text, _ = arena("leaderboard", "differences", "--json")
+    assert code == 0
+    assert {row["bot"] for row in json.loads(text)} == {"minimal@1", "1e5@1", "=cmd|x@1"}
+    assert json.loads(arena("leaderboard", "plaid", "--json")[1]) == []
+    assert "No match has been recorded yet." in arena("leaderboard", "plaid")[1]
+
+
+def test_matches_and_export_agree(arena):
+    _, listed, _ = arena("matches", "tiny", "--json")
+    _, lines, _ = arena("export", "tiny")
+    records = [json.loads(line) for line in lines.splitlines()]
+    assert [record["match"] for record in records] == list(range(1, 19))
+    assert [row["scores"] for row in json.loads(listed)] == [record["scores"] for record in records]
+    for field in ("tournament", "game", "options", "bots", "rng_seed", "opening", "actions", "ranks", "termination",
+                  "faults", "wall_seconds", "cpu_seconds", "isolation"):  # fmt: skip
+        assert field in records[0]
+    only = json.loads(arena("matches", "tiny", "--bot", "1e5", "--json")[1])
+    assert len(only) == 12
+    assert json.loads(arena("matches", "tiny", "--faults", "--json")[1]) == []
+
+
+def test_a_replay_shows_every_position(arena):
+    code, text, _ = arena("replay", "tiny/1")
+    assert code == 0
+    assert text.count("a b c d e") == 6
+    assert "(opening 0)" in text
+    assert "ply 5 of 5" in text
+
+
+def test_verify_finds_what_was_changed(home, arena, tmp_path):
+    code, text, _ = arena("verify")
+    assert (code, "all records hold" in text) == (0, True)
+    import shutil
+    import sqlite3
+
+    shutil.copytree(home, tmp_path / "forged")
+    connection = sqlite3.connect(tmp_path / "forged" / "arena.sqlite3")
+    connection.execute("""UPDATE records SET record = replace(record, '"termination":"normal"', '"termination":"void"')
+                          WHERE "match" = 3""")
+    connection.commit()
+    connection.close()
+    code, _, errors = arena("verify", "--home", tmp_path / "forged", with_home=False)
+    assert code == 1
+    assert "match 3: ReplayError: termination are recorded as void" in errors
+
+
+def test_games_are_listed_and_described(arena):
+    _, text, _ = arena("games", with_home=False)
+    assert all(name in text for name in ("plusminus", "plaid", "coprimality", "differences", "multiplication"))
+    for name in ("plusminus", "plaid", "coprimality", "differences", "multiplication"):
+        code, text, _ = arena("games", name, with_home=False)
+        assert code == 0
+        assert "\n1. " in text
+        assert "accepted" in text
+        assert "An action:" in text
+        assert "Scores so far" in text
+
+
+def test_play_draws_the_match_and_tells_the_result(arena):
+    code, text, _ = arena("play", "differences", BOTS / "greedy", BOTS / "minimal", "-o", "size=4", "--rng-seed", 3)
+    assert code == 0
+    assert text.count("a b c d") == 5
+    assert re.search(r"1\. \S+ \d, [12]\. \S+ \d \(normal\)", text)
+    code, text, _ = arena("play", "differences", BOTS / "greedy", BOTS / "minimal", "--json")
+    assert json.loads(text)["termination"] == "normal"
+
+
+def test_three_bots_make_a_match_for_three(arena):
+    code, text, _ = arena("play", "coprimality", *[BOTS / "minimal"] * 3, "-o", "size=5", "-q")
+    assert code == 0
+    assert text.count("minimal@1") == 3
+
+
+def test_a_bot_is_submitted_listed_and_played_by_name(arena, tmp_path):
+    code, text, _ = arena("submit", BOTS / "random_legal")
+    assert (code, "random_legal@1 is submitted" in text) == (0, True)
+    assert text.count("without a fault") == 5
+    assert "already submitted" in arena("submit", BOTS / "random_legal")[1]
+    assert "random_legal" in arena("bots")[1]
+    assert arena("play", "differences", "random_legal", "random_legal@1", "-q")[0] == 0
+    code, _, errors = arena("play", "differences", "random_legal@2", "random_legal", "-q")
+    assert (code, "unknown bot 'random_legal@2'" in errors) == (2, True)
+
+
+def test_a_bad_bot_is_refused_with_the_reason_and_leaves_nothing(arena, home):
+    before = sorted((home / "bots").iterdir()) if (home / "bots").exists() else []
+    code, _, errors = arena("submit", ROOT / "tests" / "bad_bots" / "exits_at_once.py")
+    assert code == 1
+    assert "exits_at_once@1 is refused: in plusminus at ply 0: start:" in errors
+    assert "I give up" in errors
+    after = sorted((home / "bots").iterdir()) if (home / "bots").exists() else []
+    assert after == before
+
+
+def test_the_same_version_with_other_files_is_refused(arena, tmp_path):
+    for text in ("", "# changed\n"):
+        bot = tmp_path / "mine"
+        bot.mkdir(exist_ok=True)
+        (bot / "bot.toml").write_text('name = "mine"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]')
+        (bot / "bot.py").write_text((BOTS / "minimal" / "bot.py").read_text() + text)
+        code, _, errors = arena("submit", bot)
+        assert code == (2 if text else 0)
+    assert "mine@1 has been submitted with other files; raise the version in bot.toml" in errors
+
+
+def test_a_link_out_of_the_bots_directory_is_refused(arena, tmp_path):
+    bot = tmp_path / "sly"
+    bot.mkdir()
+    (bot / "bot.toml").write_text('name = "sly"\ncommand = ["python3", "bot.py"]')
+    (bot / "bot.py").symlink_to("/etc/hostname")
+    code, _, errors = arena("submit", bot)
+    assert (code, "leads out of the bot's directory" in errors) == (2, True)
+
+
+MISTAKES = [
+    (["plaay"], "unknown command 'plaay': did you mean 'play'?"),
+    (["standings"], "Missing argument 'TOURNAMENT'"),
+    (["standings", "tinny"], "unknown tournament 'tinny': did you mean 'tiny'?"),
+    (["standings", "tiny", "--format", "pdf"], "'pdf' is not one of"),
+    (["standings", "tiny", "--game", "plaid"], "unknown game 'plaid': known are differences"),
+    (["leaderboard", "plaids"], "unknown game 'plaids': did you mean 'plaid'?"),
+    (["matches", "tiny", "--bot", "nobody"], "unknown bot 'nobody'"),
+    (["replay", "tiny"], "a match is written TOURNAMENT/NUMBER"),
+    (["replay", "tiny/99"], "match 99 of tournament 'tiny' has no record; it has matches 1 to 18"),
+    (["export", "x"], "unknown tournament 'x'"),
+    (["games", "chess"], "unknown game 'chess'"),
+    (["run", "nowhere.toml"], "nowhere.toml: there is no such file"),
+    (["run", str(ROOT)], "this is a directory"),
+    (["run", "x.toml", "--workers", "0"], "0 is not in the range"),
+    (["submit", "nowhere"], "there is no such file or directory"),
+    (["submit", str(ROOT / "tests")], "there is no bot.toml in this directory"),
+    (["play", "differences", str(BOTS / "greedy")], "players = 1: differences is a game for exactly 2 players"),
+    (["play", "differences", "nobody", "nobody"], "unknown bot 'nobody'"),
+    (["play", "differences", *[str(BOTS / "greedy")] * 3], "players = 3: differences is a game for exactly 2 players"),
+    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width"], "an option is written NAME=VALUE"),
+    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width=x"], "width = 'x': accepted is a whole number"),
+    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "x=1"], "plaid has no such option"),
+    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "--isolation", "jail"], "accepted is 'auto', 'none' or 'limits'"),
+    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "--seconds", "0"], "not in the range"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "says"), MISTAKES, ids=[" ".join(a)[:40] for a, _ in MISTAKES])
+def test_a_mistake_gets_one_sentence_and_exit_code_2(arena, arguments, says):
+    code, out, errors = arena(*arguments, with_home=arguments[0] not in ("games", "plaay"))
+    assert code == 2
+    assert says in errors
+    assert errors.startswith("arena: ")
+    assert errors.count("\n") == 1
+    assert out == ""
+
+
+def test_every_command_has_help_and_its_line_in_the_list(arena):
+    _, listed, _ = arena("--help", with_home=False)
+    for name, line in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(line)}", listed, re.MULTILINE)
+        code, text, _ = arena(name, "--help", with_home=False)
+        assert code == 0
+        assert text.startswith("Usage: arena ")
+
+
+def test_without_a_command_the_help_is_shown_and_the_exit_code_is_2(arena):
+    code, _, errors = arena(with_home=False)
+    assert code == 2
+    assert "Usage: arena" in errors
+
+
+def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("oops")
+
+    monkeypatch.setattr("arena.tournament.arena_home.ArenaHome.standings", fail)
+    code, _, errors = arena("standings", "tiny")
+    assert code == 1
+    assert "this is a defect of the arena (RuntimeError: oops)" in errors
+    Path(re.search(r"with the file (\S+)", errors)[1]).unlink()
+
+
+def test_a_reader_that_goes_away_is_no_error(home):
+    command = f"{sys.executable} -m arena export --home {home} | head -c 10"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def test_the_python_calls_of_the_package_docstring_exist():
+    import arena as package
+
+    assert all(getattr(package, name) is not None for name in package.__all__)
+    with pytest.raises(AttributeError):
+        package.nothing  # noqa: B018
