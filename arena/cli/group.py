@@ -5,6 +5,7 @@ Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interru
 
 from __future__ import annotations
 
+import logging
 import sys
 import tempfile
 from importlib import import_module
@@ -67,6 +68,7 @@ def arena() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code; every error is one sentence on stderr."""
+    logging.raiseExceptions = False  # a log that can't be written must not print tracebacks
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

@@ -6,10 +6,12 @@ Here the driver's own transactions are off, and every transaction that writes be
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
@@ -20,8 +22,11 @@ BUSY_TIMEOUT_SECONDS = 30
 
 
 def open_engine(path: Path) -> Engine:
-    """Return an engine for the SQLite file at ``path``."""
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_TIMEOUT_SECONDS, "isolation_level": None})
+    """Return an engine for the SQLite file at ``path``; on a read-only file system it can still be read."""
+    url = f"sqlite:///{path}"
+    if path.exists() and not os.access(path.parent, os.W_OK):
+        url = f"sqlite:///file:{quote(str(path))}?immutable=1&uri=true"
+    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_SECONDS, "isolation_level": None})
     event.listen(engine, "connect", _set_up)
     event.listen(engine, "begin", _begin)
     return engine

@@ -6,6 +6,8 @@ import json
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+import msgpack
+
 from arena.records import MatchRecord
 
 
@@ -47,7 +49,7 @@ def row_of(record: MatchRecord) -> RecordRow:
 
 
 def _digest(value: Any) -> str:
-    return blake2b(as_json(value).encode(), digest_size=12).hexdigest()
+    return blake2b(msgpack.packb(value), digest_size=12).hexdigest()
 
 
 def as_json(value: Any) -> str:

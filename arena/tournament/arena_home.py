@@ -123,16 +123,12 @@ class ArenaHome:
         files = list(bot_files(path)) if path.is_dir() else [path]
         _check_files(files, root)
         target = self.directory / "bots" / bot.content
-        entry = "." if path.is_dir() else path.name
         if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = Path(tempfile.mkdtemp(prefix="unfinished-", dir=target.parent))
-            for file in files:
-                copy = unfinished / file.relative_to(root)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(file, copy)
-            unfinished.rename(target)
-        return load_bot(target / entry)
+            try:
+                _copy(files, root, target)
+            except OSError as error:
+                raise UsageError(f"{target.parent}: the bot can't be copied there: {error.strerror}") from error
+        return load_bot(target if path.is_dir() else target / path.name)
 
     def add_bot(self, bot: Bot) -> None:
         """Enter a copied bot into the list of submitted ones."""
@@ -146,6 +142,18 @@ class ArenaHome:
         """Remove the files of a copied bot that was refused."""
         if all(stored.content != bot.content for stored in self.store.submitted_bots()):
             shutil.rmtree(self.directory / "bots" / bot.content, ignore_errors=True)
+
+
+def _copy(files: Sequence[Path], root: Path, target: Path) -> None:
+    """Copy files into a new directory, which appears only when all of them are there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="unfinished-", dir=target.parent, ignore_cleanup_errors=True) as unfinished:
+        whole = Path(unfinished) / "bot"
+        for file in files:
+            copy = whole / file.relative_to(root)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, copy)
+        whole.rename(target)
 
 
 def _check_files(files: Sequence[Path], root: Path) -> None:
