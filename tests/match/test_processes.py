@@ -38,14 +38,11 @@ def spec(*bots, match=1, time_control=QUICK, size=4):
 
 @pytest.fixture
 def runner():
+    sweeping.expect_bots()  # so that the warden is there before and after
+    before = sweeping.descendants(os.getpid())
     with MatchRunner("limits") as runner:
         yield runner
-    ours = sweeping.descendants(os.getpid())
-    assert not [pid for pid in ours if os.getsid(pid) != os.getsid(0) and not _is_warden(pid)]
-
-
-def _is_warden(pid):
-    return b"warden.py" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    assert sweeping.descendants(os.getpid()) <= before
 
 
 FAULTS = [

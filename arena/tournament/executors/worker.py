@@ -16,7 +16,7 @@ from typing import Any
 
 from arena.errors import ArenaError
 from arena.match.runner import MatchRunner
-from arena.players.sweeping import expect_bots
+from arena.players.sweeping import dismiss_warden, expect_bots
 from arena.records import MatchSpec
 from arena.store.rows import row_of
 from arena.tournament.executors.outcome import Played, Void
@@ -57,6 +57,7 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
             except EOFError:
                 break
             pipe.send(_play(runner, spec))
+    dismiss_warden()
     log.info("worker %d leaves", os.getpid())
 
 
