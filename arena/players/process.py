@@ -55,7 +55,7 @@ class BotProcess:
         sweeping.note_launch(self.pid)
         if isolation == "limits":
             set_limits(self.pid, limits or Limits())
-        self._pidfd = os.pidfd_open(self.pid) if sys.platform == "linux" else -1
+        self._pidfd = _open_pidfd(self.pid)
         self._poll = select.poll()
         self._watch(self._stdout, self._stderr, self._pidfd)
         self._received = bytearray()
@@ -333,3 +333,11 @@ def _launch(command: Sequence[str], directory: str) -> tuple[subprocess.Popen[by
     for descriptor in ours:
         os.set_blocking(descriptor, False)
     return process, ours, scratch
+
+
+def _open_pidfd(pid: int) -> int:
+    """Return a descriptor that tells of the process's exit; -1 where the system has none, and its stdout must do."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            return os.pidfd_open(pid)
+    return -1

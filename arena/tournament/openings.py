@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from arena.errors import DefinitionError
@@ -10,7 +11,10 @@ from arena.games import Game
 from arena.tournament.seeds import pick_below
 
 TRIES = 200
-"""Openings drawn before one that ends the match, or a repeated one, is put up with or reported."""
+"""Openings drawn before it is believed that there is no (new) one."""
+
+REMEMBERED = 10_000
+"""Openings that later ones are kept apart from; beyond, so many have been seen that a repeat does no harm."""
 
 Opening = tuple[Any, ...]
 
@@ -24,31 +28,22 @@ def openings(game: Game[Any], plies: int, rng_seed: int) -> Iterator[Opening]:
         DefinitionError: if no opening of that many plies leaves everybody in the match.
     """
     seen: set[Opening] = set()
-    number = 0
-    while True:
-        opening = _draw(game, plies, rng_seed, number, seen)
-        seen.add(opening)
-        yield opening
-        number += 1
-
-
-def _draw(game: Game[Any], plies: int, rng_seed: int, number: int, seen: set[Opening]) -> Opening:
-    repeated = None
-    for attempt in range(TRIES if plies else 1):
-        opening = _random_actions(game, plies, (rng_seed, game.name, number, attempt))
-        if opening is None:
-            continue
-        if opening not in seen:
-            return opening
-        repeated = opening
-        if len(seen) > number + TRIES:
-            break
-    if repeated is None:
-        raise DefinitionError(
-            f"opening_plies = {plies}: no random opening of that many plies leaves every seat in a match of {game!r};"
-            " fewer are accepted"
-        )
-    return repeated
+    looks_for_new = plies > 0
+    for number in count():
+        fresh = None
+        fitting = (_random_actions(game, plies, (rng_seed, game.name, number, attempt)) for attempt in range(TRIES))
+        drawn = (opening for opening in fitting if opening is not None)
+        first = next(drawn, None)
+        if first is None:
+            raise DefinitionError(
+                f"opening_plies = {plies}: no random opening of that many plies leaves every seat in a match of"
+                f" {game!r}; fewer are accepted"
+            )
+        if looks_for_new:
+            fresh = first if first not in seen else next((opening for opening in drawn if opening not in seen), None)
+            seen.add(fresh or first)
+            looks_for_new = fresh is not None and len(seen) < REMEMBERED
+        yield fresh or first
 
 
 def _random_actions(game: Game[Any], plies: int, seed: tuple[object, ...]) -> Opening | None:

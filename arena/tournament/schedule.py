@@ -6,11 +6,10 @@ Encounter by encounter, so that at any time everybody has played about equally o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from arena.games import make_game
 from arena.records import MatchSpec, ScheduledMatch
-from arena.tournament.definition import Definition
+from arena.tournament.definition import Definition, GameChoice
 from arena.tournament.formats import FORMATS
 from arena.tournament.openings import Opening, openings
 from arena.tournament.seeds import seed_of
@@ -24,23 +23,22 @@ def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
     Raises:
         DefinitionError: if there is no opening of that many plies.
     """
-    drawn = [_draw_openings(definition, number) for number in range(len(definition.games))]
+    drawn = [_openings_of(choice, definition) for choice in definition.games]
     pairings = [FORMATS[definition.format](len(definition.entrants), choice.players) for choice in definition.games]
     match = encounter = 0
     for opening in range(definition.encounters):
         for game, game_pairings in enumerate(pairings):
+            opening_actions = next(drawn[game])
             for pairing in game_pairings:
                 encounter += 1
                 for seats in rotations(pairing):
                     match += 1
                     seed = seed_of("match", definition.rng_seed, match)
-                    yield ScheduledMatch(match, encounter, game, seats, opening, drawn[game][opening], seed)
+                    yield ScheduledMatch(match, encounter, game, seats, opening, opening_actions, seed)
 
 
-def _draw_openings(definition: Definition, number: int) -> list[Opening]:
-    choice = definition.games[number]
-    game = make_game(choice.game, **choice.options)
-    return list(islice(openings(game, definition.opening_plies, definition.rng_seed), definition.encounters))
+def _openings_of(choice: GameChoice, definition: Definition) -> Iterator[Opening]:
+    return openings(make_game(choice.game, **choice.options), definition.opening_plies, definition.rng_seed)
 
 
 def rotations(pairing: tuple[int, ...]) -> list[tuple[int, ...]]:

@@ -15,6 +15,7 @@ from arena.tournament.definition import Definition, GameChoice
 from arena.tournament.formats import FORMATS
 from arena.tournament.openings import openings
 from arena.tournament.schedule import rotations, schedule, spec_of
+from arena.tournament.seeds import pick_below
 from tests.games.variants import VARIANTS
 
 
@@ -94,6 +95,19 @@ def test_openings_differ_as_long_as_there_are_new_ones():
     drawn = list(islice(openings(make_game("plusminus"), 2, rng_seed=1), 8))
     assert len(set(drawn[:4])) == 4
     assert len(drawn) == 8
+
+
+def test_when_there_are_no_new_openings_they_are_not_looked_for_again(monkeypatch):
+    """Plusminus has four openings: the fifth takes 200 tries, and the 995 after it one each."""
+    picked = []
+
+    def pick(limit, *parts):
+        picked.append(parts)
+        return pick_below(limit, *parts)
+
+    monkeypatch.setattr("arena.tournament.openings.pick_below", pick)
+    list(islice(openings(make_game("plusminus"), 2, rng_seed=1), 1000))
+    assert len(picked) < 2 * (1000 + 4 * 200)
 
 
 def test_an_opening_that_would_end_the_match_is_refused():

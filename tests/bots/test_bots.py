@@ -1,0 +1,101 @@
+"""The shipped bots: they play every game in every seat without a fault, and each beats the one below."""
+
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.games import GAMES
+from arena.match.runner import MatchRunner
+from arena.players.manifest import load_bot
+from arena.records import MatchSpec, TimeControl
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("minimal", "random_legal", "greedy", "mcts")
+SMALL = {
+    "plusminus": [{"size": 4}, {"size": 4, "grid_first": 2}],
+    "plaid": [{"width": 8, "height": 8, "lines": 5}, {"players": 3, "width": 9, "height": 8, "lines": 4}],
+    "coprimality": [{"size": 4}, {"size": 4, "players": 3}],
+    "differences": [{"size": 5}, {"size": 5, "scoring": "once"}],
+    "multiplication": [{"size": 7}, {"players": 3, "size": 10}],
+}
+
+
+def bot(name, *args):
+    return load_bot(ROOT / "bots" / name, args)
+
+
+PATIENT = TimeControl(5.0)
+
+
+def play(bots, game, options, rng_seed=1, control=PATIENT):
+    with MatchRunner("limits") as runner:
+        return runner.play(MatchSpec(1, "", game, options, tuple(bots), rng_seed, time_control=control))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_bot_plays_every_game_in_every_seat_without_a_fault(name, game):
+    args = ("--rollouts", "20") if name == "mcts" else ()
+    for options in SMALL[game]:
+        players = options.get("players", 2)
+        record = play([bot(name, *args)] * players, game, options)
+        assert (record.faults, record.termination) == ([], "normal")
+        assert record.seats[0].stderr == ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bot_says_who_it_is_in_its_bot_toml(name):
+    loaded = bot(name)
+    assert loaded.name == name
+    assert set(loaded.games) == set(GAMES)
+
+
+@pytest.mark.parametrize("name", ["random_legal", "greedy", "mcts"])
+def test_the_same_seed_gives_the_same_match_and_another_seed_another(name):
+    bots = [bot(name, *(("--rollouts", "30") if name == "mcts" else ()))] * 2
+    first, again, other = (play(bots, "differences", {"size": 8}, rng_seed=seed).actions for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_mcts_uses_its_clock_and_keeps_to_it():
+    record = play([bot("mcts")] * 2, "differences", {"size": 5}, control=TimeControl(per_action_seconds=0.3))
+    assert record.faults == []
+    assert max(record.wall_seconds) > 0.3 / 3
+    control = TimeControl(per_action_seconds=None, bank_seconds=1.5)
+    record = play([bot("mcts")] * 2, "differences", {"size": 8}, control=control)
+    assert record.faults == []
+    assert record.seats[0].wall_seconds < 1.5
+
+
+def lower_bound(points, matches):
+    """The lower end of Wilson's 95 % interval."""
+    z, share = 1.96, points / matches
+    middle = share + z * z / (2 * matches)
+    spread = z * math.sqrt(share * (1 - share) / matches + z * z / (4 * matches * matches))
+    return (middle - spread) / (1 + z * z / matches)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("game", GAMES)
+def test_mcts_beats_greedy_and_greedy_beats_random_legal(game, tmp_path):
+    command = [sys.executable, "-m", "arena"]
+    file = ROOT / "tournaments" / f"{game}.toml"
+    subprocess.run([*command, "run", file, "-q", "--home", tmp_path], check=True, capture_output=True)
+    done = subprocess.run(
+        [*command, "crosstable", game, "--json", "--home", tmp_path], check=True, capture_output=True, text=True
+    )
+    rows = json.loads(done.stdout)
+    cells = {(row["bot"], cell["bot"]): cell for row in rows for cell in row.values() if isinstance(cell, dict)}
+    for better, worse in (("mcts", "greedy"), ("greedy", "random_legal")):
+        cell = cells[better, worse]
+        assert lower_bound(cell["points"], cell["matches"]) > 0.5, (better, worse, cell)
+
+
+def test_a_bot_of_another_version_is_another_bot():
+    assert replace(bot("greedy"), version="2").label == "greedy@2"
