@@ -12,6 +12,7 @@ Three nets, each for what slips through the one before:
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import os
@@ -41,6 +42,7 @@ def expect_bots(owns_every_child: bool = False) -> None:
     if _owner_pid == os.getpid():
         return
     _owner_pid, _owns_every_child = os.getpid(), owns_every_child
+    atexit.register(dismiss_warden)
     _live.clear()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

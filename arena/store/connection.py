@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -33,12 +33,14 @@ def open_engine(path: Path) -> Engine:
 
 
 def _set_up(connection: Any, _record: Any) -> None:
-    """Write ahead log: nothing is lost by kill -9, and what a power cut may lose has no record and is played again."""
-    cursor = connection.cursor()
-    if cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        cursor.execute("PRAGMA journal_mode = WAL")
-    cursor.execute("PRAGMA synchronous = NORMAL")
-    cursor.close()
+    """With a write ahead log kill -9 loses nothing; what a power cut may lose has no record and is played again."""
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def use_write_ahead_log(engine: Engine, path: Path) -> None:
+    """Make a new database keep a write ahead log; the file remembers it."""
+    with _explained(path), closing(engine.raw_connection()) as connection:
+        connection.cursor().execute("PRAGMA journal_mode = WAL")
 
 
 def _begin(connection: Connection) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Select, and_, case, func, inspect, select
 
 from arena.errors import StoreError, UnknownNameError
 from arena.records import ScheduledMatch
-from arena.store.connection import open_engine, reading, writing
+from arena.store.connection import open_engine, reading, use_write_ahead_log, writing
 from arena.store.lock import DirectorLock
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import SCHEMA_VERSION, bots, faults, matches, meta, metadata, records, tournaments, voids
@@ -96,16 +96,24 @@ class Store:
         except OSError as error:
             raise StoreError(f"{path.parent}: can't be written: {error.strerror}") from error
         self._engine = open_engine(path)
-        with reading(self._engine, path) as connection:
+        try:
+            self._check_or_create()
+        except BaseException:
+            self.close()
+            raise
+
+    def _check_or_create(self) -> None:
+        with reading(self._engine, self.path) as connection:
             version = self._version(connection)
         if version is None:
-            with writing(self._engine, path) as connection:
+            use_write_ahead_log(self._engine, self.path)
+            with writing(self._engine, self.path) as connection:
                 metadata.create_all(connection)
                 if self._version(connection) is None:
                     connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})
         elif version > SCHEMA_VERSION:
             raise StoreError(
-                f"{path}: the database has version {version}, and this arena knows {SCHEMA_VERSION};"
+                f"{self.path}: the database has version {version}, and this arena knows {SCHEMA_VERSION};"
                 " a newer arena is needed"
             )
 
@@ -113,12 +121,11 @@ class Store:
         """Close the database."""
         self._engine.dispose()
 
-    @staticmethod
-    def _version(connection: Connection) -> int | None:
+    def _version(self, connection: Connection) -> int | None:
         names = inspect(connection).get_table_names()
         if meta.name not in names:
             if names:
-                raise StoreError("the file is a database of another program")
+                raise StoreError(f"{self.path}: this file is a database of another program; nothing was changed")
             return None
         text = connection.execute(select(meta.c.value).where(meta.c.key == "schema_version")).scalar()
         return int(text) if text is not None else None

@@ -125,8 +125,10 @@ def test_a_database_of_another_program_is_refused(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE songs (title TEXT)")
     connection.close()
+    before = path.read_bytes()
     with pytest.raises(StoreError, match="another program"):
         Store(path)
+    assert path.read_bytes() == before
 
 
 def test_a_full_disk_is_told_and_nothing_recorded_is_lost(store, tournament):
