@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from arena.errors import UsageError
 from arena.report.tables import FORMATS, Column, Row, printable, render_table
+
+if TYPE_CHECKING:
+    from arena.tournament.standings import Standings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -44,6 +47,15 @@ def chosen_format(table_format: str, as_json: bool) -> str:
 def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str) -> None:
     """Print a table."""
     click.echo(render_table(columns, rows, table_format))
+
+
+def print_standings(table: Standings, table_format: str) -> None:
+    """Print standings, with the sentences under them where people read them."""
+    from arena.tournament.tables import standings_columns, standings_footer, standings_rows
+
+    print_table(standings_columns(table), standings_rows(table, for_people=table_format != "json"), table_format)
+    if table_format == "text":
+        click.echo(f"\n{standings_footer(table)}")
 
 
 def parse_options(game: str, given: Sequence[str]) -> dict[str, Any]:

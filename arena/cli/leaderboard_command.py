@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, print_table
+from arena.cli.common import chosen_format, format_options, home_option, print_standings
 
 
 @click.command("leaderboard")
@@ -15,12 +15,9 @@ def command(game: str, table_format: str, as_json: bool, home: str | None) -> No
     """Rate every bot that has played GAME, over all tournaments. A new version of a bot is a new player."""
     from arena.games import find_game
     from arena.tournament.arena_home import ArenaHome
-    from arena.tournament.tables import standings_columns, standings_footer, standings_rows
 
     find_game(game)
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home) as arena_home:
         table = arena_home.standings(game=game)
-    print_table(standings_columns(table), standings_rows(table, for_people=table_format != "json"), table_format)
-    if table_format == "text":
-        click.echo(f"\n{standings_footer(table)}")
+    print_standings(table, table_format)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, print_table
+from arena.cli.common import chosen_format, format_options, home_option, print_standings
 from arena.cli.group import FAILED, INTERRUPTED, OK
 from arena.cli.progress import make_progress
 
@@ -43,7 +43,6 @@ def command(
     from arena.tournament.arena_home import ArenaHome
     from arena.tournament.definition import load_definition
     from arena.tournament.director import run_tournament
-    from arena.tournament.tables import standings_columns, standings_footer, standings_rows
 
     table_format = chosen_format(table_format, as_json)
     if verbose:
@@ -71,11 +70,7 @@ def command(
                 f"Stopped with {stored.recorded} of {stored.scheduled} matches recorded. To go on: {again}", err=True
             )
             return INTERRUPTED
-        table = arena_home.standings(definition.name)
-        rows = standings_rows(table, for_people=table_format != "json")
-        print_table(standings_columns(table), rows, table_format)
-        if table_format == "text":
-            click.echo(f"\n{standings_footer(table)}")
+        print_standings(arena_home.standings(definition.name), table_format)
         for match, reason in sorted(progress.given_up.items()):
             click.echo(f"arena: match {match} has no result after several tries: {reason}", err=True)
         return OK if progress.is_complete else FAILED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, print_table
+from arena.cli.common import chosen_format, format_options, home_option, print_standings
 
 
 @click.command("standings")
@@ -15,13 +15,10 @@ from arena.cli.common import chosen_format, format_options, home_option, print_t
 def command(tournament: str, game: str | None, table_format: str, as_json: bool, home: str | None) -> None:
     """Show the table of TOURNAMENT, the best bot first."""
     from arena.tournament.arena_home import ArenaHome
-    from arena.tournament.tables import standings_columns, standings_footer, standings_rows
 
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home) as arena_home:
         if game is not None:
             arena_home.check_game(tournament, game)
         table = arena_home.standings(tournament, game)
-    print_table(standings_columns(table), standings_rows(table, for_people=table_format != "json"), table_format)
-    if table_format == "text":
-        click.echo(f"\n{standings_footer(table)}")
+    print_standings(table, table_format)

@@ -192,6 +192,22 @@ def test_a_killed_worker_costs_one_try_and_no_result(write_definition):
     assert all(void.reason == "the worker ended (signal 9)" for void in voids)
 
 
+def test_the_last_match_is_played_again_when_its_worker_is_killed(write_definition):
+    text = f'[[entrants]]\nbot = "{bad_bot("slow_but_good").command[1]}"\n'
+    definition = load_definition(write_definition(text, options="{size = 4}"))
+    spec = next(spec_of(line, definition) for line in schedule(definition) if line.seats == (0, 2))
+    outcomes = []
+    with LocalExecutor(1, "limits") as executor:
+        for arrived in executor.run([spec]):
+            outcomes += arrived
+            if not outcomes and executor._workers[0].process.is_alive():
+                executor._workers[0].process.kill()
+            for outcome in arrived:
+                if isinstance(outcome, Void):
+                    executor.play_again(outcome.spec)
+    assert [type(outcome) for outcome in outcomes] == [Void, Played]
+
+
 class Unlucky:
     """An executor that plays every match in this process, but for match 2, which never has a result."""
 

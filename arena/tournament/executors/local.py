@@ -32,6 +32,9 @@ LEAVING_SECONDS = 5.0
 
 REFRESH_SECONDS = 0.25
 
+GATHER_SECONDS = 0.05
+"""How long outcomes are gathered, so that one transaction records several; what is lost with them is played again."""
+
 Outcome = Played | Void
 
 
@@ -93,19 +96,33 @@ class LocalExecutor:
         """
         supply = iter(specs)
         self._workers = [self._start(number) for number in range(len(self._settings))]
+        outcomes: list[Outcome] = []
+        yielded_at = time.monotonic()
         self._hand_out(supply)
-        while any(worker.given for worker in self._workers):
-            by_pipe = {worker.pipe: worker for worker in self._workers}
-            outcomes: list[Outcome] = []
-            for pipe in wait(list(by_pipe), timeout=REFRESH_SECONDS):
-                worker = by_pipe[pipe]  # type: ignore[index]
-                try:
-                    outcomes.append(worker.pipe.recv())
-                    worker.given.popleft()
-                except (EOFError, ConnectionError):
-                    outcomes += self._replace(worker)
-            yield outcomes
-            self._hand_out(supply)
+        while self._is_busy() or outcomes:
+            if self._is_busy():
+                outcomes += self._collect(GATHER_SECONDS if outcomes else REFRESH_SECONDS)
+                self._hand_out(supply)
+            if not outcomes or not self._is_busy() or time.monotonic() - yielded_at >= GATHER_SECONDS:
+                yield outcomes
+                outcomes, yielded_at = [], time.monotonic()
+                self._hand_out(supply)  # what the director wants played again
+
+    def _is_busy(self) -> bool:
+        return any(worker.given for worker in self._workers)
+
+    def _collect(self, timeout_seconds: float) -> list[Outcome]:
+        """Wait for workers to answer or to die; return what came."""
+        by_pipe = {worker.pipe: worker for worker in self._workers}
+        outcomes: list[Outcome] = []
+        for pipe in wait(list(by_pipe), timeout=timeout_seconds):
+            worker = by_pipe[pipe]  # type: ignore[index]
+            try:
+                outcomes.append(worker.pipe.recv())
+                worker.given.popleft()
+            except (EOFError, ConnectionError):
+                outcomes += self._replace(worker)
+        return outcomes
 
     def play_again(self, spec: MatchSpec) -> None:
         """Play a match once more; to be called while ``run`` is on its way."""
