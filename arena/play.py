@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.errors import UsageError
 from arena.games import make_game
 from arena.match.referee import Observer
 from arena.match.runner import MatchRunner
+from arena.players.human import HumanPlayer
 from arena.players.isolation import choose_isolation
 from arena.records import Bot, MatchRecord, MatchSpec, TimeControl
 
@@ -22,6 +23,7 @@ def play_match(
     time_control: TimeControl | None = None,
     isolation: str = "auto",
     observer: Observer | None = None,
+    people: Mapping[int, HumanPlayer] | None = None,
 ) -> MatchRecord:
     """Play one match in this process.
 
@@ -33,6 +35,7 @@ def play_match(
         time_control: the time rules; by default one second per action.
         isolation: "auto", or a level that is demanded.
         observer: is shown each state.
+        people: the seats that people sit in; ``bots`` has ``HUMAN`` there.
 
     Raises:
         UsageError: if the game, an option or the number of bots is not accepted.
@@ -43,4 +46,4 @@ def play_match(
         raise UsageError(f"{len(bots)} bots: {game} is played here by {rules.players}")
     spec = MatchSpec(1, "", game, rules.options, tuple(bots), rng_seed, time_control=time_control or TimeControl())
     with MatchRunner(choose_isolation(isolation)) as runner:
-        return runner.play(spec, observer)
+        return runner.play(spec, observer, people)

@@ -12,6 +12,8 @@ from arena.errors import UsageError
 from arena.report.tables import FORMATS, Column, Row, printable, render_table
 
 if TYPE_CHECKING:
+    from arena.store.store import StoredTournament
+    from arena.tournament.arena_home import ArenaHome
     from arena.tournament.standings import Standings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -42,6 +44,15 @@ def format_options(function: Function) -> Function:
 def chosen_format(table_format: str, as_json: bool) -> str:
     """Return the format that both options together ask for."""
     return "json" if as_json else table_format
+
+
+def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTournament:
+    """Return the tournament of that name, or without a name the one that was begun last, saying which."""
+    if tournament is not None:
+        return arena_home.store.tournament(tournament)
+    latest = arena_home.store.latest_tournament()
+    click.echo(f"The latest tournament is {latest.name}:", err=True)
+    return latest
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str) -> None:
@@ -78,12 +89,15 @@ def parse_options(game: str, given: Sequence[str]) -> dict[str, Any]:
 
 
 def find_bots(texts: Sequence[str], home: str | None) -> list[Any]:
-    """Return the bots that are named on the command line: paths, or submitted names."""
+    """Return the bots that are named on the command line: paths, submitted names, or ``human``."""
+    from arena.players.human import HUMAN
     from arena.tournament.arena_home import ArenaHome
     from arena.tournament.definition import find_entrant
 
     with ArenaHome(home) as arena_home:
-        return [find_entrant(text, (), Path.cwd(), arena_home.find_bot) for text in texts]
+        return [
+            HUMAN if text == HUMAN.name else find_entrant(text, (), Path.cwd(), arena_home.find_bot) for text in texts
+        ]
 
 
 def show_faults(faults: Sequence[Any], bots: Sequence[str]) -> None:

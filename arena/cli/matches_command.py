@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, print_table
+from arena.cli.common import chosen_format, format_options, home_option, named_or_latest, print_table
 from arena.report.tables import Column
 
 COLUMNS = [
@@ -23,21 +23,21 @@ COLUMNS = [
 
 
 @click.command("matches")
-@click.argument("tournament")
+@click.argument("tournament", required=False)
 @click.option("--bot", help="Only matches of this bot (name or name@version).")
 @click.option("--faults", "only_faults", is_flag=True, help="Only matches with a fault.")
 @format_options
 @home_option
 def command(
-    tournament: str, bot: str | None, only_faults: bool, table_format: str, as_json: bool, home: str | None
+    tournament: str | None, bot: str | None, only_faults: bool, table_format: str, as_json: bool, home: str | None
 ) -> None:
-    """List the recorded matches of TOURNAMENT."""
+    """List the recorded matches of TOURNAMENT (by default the latest)."""
     from arena.errors import UnknownNameError
     from arena.tournament.arena_home import ArenaHome
 
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home) as arena_home:
-        stored = arena_home.store.tournament(tournament)
+        stored = named_or_latest(arena_home, tournament)
         names = [entrant["name"] for entrant in stored.definition["entrants"]]
         if bot is not None and bot.partition("@")[0] not in names:
             raise UnknownNameError("bot", bot, names)
@@ -49,7 +49,7 @@ def command(
         ]
     print_table(COLUMNS, rows, table_format)
     if table_format == "text":
-        click.echo(f"\nTo step through one: arena replay {tournament}/MATCH")
+        click.echo(f"\nTo step through one: arena replay {stored.name}/MATCH")
 
 
 def _row(record: dict[str, Any], table_format: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import click
@@ -35,15 +36,19 @@ def command(
 ) -> int:
     """Play one match of GAME between BOTS, the first one in seat 0.
 
-    A bot is a path (a directory with a bot.toml, a program or a .py file), or a submitted name or name@version.
+    A bot is a path (a directory with a bot.toml, a program or a .py file), a submitted name or name@version, or `human`
+    to play yourself, without a clock.
     """
+    from arena.games import make_game
     from arena.play import play_match
+    from arena.players.human import HUMAN, HumanPlayer
     from arena.records import TimeControl
 
     values = parse_options(game, options)
     loaded = find_bots(bots, home)
     if "players" not in values and len(loaded) != 2:
         values["players"] = len(loaded)
+    rules = make_game(game, **values)
     record = play_match(
         game,
         loaded,
@@ -52,6 +57,7 @@ def command(
         time_control=TimeControl(per_action_seconds=seconds),
         isolation=isolation,
         observer=None if quiet or as_json else _Drawer([bot.label for bot in loaded]),
+        people={seat: HumanPlayer(_Prompt(rules)) for seat, bot in enumerate(loaded) if bot is HUMAN},
     )
     if as_json:
         click.echo(json.dumps(record.as_dict()))
@@ -75,3 +81,31 @@ class _Drawer:
             played = "is taken out" if action is None else f"plays {game.format_action(action)}"
             click.echo(f"{len(actions)}. {printable(self._bots[seat])} {played}")
         click.echo(f"{game.render(state)}\n")
+
+
+class _Prompt:
+    """Asks the person in a seat until the answer is a legal action."""
+
+    def __init__(self, game: Any) -> None:
+        self._game = game
+
+    def __call__(self, seat: int, request: Any) -> Any:
+        from arena.errors import IllegalActionError
+
+        legal = list(request.legal)
+        while True:
+            click.echo(f"seat {seat} acts (? lists the legal actions): ", nl=False, err=True)
+            line = sys.stdin.readline()
+            if not line:
+                raise EOFError
+            if line.strip() == "?":
+                click.echo(" ".join(self._game.format_action(action) for action in legal), err=True)
+                continue
+            try:
+                action = self._game.parse_action(line)
+            except IllegalActionError as error:
+                click.echo(printable(str(error)), err=True)
+                continue
+            if action in legal:
+                return action
+            click.echo(f"{self._game.format_action(action)} is not legal here", err=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import TracebackType
 
 from arena.match.referee import Observer, play_match
+from arena.players.human import HumanPlayer
 from arena.players.isolation import Limits
 from arena.players.process_player import ProcessPlayer
 from arena.records import Bot, MatchRecord, MatchSpec
@@ -38,34 +40,44 @@ class MatchRunner:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def play(self, spec: MatchSpec, observer: Observer | None = None) -> MatchRecord:
+    def play(
+        self, spec: MatchSpec, observer: Observer | None = None, people: Mapping[int, HumanPlayer] | None = None
+    ) -> MatchRecord:
         """Play one match.
+
+        Args:
+            spec: the match.
+            observer: is shown each state.
+            people: the seats that people sit in; all others are taken by bots.
 
         Raises:
             VoidMatchError: if the arena itself failed; the bots of the match have been ended.
         """
-        places = [(bot, spec.bots[:seat].count(bot)) for seat, bot in enumerate(spec.bots)]
-        players = [
-            self._players.pop(place) if place in self._players else self._new_player(place[0]) for place in places
-        ]
+        people = people or {}
+        places = {seat: (bot, spec.bots[:seat].count(bot)) for seat, bot in enumerate(spec.bots) if seat not in people}
+        bots = {seat: self._take(place) for seat, place in places.items()}
+        seated = [people[seat] if seat in people else bots[seat] for seat in range(len(spec.bots))]
         try:
-            record = play_match(spec, players, self._isolation, observer)
+            record = play_match(spec, seated, self._isolation, observer)
         except BaseException:
-            for player in players:
+            for player in bots.values():
                 player.close()
             raise
-        self._keep(places, players)
+        self._keep({place: bots[seat] for seat, place in places.items()})
         return record
 
-    def _new_player(self, bot: Bot) -> ProcessPlayer:
-        return ProcessPlayer(bot, self._isolation, self._limits)
+    def _take(self, place: _Place) -> ProcessPlayer:
+        """Return the player that was kept, or a new one."""
+        if place in self._players:
+            return self._players.pop(place)
+        return ProcessPlayer(place[0], self._isolation, self._limits)
 
-    def _keep(self, places: list[_Place], players: list[ProcessPlayer]) -> None:
+    def _keep(self, players: dict[_Place, ProcessPlayer]) -> None:
         if self._fresh_bots:
-            for player in players:
+            for player in players.values():
                 player.close()
             return
-        self._players.update(zip(places, players, strict=True))
+        self._players.update(players)
         while len(self._players) > max(KEPT_BOTS, len(players)):
             self._players.pop(next(iter(self._players))).close()
 

@@ -174,6 +174,17 @@ class Store:
             raise UnknownNameError("tournament", name, [known.name for known in self.tournaments()])
         return found
 
+    def latest_tournament(self) -> StoredTournament:
+        """Return the tournament that was begun last.
+
+        Raises:
+            StoreError: if there is none yet.
+        """
+        known = self.tournaments()
+        if not known:
+            raise StoreError(f"{self.path}: there is no tournament yet; begin one with: arena run FILE")
+        return known[-1]
+
     def unplayed(self, tournament: StoredTournament) -> Iterator[ScheduledMatch]:
         """Yield the matches that have no record, in order, reading the schedule piece by piece."""
         same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)

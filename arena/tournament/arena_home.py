@@ -13,7 +13,7 @@ from pathlib import Path
 from arena.errors import BotDefinitionError, UnknownNameError, UsageError
 from arena.players.manifest import MANIFEST, bot_files, load_bot
 from arena.records import Bot
-from arena.store.store import Store, StoredBot
+from arena.store.store import Store, StoredBot, StoredTournament
 from arena.tournament.standings import Standings, standings
 
 DEFAULT_HOME = ".arena"
@@ -72,10 +72,11 @@ class ArenaHome:
             table.scheduled = found.scheduled
         return table
 
-    def check_game(self, tournament: str, game: str) -> None:
-        """Raise UnknownNameError unless the tournament has this game."""
-        games = [choice["game"] for choice in self.store.tournament(tournament).definition["games"]]
-        if game not in games:
+    @staticmethod
+    def check_game(tournament: StoredTournament, game: str | None) -> None:
+        """Raise UnknownNameError unless the tournament has this game; None stands for all of its games."""
+        games = [choice["game"] for choice in tournament.definition["games"]]
+        if game is not None and game not in games:
             raise UnknownNameError("game", game, games)
 
     # submitted bots

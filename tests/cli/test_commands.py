@@ -82,6 +82,14 @@ def test_standings_in_every_format(arena):
     assert "\\begin{tabular}" in arena("standings", "tiny", "--format", "latex")[1]
 
 
+def test_without_a_name_the_latest_tournament_is_shown(arena, tmp_path):
+    code, text, errors = arena("standings")
+    assert (code, errors) == (0, "The latest tournament is tiny:\n")
+    assert text == arena("standings", "tiny")[1]
+    code, _, errors = arena("standings", "--home", tmp_path / "new", with_home=False)
+    assert (code, "there is no tournament yet" in errors) == (2, True)
+
+
 def test_numbers_are_right_aligned(arena):
     lines = arena("standings", "tiny")[1].splitlines()
     end = lines[0].index("exposure") + len("exposure")
@@ -167,6 +175,24 @@ def test_play_draws_the_match_and_tells_the_result(arena):
     assert json.loads(text)["termination"] == "normal"
 
 
+def test_a_person_may_take_a_seat(arena, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("z9\nnonsense\n?\na1\n"))
+    code, text, errors = arena("play", "differences", "human", BOTS / "minimal", "-o", "size=2")
+    assert code == 0
+    assert "1. human@1 plays a1" in text
+    assert "2. minimal@1 plays b2" in text
+    assert "z9 is not legal here" in errors
+    assert "a square is written like c4" in errors
+    assert "a1 a2 b1 b2" in errors
+
+
+def test_a_person_who_leaves_forfeits(arena, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    code, text, _ = arena("play", "differences", "human", BOTS / "minimal", "-q")
+    assert code == 1
+    assert "human@1 (seat 0) forfeits at ply 0: exit: the input ended" in text
+
+
 def test_three_bots_make_a_match_for_three(arena):
     code, text, _ = arena("play", "coprimality", *[BOTS / "minimal"] * 3, "-o", "size=5", "-q")
     assert code == 0
@@ -216,7 +242,7 @@ def test_a_link_out_of_the_bots_directory_is_refused(arena, tmp_path):
 
 MISTAKES = [
     (["plaay"], "unknown command 'plaay': did you mean 'play'?"),
-    (["standings"], "Missing argument 'TOURNAMENT'"),
+    (["replay"], "Missing argument 'MATCH'"),
     (["standings", "tinny"], "unknown tournament 'tinny': did you mean 'tiny'?"),
     (["standings", "tiny", "--format", "pdf"], "'pdf' is not one of"),
     (["standings", "tiny", "--game", "plaid"], "unknown game 'plaid': known are differences"),
