@@ -56,7 +56,7 @@ def _sentence(model: type[BaseModel], fault: dict[str, Any]) -> str:
         return f"{place}: unknown key; {suggestion(str(location[-1]), _keys_at(model, location[:-1]))}"
     if fault["type"] == "missing":
         return f"{place}: missing"
-    message = fault["msg"].removeprefix("Value error, ")
+    message = fault["msg"].removeprefix("Value error, ").replace(" after validation", "")
     message = message[0].lower() + message[1:]
     value = fault["input"]
     if isinstance(value, dict | list):

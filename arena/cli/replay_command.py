@@ -62,7 +62,7 @@ def _action_line(record: dict[str, Any], index: int, game: Any) -> str:
     text = f"{bot} (seat {seat}) plays {game.format_action(action)}"
     if index < record["opening_plies"]:
         return f"{text} (opening {record['opening']})"
-    text += f" in {1000 * record['wall_seconds'][index]:.1f} ms"
+    text += f" in {1000 * record['wall_seconds'][index]:.2f} ms"
     notes = [note for ply, note in record["notes"] if ply == index]
     return text + "".join(f"; note: {printable(str(note))}" for note in notes)
 

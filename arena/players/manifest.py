@@ -60,7 +60,7 @@ def load_bot(path: Path, args: Sequence[str] = ()) -> Bot:
         command = (str(path),)
     else:
         raise BotDefinitionError(f"bot {str(path)!r}: not executable; try chmod +x, or give it a {MANIFEST}")
-    check_name("name", path.stem, path)
+    check_name(f"bot {str(path)!r}: name", path.stem)
     return Bot(path.stem, "1", (*command, *args), str(path.parent), (), digest_of([path], path.parent))
 
 
@@ -69,18 +69,18 @@ def _from_directory(directory: Path, args: Sequence[str]) -> Bot:
     if not path.exists():
         raise BotDefinitionError(f"bot {str(directory)!r}: there is no {MANIFEST} in this directory")
     manifest = check_model(_Manifest, read_toml(path, BotDefinitionError), path, BotDefinitionError)
-    check_name("name", manifest.name, path)
-    check_name("version", manifest.version, path)
+    check_name(f"{path}: name", manifest.name)
+    check_name(f"{path}: version", manifest.version)
     command = (_program(manifest.command[0], directory, path), *manifest.command[1:], *args)
     content = digest_of(bot_files(directory), directory)
     return Bot(manifest.name, manifest.version, command, str(directory), tuple(manifest.games), content)
 
 
-def check_name(field: str, value: str, path: Path) -> None:
-    """Raise BotDefinitionError unless ``value`` may be a bot's name or version."""
+def check_name(place: str, value: str) -> None:
+    """Raise BotDefinitionError unless ``value``, which stands at ``place``, may be a bot's name or version."""
     if not re.fullmatch(NAME_PATTERN, value) or value != value.strip():
         raise BotDefinitionError(
-            f"{path}: {field} = {value!r}: accepted are 1 to 64 printable characters without '@', '/' and '\\'"
+            f"{place} = {value!r}: accepted are 1 to 64 printable characters without '@', '/' and '\\'"
         )
 
 

@@ -89,7 +89,7 @@ def _csv_cell(value: Any, column: Column) -> Any:
         return ""
     if column.is_number:
         return value
-    text = printable(str(value))
+    text = printable(value if isinstance(value, str) else json.dumps(value))
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 

@@ -259,7 +259,7 @@ class _Builder:
         bot = find_entrant(table.bot, table.args, self._path.parent, self._find_bot)
         if table.name is None:
             return bot
-        check_name("name", table.name, self._path)
+        check_name("name", table.name)
         return replace(bot, name=table.name)
 
     def _check_fit(self, games: Sequence[GameChoice], entrants: Sequence[Bot]) -> None:

@@ -75,7 +75,10 @@ def test_standings_in_every_format(arena):
     assert sum(row["points"] for row in table) == 18
     assert all(row["exposure"] == pytest.approx(row["mu"] - 3 * row["sigma"]) for row in table)
     _, lines, _ = arena("standings", "tiny", "--format", "csv")
-    assert {row["bot"] for row in csv.DictReader(io.StringIO(lines))} == {"minimal", "1e5", "'=cmd|x"}
+    rows = list(csv.DictReader(io.StringIO(lines)))
+    assert {row["bot"] for row in rows} == {"minimal", "1e5", "'=cmd|x"}
+    assert {row["same_as_next"] for row in rows} <= {"true", "false"}
+    assert {row["faults"] for row in rows} == {"{}"}
     assert "| 1e5 " in arena("standings", "tiny", "--format", "github")[1]
     assert "=cmd\\|x" in arena("standings", "tiny", "--format", "github")[1]
     assert "<td>1e5" in arena("standings", "tiny", "--format", "html")[1]
