@@ -64,7 +64,9 @@ def print_standings(table: Standings, table_format: str) -> None:
     """Print standings, with the sentences under them where people read them."""
     from arena.tournament.tables import standings_columns, standings_footer, standings_rows
 
-XX    if table_format == "text":
+    rows = standings_rows(table, for_people=table_format not in ("json", "csv"))
+    print_table(standings_columns(table), rows, table_format)
+    if table_format == "text":
         click.echo(f"\n{standings_footer(table)}")
 
 

@@ -93,6 +93,20 @@ def test_a_full_pipe_does_not_block_us(runner):
     assert (raised.value.kind, raised.value.detail) == ("timeout", "did not read what it was sent within 0.200 s")
 
 
+def test_an_answer_that_is_read_after_the_deadline_is_too_late_even_if_it_was_there(runner):
+    bot = bad_bot("good_with_note")
+    process = BotProcess(bot.command, bot.directory, "limits")
+    try:
+        assert process._in_time(b"body", now=10.9, asked=10.0, deadline=11.0, seconds=1.0) == (
+            b"body",
+            pytest.approx(0.9),
+        )
+        with pytest.raises(BotError, match=r"the answer came after 1.100 s; 1.000 s were allowed"):
+            process._in_time(b"body", now=11.1, asked=10.0, deadline=11.0, seconds=1.0)
+    finally:
+        process.end()
+
+
 def test_a_message_that_comes_before_it_is_asked_for_is_a_fault(runner):
     """Seat 1 sends an answer when the match begins, while seat 0 still thinks."""
     (fault,) = runner.play(spec(bad_bot("slow_but_good"), bad_bot("answers_unasked"))).faults

@@ -31,10 +31,13 @@ def test_a_match_is_played_in_turn_to_its_end():
 
 
 def test_a_player_is_told_only_what_is_new_to_it():
-    zero, one = ScriptedPlayer([(1, 1), (3, 3)]), ScriptedPlayer([(2, 2)])
-    play(zero, one, options={"size": 3})
+    zero, one = ScriptedPlayer([(1, 1), (3, 3), (5, 5)]), ScriptedPlayer([(2, 2), (4, 4)])
+    play(zero, one, options={"size": 5})
     asked = {seat: [r.actions for name, r in p.told if name == "ask"] for seat, p in enumerate((zero, one))}
-    assert asked == {0: [[], [[0, (1, 1)], [1, (2, 2)]]], 1: [[[0, (1, 1)]]]}
+    assert asked == {
+        0: [[], [[0, (1, 1)], [1, (2, 2)]], [[0, (3, 3)], [1, (4, 4)]]],
+        1: [[[0, (1, 1)]], [[1, (2, 2)], [0, (3, 3)]]],
+    }
 
 
 def test_a_player_is_given_what_it_wants_and_no_more():
