@@ -61,6 +61,13 @@ def test_sums_compare_as_decimals_of_80_digits_do(left, right):
     )
 
 
+def test_sums_that_agree_to_twenty_places_are_told_apart():
+    """√(n-1) + √(n+1) < 2√n, by concavity, here by 2.5e-25; numerals above 64 binary places are needed."""
+    n = 10**16
+    assert surds.is_less({n - 1: 1, n + 1: 1}, {n: 2})
+    assert not surds.is_less({n: 2}, {n - 1: 1, n + 1: 1})
+
+
 @given(RADICANDS)
 def test_the_reported_score_is_the_nearest_float(numbers):
     expected = float(sum(Decimal(n).sqrt() for n in numbers))

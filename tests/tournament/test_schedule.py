@@ -90,6 +90,16 @@ def test_openings_are_legal_and_leave_everybody_in_the_match(variant):
         assert game.seats_out(state) == ()
 
 
+def test_an_opening_eliminates_nobody():
+    """On four by four, nine random numbers often cost a seat its place."""
+    game = make_game("coprimality", players=3, size=4)
+    for opening in islice(openings(game, 9, rng_seed=3), 20):
+        state = game.initial_state()
+        for action in opening:
+            state = game.apply(state, action)
+        assert game.seats_out(state) == ()
+
+
 def test_openings_differ_as_long_as_there_are_new_ones():
     """Plusminus has four openings of two plies."""
     drawn = list(islice(openings(make_game("plusminus"), 2, rng_seed=1), 8))
