@@ -11,8 +11,9 @@ What the commands do can also be called:
             for line in home.standings(definition.name).lines:
                 print(line.rank, line.bot, line.rating.exposure)
 
-``make_game`` gives the rules of a game, ``load_bot`` a bot from disk, ``play_match`` plays a single match, and
-``rate_results`` rates results from anywhere.
+``make_game`` gives the rules of a game, ``load_bot`` a bot from disk, ``play_match`` plays a single match, ``submit``
+takes a bot into the arena, ``home.standings(game=NAME)`` is a leaderboard, ``home.store.records(…)`` yields what
+``arena export`` prints, ``verify`` checks it, and ``rate_results`` rates results from anywhere.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from arena.tournament.definition import Definition, load_definition
     from arena.tournament.director import Progress, run_tournament
     from arena.tournament.standings import Standing, Standings
+    from arena.tournament.submission import Submission, submit
+    from arena.tournament.verification import verify
 
 _HOMES = {
     "ArenaError": "arena.errors",
@@ -44,6 +47,7 @@ _HOMES = {
     "Rating": "arena.ratings",
     "Standing": "arena.tournament.standings",
     "Standings": "arena.tournament.standings",
+    "Submission": "arena.tournament.submission",
     "TimeControl": "arena.records",
     "UsageError": "arena.errors",
     "load_bot": "arena.players.manifest",
@@ -52,6 +56,8 @@ _HOMES = {
     "play_match": "arena.play",
     "rate_results": "arena.ratings",
     "run_tournament": "arena.tournament.director",
+    "submit": "arena.tournament.submission",
+    "verify": "arena.tournament.verification",
 }
 
 __all__ = [
@@ -64,6 +70,7 @@ __all__ = [
     "Rating",
     "Standing",
     "Standings",
+    "Submission",
     "TimeControl",
     "UsageError",
     "__version__",
@@ -73,6 +80,8 @@ __all__ = [
     "play_match",
     "rate_results",
     "run_tournament",
+    "submit",
+    "verify",
 ]
 
 

@@ -240,7 +240,7 @@ class BotProcess:
         if found.si_code == os.CLD_EXITED:
             self.exit_text = f"exit status {found.si_status}"
         else:
-            self.exit_text = f"signal {signal.Signals(found.si_status).name}"
+            self.exit_text = f"signal {_signal_name(found.si_status)}"
         return True
 
     def _drain(self, descriptor: int) -> None:
@@ -341,3 +341,11 @@ def _open_pidfd(pid: int) -> int:
         with contextlib.suppress(OSError):
             return os.pidfd_open(pid)
     return -1
+
+
+def _signal_name(number: int) -> str:
+    """Return the name of a signal, or its number: real-time signals have none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)

@@ -21,7 +21,7 @@ HEADER_BYTES = 4
 Message = dict[str, Any]
 
 _HEADER = struct.Struct(">I")
-_SCALARS = (int, str, bool, type(None), bytes)
+_SCALARS = (int, str, bool, type(None))
 
 
 class FrameError(ValueError):
@@ -109,7 +109,7 @@ def _check_values(message: Message) -> None:
                     if not isfinite(value):
                         raise FrameError(f"the number {value}; numbers are finite")
                 elif kind not in _SCALARS:
-                    raise FrameError("a msgpack timestamp; extension types are not used")
+                    raise FrameError(f"a value of type {kind.__name__}; binary values and extension types are not used")
             nodes += len(container)
         if nodes > MAX_NODES:
             raise FrameError(f"more than {MAX_NODES} values in one message")

@@ -56,6 +56,8 @@ FAULTS = [
     ("exits_in_mid_message", "exit", "in the middle of a message"),
     ("exits_after_answering", "exit", "the bot exited: exit status 0"),
     ("dies_by_signal", "exit", "signal SIGSEGV"),
+    ("dies_by_realtime_signal", "exit", "the bot exited: signal 40"),
+    ("binary_note", "protocol", "binary values and extension types are not used"),
     ("closes_stdout", "exit", "closed its stdout"),
     ("prints_text", "protocol", "starting 'Hell': did the bot print to stdout?"),
     ("announces_too_much", "protocol", "a message of 4294967295 bytes was announced; at most 65536"),
