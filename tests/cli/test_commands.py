@@ -238,7 +238,8 @@ def test_a_link_out_of_the_bots_directory_is_refused(arena, tmp_path):
     bot = tmp_path / "sly"
     bot.mkdir()
     (bot / "bot.toml").write_text('name = "sly"\ncommand = ["python3", "bot.py"]')
-    (bot / "bot.py").symlink_to("/etc/hostname")
+    (tmp_path / "secret").write_text("of the operator")
+    (bot / "bot.py").symlink_to(tmp_path / "secret")
     code, _, errors = arena("submit", bot)
     assert (code, "leads out of the bot's directory" in errors) == (2, True)
 
