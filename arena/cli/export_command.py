@@ -16,7 +16,7 @@ def command(tournament: str | None, home: str | None) -> None:
     """Print one JSON object for each recorded match of TOURNAMENT, or of all, in the order of the schedule."""
     from arena.tournament.arena_home import ArenaHome
 
-    with ArenaHome(home) as arena_home:
+    with ArenaHome(home, must_exist=True) as arena_home:
         stored = arena_home.store.tournament(tournament) if tournament is not None else None
         for record in arena_home.store.records(stored):
             click.echo(json.dumps(record))

@@ -18,6 +18,6 @@ def command(game: str, table_format: str, as_json: bool, home: str | None) -> No
 
     find_game(game)
     table_format = chosen_format(table_format, as_json)
-    with ArenaHome(home) as arena_home:
+    with ArenaHome(home, must_exist=True) as arena_home:
         table = arena_home.standings(game=game)
     print_standings(table, table_format)

@@ -36,7 +36,7 @@ def command(
     from arena.tournament.arena_home import ArenaHome
 
     table_format = chosen_format(table_format, as_json)
-    with ArenaHome(home) as arena_home:
+    with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         names = [entrant["name"] for entrant in stored.definition["entrants"]]
         if bot is not None and bot.partition("@")[0] not in names:

@@ -28,7 +28,7 @@ def command(match: str, home: str | None) -> None:
     tournament, slash, number = match.rpartition("/")
     if not slash or not (number.isascii() and number.isdigit()):
         raise UsageError(f"match {match!r}: a match is written TOURNAMENT/NUMBER, such as quickstart/1")
-    with ArenaHome(home) as arena_home:
+    with ArenaHome(home, must_exist=True) as arena_home:
         record = arena_home.store.record_of(arena_home.store.tournament(tournament), int(number))
     pages = [_page(record, ply, game, state) for ply, (game, state) in enumerate(states_of(record))]
     if sys.stdin.isatty() and sys.stdout.isatty():

@@ -17,7 +17,7 @@ def command(tournament: str | None, game: str | None, table_format: str, as_json
     from arena.tournament.arena_home import ArenaHome
 
     table_format = chosen_format(table_format, as_json)
-    with ArenaHome(home) as arena_home:
+    with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         arena_home.check_game(stored, game)
         table = arena_home.standings(stored.name, game)

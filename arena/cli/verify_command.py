@@ -16,7 +16,7 @@ def command(tournament: str | None, home: str | None) -> int:
     from arena.tournament.arena_home import ArenaHome
     from arena.tournament.verification import verify
 
-    with ArenaHome(home) as arena_home:
+    with ArenaHome(home, must_exist=True) as arena_home:
         chosen = [arena_home.store.tournament(tournament)] if tournament else arena_home.store.tournaments()
         if not chosen:
             click.echo("There is no tournament yet.")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from arena.errors import BotDefinitionError, UnknownNameError, UsageError
+from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
 from arena.players.manifest import MANIFEST, bot_files, load_bot
 from arena.records import Bot
 from arena.store.store import Store, StoredBot, StoredTournament
@@ -29,17 +29,21 @@ class ArenaHome:
         store: its database.
     """
 
-    def __init__(self, directory: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, directory: str | os.PathLike[str] | None = None, must_exist: bool = False) -> None:
         """Open the directory, creating it where there is none.
 
         Args:
             directory: by default $ARENA_HOME, or ``.arena`` in the working directory.
+            must_exist: refuse to create it; for those who only want to read.
 
         Raises:
-            StoreError: if its database can't be opened.
+            StoreError: if its database can't be opened, or is not there but must be.
         """
         self.directory = Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME).resolve()
-        self.store = Store(self.directory / "arena.sqlite3")
+        path = self.directory / "arena.sqlite3"
+        if must_exist and not path.exists():
+            raise StoreError(f"{self.directory}: there is no tournament yet; begin one with: arena run FILE")
+        self.store = Store(path)
 
     def __enter__(self) -> ArenaHome:
         return self

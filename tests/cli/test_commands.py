@@ -89,8 +89,10 @@ def test_without_a_name_the_latest_tournament_is_shown(arena, tmp_path):
     code, text, errors = arena("standings")
     assert (code, errors) == (0, "The latest tournament is tiny:\n")
     assert text == arena("standings", "tiny")[1]
-    code, _, errors = arena("standings", "--home", tmp_path / "new", with_home=False)
-    assert (code, "there is no tournament yet" in errors) == (2, True)
+    for command in ("standings", "matches", "verify", "export"):
+        code, _, errors = arena(command, "--home", tmp_path / "new", with_home=False)
+        assert (code, "there is no tournament yet" in errors) == (2, True)
+    assert not (tmp_path / "new").exists()
 
 
 def test_numbers_are_right_aligned(arena):
