@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -101,14 +101,15 @@ def find_bots(texts: Sequence[str], home: str | None) -> list[Any]:
         ]
 
 
-def show_faults(faults: Sequence[Any], bots: Sequence[str]) -> None:
-    """Print each fault on a line of its own."""
+def show_result(record: Mapping[str, Any]) -> None:
+    """Print how a match ended: the places, each fault on a line of its own, and the stderr of bots with a fault."""
+    bots, faults = record["bots"], record["faults"]
+    click.echo(f"{_result_line(bots, record['scores'], record['ranks'])} ({record['termination']})")
     for fault in faults:
-        values = fault if isinstance(fault, dict) else {name: getattr(fault, name) for name in fault.__slots__}
-        click.echo(
-            printable(f"{bots[values['seat']]} (seat {values['seat']}) forfeits at ply {values['ply']}:")
-            + f" {values['kind']}: {printable(values['detail'])}"
-        )
+        who = f"{bots[fault['seat']]} (seat {fault['seat']}) forfeits at ply {fault['ply']}"
+        click.echo(printable(f"{who}: {fault['kind']}: {fault['detail']}"))
+    for seat in sorted({fault["seat"] for fault in faults}):
+        show_stderr(bots[seat], record["seats"][seat]["stderr"])
 
 
 def show_stderr(bot: str, text: str) -> None:
@@ -118,7 +119,7 @@ def show_stderr(bot: str, text: str) -> None:
         click.echo("\n".join(f"  {printable(line)}" for line in text.splitlines()), err=True)
 
 
-def result_line(bots: Sequence[str], scores: Sequence[float], ranks: Sequence[int]) -> str:
+def _result_line(bots: Sequence[str], scores: Sequence[float], ranks: Sequence[int]) -> str:
     """Return the result of a match in a line: the bots by rank, with their scores."""
     order = sorted(range(len(bots)), key=lambda seat: (ranks[seat], seat))
     return ", ".join(f"{ranks[seat]}. {printable(bots[seat])} {scores[seat]:g}" for seat in order)

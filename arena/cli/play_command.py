@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from arena.cli.common import find_bots, home_option, parse_options, result_line, show_faults, show_stderr
+from arena.cli.common import find_bots, home_option, parse_options, show_result
 from arena.cli.group import FAILED, OK
 from arena.report.tables import printable
 
@@ -62,10 +62,7 @@ def command(
     if as_json:
         click.echo(json.dumps(record.as_dict()))
     else:
-        click.echo(f"{result_line(record.bots, record.scores, record.ranks)} ({record.termination})")
-        show_faults(record.faults, record.bots)
-        for seat in {fault.seat for fault in record.faults}:
-            show_stderr(record.bots[seat], record.seats[seat].stderr)
+        show_result(record.as_dict())
     return FAILED if record.faults else OK
 
 

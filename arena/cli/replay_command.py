@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from arena.cli.common import home_option, result_line, show_faults, show_stderr
+from arena.cli.common import home_option, show_result
 from arena.errors import UsageError
 from arena.report.tables import printable
 
@@ -35,10 +35,8 @@ def command(match: str, home: str | None) -> None:
         _step_through(pages)
     else:
         click.echo("\n\n".join(pages))
-    click.echo(f"\n{result_line(record['bots'], record['scores'], record['ranks'])} ({record['termination']})")
-    show_faults(record["faults"], record["bots"])
-    for seat in sorted({fault["seat"] for fault in record["faults"]}):
-        show_stderr(record["bots"][seat], record["seats"][seat]["stderr"])
+    click.echo()
+    show_result(record)
 
 
 def _page(record: dict[str, Any], ply: int, game: Any, state: Any) -> str:

@@ -28,7 +28,6 @@ from arena.games.permutation import (
     PermutationGame,
     draw_marks,
     free_squares,
-    heights_from,
     inverse,
     known_steps,
     no_marks,
@@ -89,7 +88,7 @@ class Differences(PermutationGame[DifferencesState]):
 
     def state_from_observation(self, observation: Mapping[str, Any]) -> DifferencesState:
         """Rebuild the state."""
-        return DifferencesState(heights_from(observation["heights"]))
+        return DifferencesState(tuple(observation["heights"]))
 
     def render(self, state: DifferencesState) -> str:
         """Draw the marks."""

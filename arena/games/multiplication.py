@@ -29,7 +29,6 @@ from arena.games.permutation import (
     PermutationGame,
     draw_marks,
     free_squares,
-    heights_from,
     no_marks,
     place,
     size_option,
@@ -126,7 +125,7 @@ class Multiplication(PermutationGame[MultiplicationState]):
     def state_from_observation(self, observation: Mapping[str, Any]) -> MultiplicationState:
         """Rebuild the state."""
         numbered = tuple(x for x, _ in observation["numbered"])
-        return MultiplicationState(heights_from(observation["heights"]), numbered)
+        return MultiplicationState(tuple(observation["heights"]), numbered)
 
     def render(self, state: MultiplicationState) -> str:
         """Draw the marks, with their numbers."""

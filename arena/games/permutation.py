@@ -8,7 +8,7 @@ permutation P; the columns read from the bottom row up are Q, the inverse of P.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from arena.errors import IllegalActionError
@@ -74,11 +74,6 @@ def known_steps(heights: Heights) -> Iterator[tuple[int, int]]:
     for k in range(len(heights) - 1):
         if heights[k] and heights[k + 1]:
             yield k, heights[k + 1] - heights[k]
-
-
-def heights_from(values: Sequence[int]) -> Heights:
-    """Return the heights that an observation carries."""
-    return tuple(values)
 
 
 def draw_marks(heights: Heights, labels: Mapping[Square, str] | None = None) -> str:

@@ -31,7 +31,6 @@ from arena.games.permutation import (
     PermutationGame,
     draw_marks,
     free_squares,
-    heights_from,
     inverse,
     known_steps,
     no_marks,
@@ -112,7 +111,7 @@ class Plusminus(PermutationGame[PlusminusState]):
     def state_from_observation(self, observation: Mapping[str, Any]) -> PlusminusState:
         """Rebuild the state."""
         zero, one = observation["predictions"]
-        return PlusminusState((zero, one), heights_from(observation["heights"]))
+        return PlusminusState((zero, one), tuple(observation["heights"]))
 
     def parse_action(self, text: str) -> Any:
         """Read a sign or a square."""

@@ -87,20 +87,8 @@ def rate_results(
     Raises:
         UsageError: if a result has fewer than two names, the same name twice, or ranks that are not whole numbers.
     """
-    return fit_results(results, draw_probability=draw_probability, mu=mu, sigma=sigma, beta=beta).ratings
-
-
-def fit_results(
-    results: Iterable[Result],
-    *,
-    draw_probability: float | None = None,
-    mu: float = MU,
-    sigma: float = SIGMA,
-    beta: float = BETA,
-) -> FittedField:
-    """Rate everybody, as ``rate_results`` does, and also tell the draw probability that was used."""
     counted = Counter((tuple(names), tuple(ranks)) for names, ranks in results)
-    return fit_counted(counted.items(), draw_probability=draw_probability, mu=mu, sigma=sigma, beta=beta)
+    return fit_counted(counted.items(), draw_probability=draw_probability, mu=mu, sigma=sigma, beta=beta).ratings
 
 
 def fit_counted(
@@ -111,17 +99,17 @@ def fit_counted(
     sigma: float = SIGMA,
     beta: float = BETA,
 ) -> FittedField:
-    """Rate everybody, as ``fit_results`` does, from results with how often each occurred."""
+    """Rate everybody, as ``rate_results`` does, from results with how often each occurred."""
     counts = _in_canonical_order(counted)
     if draw_probability is not None:
         return FittedField(_Fit(counts, Environment(draw_probability, mu, sigma, beta)).run(), draw_probability)
-    probability = _kept_within_bounds(_tied_share(counts))
+    matched = _kept_within_bounds(_tied_share(counts))
     for _ in range(DRAW_ROUNDS):
+        probability = matched
         ratings = _Fit(counts, Environment(probability, mu, sigma, beta)).run()
         matched = _matching_draw_probability(counts, ratings, beta)
         if abs(matched - probability) < 0.01 * probability:
             break
-        probability = matched
     return FittedField(ratings, probability)
 
 

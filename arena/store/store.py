@@ -76,6 +76,11 @@ class StoredBot(NamedTuple):
     entry: str
     submitted_at: str
 
+    @property
+    def label(self) -> str:
+        """``name@version``."""
+        return f"{self.name}@{self.version}"
+
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
@@ -150,9 +155,12 @@ class Store:
 
     def tournaments(self) -> list[StoredTournament]:
         """Return all tournaments, the oldest first."""
+        return self._select_tournaments(select(tournaments))
+
+    def _select_tournaments(self, chosen: Select[Any]) -> list[StoredTournament]:
         scheduled = select(func.count()).where(matches.c.tournament_id == tournaments.c.id).scalar_subquery()
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
-        query = select(tournaments, scheduled, recorded).order_by(tournaments.c.id)
+        query = chosen.add_columns(scheduled, recorded).order_by(tournaments.c.id)
         with reading(self._engine, self.path) as connection:
             return [
                 StoredTournament(number, name, json.loads(definition), created_at, lines, played)
@@ -161,7 +169,7 @@ class Store:
 
     def find_tournament(self, name: str) -> StoredTournament | None:
         """Return a tournament by its name; None if there is none."""
-        return next((found for found in self.tournaments() if found.name == name), None)
+        return next(iter(self._select_tournaments(select(tournaments).where(tournaments.c.name == name))), None)
 
     def tournament(self, name: str) -> StoredTournament:
         """Return a tournament by its name.

@@ -92,9 +92,9 @@ class ArenaHome:
             UnknownNameError: if there is none.
         """
         bots = self.store.submitted_bots()
-        found = [bot for bot in bots if text in (bot.name, f"{bot.name}@{bot.version}")]
+        found = [bot for bot in bots if text in (bot.name, bot.label)]
         if not found:
-            raise UnknownNameError("bot", text, [f"{bot.name}@{bot.version}" for bot in bots])
+            raise UnknownNameError("bot", text, [bot.label for bot in bots])
         stored = found[-1]
         loaded = load_bot(self.directory / "bots" / stored.content / stored.entry, args)
         if loaded.content != stored.content:
@@ -108,7 +108,7 @@ class ArenaHome:
             BotDefinitionError: if its name and version have been submitted with other files.
         """
         for stored in self.store.submitted_bots():
-            if (stored.name, stored.version) == (bot.name, bot.version):
+            if stored.label == bot.label:
                 if stored.content == bot.content:
                     return True
                 raise BotDefinitionError(

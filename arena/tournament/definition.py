@@ -5,6 +5,7 @@ The keys, with their defaults, are documented on ``TournamentFile``; ``arena run
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -144,7 +145,8 @@ class Definition:
         for entrant in values["entrants"]:
             entrant["args"] = list(entrant.pop("command"))[1:]
             del entrant["directory"], entrant["games"]
-        return values
+        plain: dict[str, Any] = json.loads(json.dumps(values))
+        return plain
 
     def renamed(self, name: str) -> Definition:
         """Return the same tournament under another name."""

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from arena.errors import DefinitionError
 from arena.players.isolation import choose_isolation
@@ -110,28 +111,13 @@ def _enter(definition: Definition, store: Store) -> StoredTournament:
     return found
 
 
-def _differences(stored: dict[str, object], wanted: dict[str, object]) -> list[str]:
+def _differences(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     """Name what differs between two definitions, the entrants by their names."""
-    names = [name for name in wanted if name != "entrants" and _plain(stored.get(name)) != _plain(wanted[name])]
-    before, now = (_by_name(values["entrants"]) for values in (stored, wanted))
+    names = [name for name in wanted if name != "entrants" and stored.get(name) != wanted[name]]
+    before, now = ({entrant["name"]: entrant for entrant in values["entrants"]} for values in (stored, wanted))
     if before.keys() != now.keys():
         names.append("entrants")
-    names += [f"the bot {name!r}" for name in now if name in before and _plain(before[name]) != _plain(now[name])]
-    return names
-
-
-def _by_name(entrants: object) -> dict[str, object]:
-    assert isinstance(entrants, list | tuple)
-    return {entrant["name"]: entrant for entrant in entrants}
-
-
-def _plain(value: object) -> object:
-    """Return a value as JSON gives it back: tuples as lists."""
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    return value
+    return names + [f"the bot {name!r}" for name in now if name in before and before[name] != now[name]]
 
 
 class _Run:

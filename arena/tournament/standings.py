@@ -28,7 +28,6 @@ class Standing:
         rating: TrueSkill.
         same_as_next: its rating and the next bot's can't be told apart at 95 %.
         matches: played.
-        rated: how many of them count for its rating.
         places: how often it finished 1st, 2nd, …, ties at their shared rank.
         wins: matches it was first in alone.
         draws: matches it shared the first rank in.
@@ -43,7 +42,6 @@ class Standing:
     rank: int = 0
     same_as_next: bool = False
     matches: int = 0
-    rated: int = 0
     places: list[int] = field(default_factory=list)
     wins: int = 0
     draws: int = 0
@@ -154,7 +152,6 @@ def _count(result: ResultCount, lines: dict[str, Standing]) -> None:
         line = lines.setdefault(bot, Standing(bot))
         points = result.matches * points_of(result.ranks, seat)
         line.matches += result.matches
-        line.rated += result.rated
         line.points += points
         line.places += [0] * (len(result.ranks) - len(line.places))
         line.places[rank - 1] += result.matches
