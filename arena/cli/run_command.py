@@ -64,11 +64,10 @@ def command(
                     listener=progress_display.update,
                 )
         except KeyboardInterrupt:
-            stored = arena_home.store.tournament(definition.name)
+            stored = arena_home.store.find_tournament(definition.name)
+            recorded = f"{stored.recorded} of {stored.scheduled} matches" if stored is not None else "nothing"
             again = shlex.join(["arena", *sys.argv[1:]])
-            click.echo(
-                f"Stopped with {stored.recorded} of {stored.scheduled} matches recorded. To go on: {again}", err=True
-            )
+            click.echo(f"Stopped with {recorded} recorded. To go on: {again}", err=True)
             return INTERRUPTED
         print_standings(arena_home.standings(definition.name), table_format)
         for match, reason in sorted(progress.given_up.items()):

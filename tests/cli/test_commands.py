@@ -310,6 +310,16 @@ def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypat
     Path(re.search(r"with the file (\S+)", errors)[1]).unlink()
 
 
+def test_ctrl_c_before_the_schedule_is_written_is_told_too(arena, home, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("arena.tournament.director.run_tournament", interrupted)
+    code, _, errors = arena("run", home.parent / "tiny.toml", "--name", "new", "-q")
+    assert code == 130
+    assert errors.startswith("Stopped with nothing recorded. To go on: arena ")
+
+
 def test_a_reader_that_goes_away_is_no_error(home):
     command = f"{sys.executable} -m arena export --home {home} | head -c 10"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True)
