@@ -315,9 +315,10 @@ def test_ctrl_c_before_the_schedule_is_written_is_told_too(arena, home, monkeypa
         raise KeyboardInterrupt
 
     monkeypatch.setattr("arena.tournament.director.run_tournament", interrupted)
+    monkeypatch.setattr("sys.argv", ["/somewhere/arena", "run", "my file.toml"])
     code, _, errors = arena("run", home.parent / "tiny.toml", "--name", "new", "-q")
     assert code == 130
-    assert errors.startswith("Stopped with nothing recorded. To go on: arena ")
+    assert errors == "Stopped with nothing recorded. To go on: arena run 'my file.toml'\n"
 
 
 def test_a_reader_that_goes_away_is_no_error(home):
