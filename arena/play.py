@@ -7,11 +7,11 @@ from typing import Any
 
 from arena.errors import UsageError
 from arena.games import make_game
+from arena.isolation.levels import choose_isolation
 from arena.match.referee import Observer
 from arena.match.runner import MatchRunner
 from arena.players.human import HumanPlayer
-from arena.players.isolation import choose_isolation
-from arena.records import Bot, MatchRecord, MatchSpec, TimeControl
+from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec, TimeControl
 
 
 def play_match(
@@ -22,6 +22,7 @@ def play_match(
     rng_seed: int = 0,
     time_control: TimeControl | None = None,
     isolation: str = "auto",
+    limits: Limits = DEFAULT_LIMITS,
     observer: Observer | None = None,
     people: Mapping[int, HumanPlayer] | None = None,
 ) -> MatchRecord:
@@ -34,6 +35,7 @@ def play_match(
         rng_seed: given to every bot.
         time_control: the time rules; by default one second per action.
         isolation: "auto", or a level that is demanded.
+        limits: what a bot may use.
         observer: is shown each state.
         people: the seats that people sit in; ``bots`` has ``HUMAN`` there.
 
@@ -45,5 +47,5 @@ def play_match(
     if len(bots) != rules.players:
         raise UsageError(f"{len(bots)} bots: {game} is played here by {rules.players}")
     spec = MatchSpec(1, "", game, rules.options, tuple(bots), rng_seed, time_control=time_control or TimeControl())
-    with MatchRunner(choose_isolation(isolation)) as runner:
+    with MatchRunner(choose_isolation(isolation), limits) as runner:
         return runner.play(spec, observer, people)

@@ -11,12 +11,17 @@ from typing import Any
 
 FAULT_KINDS = ("start", "exit", "timeout", "protocol", "illegal", "limit")
 TERMINATIONS = ("normal", "forfeit", "adjudication", "void")
-ISOLATION_LEVELS = ("none", "limits")
+CLOCKS = ("wall", "cpu")
+OFF_TURN_RULES = ("auto", "run", "freeze")
+ISOLATION_LEVELS = ("none", "limits", "landlock", "bubblewrap")
+"""From the weakest to the strongest; each may have "+cgroup" behind it."""
+
+MEBIBYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """Time rules of a match, in seconds of wall clock.
+    """Time rules of a match.
 
     Attributes:
         per_action_seconds: the most one action may take; None for no such limit.
@@ -24,6 +29,9 @@ class TimeControl:
         increment_seconds: put into the bank after each action.
         startup_seconds: from launching a bot to its ``ready``.
         margin_seconds: forgiven beyond each limit, for the way there and back.
+        clock: "wall", or "cpu" for seconds of CPU time of a bot and all it starts; start-up is always wall time.
+        off_turn: "run" lets bots work while others are to act, "freeze" stops them, and "auto" stops those that have
+            been seen at work.
     """
 
     per_action_seconds: float | None = 1.0
@@ -31,6 +39,42 @@ class TimeControl:
     increment_seconds: float = 0.0
     startup_seconds: float = 10.0
     margin_seconds: float = 0.1
+    clock: str = "wall"
+    off_turn: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a bot may use, with all it starts. Breaking one is a fault of the kind ``limit``.
+
+    Attributes:
+        memory_bytes: memory of all its processes together.
+        cpu_seconds: CPU time in one match, on turn and off turn, of all its processes; None for no such limit.
+        processes: processes and threads at a time.
+        open_files: descriptors of one process.
+        file_bytes: size of a file it writes.
+        scratch_bytes: all it writes into its scratch directory.
+        stderr_bytes: text on stderr in one match; of it the first and the last 32 KiB are kept.
+        note_bytes: a note, packed.
+        message_bytes: a message.
+        message_depth: nesting in a message.
+        message_nodes: values in a message.
+    """
+
+    memory_bytes: int = 2048 * MEBIBYTE
+    cpu_seconds: float | None = None
+    processes: int = 256
+    open_files: int = 256
+    file_bytes: int = 64 * MEBIBYTE
+    scratch_bytes: int = 256 * MEBIBYTE
+    stderr_bytes: int = 16 * MEBIBYTE
+    note_bytes: int = 4096
+    message_bytes: int = 64 * 1024
+    message_depth: int = 16
+    message_nodes: int = 4096
+
+
+DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +88,7 @@ class Bot:
         directory: the working directory it is launched in.
         games: the games it claims to play; empty for all.
         content: a digest of its files; empty when unknown.
+        own_files: what of its directory belongs to it and may be read: a single program; empty for all.
     """
 
     name: str
@@ -52,6 +97,7 @@ class Bot:
     directory: str
     games: tuple[str, ...] = ()
     content: str = ""
+    own_files: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:

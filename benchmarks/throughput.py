@@ -4,7 +4,7 @@ import tempfile
 import time
 
 from arena.games import make_game
-from arena.records import TimeControl
+from arena.records import DEFAULT_LIMITS, TimeControl
 from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import Definition, GameChoice
 from arena.tournament.director import run_tournament
@@ -13,13 +13,24 @@ from benchmarks.common import instant_bot, machine
 OPTIONS = {"size": 11}  # plusminus: 31 plies
 
 
-def rate(workers, encounters, fresh_bots=False):
+def rate(workers, encounters, fresh_bots=False, isolation="auto"):
     """Return matches/s and plies/s between the first and the last record: the start of the workers is not counted."""
     game = make_game("plusminus", **OPTIONS)
     bots = (instant_bot("a"), instant_bot("b"))
     choice = GameChoice("plusminus", game.options, 2)
     definition = Definition(
-        "t", (choice,), bots, "round-robin", encounters, 2, TimeControl(), 1, "limits", fresh_bots, workers
+        "t",
+        (choice,),
+        bots,
+        "round-robin",
+        encounters,
+        2,
+        TimeControl(),
+        DEFAULT_LIMITS,
+        1,
+        isolation,
+        fresh_bots,
+        workers,
     )
     times = []
     with tempfile.TemporaryDirectory() as directory, ArenaHome(directory) as home:

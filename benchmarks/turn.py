@@ -4,6 +4,7 @@ import os
 import statistics
 import time
 
+from arena.isolation.levels import choose_isolation
 from arena.match.runner import MatchRunner
 from arena.records import MatchSpec
 from arena.store.rows import row_of
@@ -14,7 +15,7 @@ OPTIONS = {"size": 11}  # plusminus: 20 predictions and 11 marks, 31 plies
 
 
 def turn_us(bots):
-    with MatchRunner("limits") as runner:
+    with MatchRunner(choose_isolation("limits")) as runner:
         plies = 0
         for match in range(-20, MATCHES):
             if match == 0:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import TracebackType
 
+from arena.isolation.plans import Isolation
 from arena.match.referee import Observer, play_match
 from arena.players.human import HumanPlayer
-from arena.players.isolation import Limits
 from arena.players.process_player import ProcessPlayer
-from arena.records import Bot, MatchRecord, MatchSpec
+from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec
 
 KEPT_BOTS = 16
 """Bots that stay alive between matches; of more, those idle the longest are ended."""
+
+NO_ISOLATION = Isolation()
 
 _Place = tuple[Bot, int]
 """A bot, and which of its copies: a bot that plays itself runs once for each seat."""
@@ -21,12 +23,14 @@ _Place = tuple[Bot, int]
 class MatchRunner:
     """Plays match specs. Use as a context manager, so that no bot is left running."""
 
-    def __init__(self, isolation: str = "none", limits: Limits | None = None, fresh_bots: bool = False) -> None:
+    def __init__(
+        self, isolation: Isolation = NO_ISOLATION, limits: Limits = DEFAULT_LIMITS, fresh_bots: bool = False
+    ) -> None:
         """Prepare to run matches.
 
         Args:
             isolation: the level from ``choose_isolation``.
-            limits: the resource limits of bots, at the level ``limits``.
+            limits: what a bot may use.
             fresh_bots: launch every bot anew for every match.
         """
         self._isolation = isolation
@@ -58,7 +62,7 @@ class MatchRunner:
         bots = {seat: self._take(place) for seat, place in places.items()}
         seated = [people[seat] if seat in people else bots[seat] for seat in range(len(spec.bots))]
         try:
-            record = play_match(spec, seated, self._isolation, observer)
+            record = play_match(spec, seated, self._isolation.label, observer)
         except BaseException:
             for player in bots.values():
                 player.close()

@@ -61,7 +61,8 @@ def load_bot(path: Path, args: Sequence[str] = ()) -> Bot:
     else:
         raise BotDefinitionError(f"bot {str(path)!r}: not executable; try chmod +x, or give it a {MANIFEST}")
     check_name(f"bot {str(path)!r}: name", path.stem)
-    return Bot(path.stem, "1", (*command, *args), str(path.parent), (), digest_of([path], path.parent))
+    content = digest_of([path], path.parent)
+    return Bot(path.stem, "1", (*command, *args), str(path.parent), (), content, (str(path),))
 
 
 def _from_directory(directory: Path, args: Sequence[str]) -> Bot:

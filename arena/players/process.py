@@ -1,4 +1,4 @@
-"""A bot process: launched, asked with a deadline, drained and ended. It knows frames, not messages.
+"""A bot process: launched, asked with a deadline. It knows frames, not messages.
 
 All waiting is one ``poll`` over the bot's stdout, its stderr and its exit (a pidfd, which tells of the exit even when a
 grandchild holds the pipes). Writing never blocks: what does not fit into the pipe is written as the bot reads, under
@@ -8,104 +8,89 @@ the same deadline as the answer.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import select
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Sequence
+from typing import NoReturn
 
 from arena.errors import BotError, VoidMatchError
-from arena.players import sweeping
-from arena.players.isolation import Limits, clean_environment, set_limits
+from arena.isolation.plans import Isolation
+from arena.isolation.usage import LOOK_SECONDS
+from arena.players.lateness import Lateness
+from arena.players.program import BotProgram
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length
 from arena.protocol.messages import shortened
+from arena.records import Bot, Limits
 
-STDERR_HALF_BYTES = 32 * 1024
-READ_BYTES = 64 * 1024 + HEADER_BYTES + 1
 EXIT_NOTICE_SECONDS = 0.2
 """How long a bot that closed its stdout may take to exit, for the fault to tell its exit status."""
-_OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
+
+WALL_FOR_CPU = 10.0
+"""On the CPU clock, a bot that does not use it is ended after this many times its allowance, and a second at least."""
+
+CPU_SLICE_SECONDS = 0.005
+"""On the CPU clock, how exactly an allowance is kept."""
 
 
-class BotProcess:
-    """One running bot.
+class BotProcess(BotProgram):
+    """One running bot that can be asked."""
 
-    Attributes:
-        pid: its process number, also that of its session and group.
-        exit_text: "running", "exit status N" or "signal NAME".
-    """
-
-    def __init__(self, command: Sequence[str], directory: str, isolation: str, limits: Limits | None = None) -> None:
-        """Launch the bot.
-
-        Raises:
-            BotError: of kind start, if the program can't be executed.
-            VoidMatchError: if this machine has no room for a process.
-        """
-        sweeping.expect_bots()
-        self._process, self._pipes, self._scratch = _launch(command, directory)
-        self._stdin, self._stdout, self._stderr = self._pipes
-        self.pid = self._process.pid
-        self.exit_text = "running"
-        sweeping.note_launch(self.pid)
-        if isolation == "limits":
-            set_limits(self.pid, limits or Limits())
-        self._pidfd = _open_pidfd(self.pid)
-        self._poll = select.poll()
-        self._watch(self._stdout, self._stderr, self._pidfd)
+    def __init__(self, bot: Bot, isolation: Isolation, limits: Limits) -> None:
+        """Launch the bot; see ``BotProgram``."""
+        super().__init__(bot, isolation, limits)
+        self._lateness = Lateness()
         self._received = bytearray()
-        self._unsent = b""
-        self._stderr_head = bytearray()
-        self._stderr_tail = bytearray()
-        self._cpu_clock = ((~self.pid) << 3) | 2
+        self._cpu_allowance: tuple[float, float] | None = None
+        self._cpu_at_match = 0.0
+        self._looked_until = 0.0
 
-    def _watch(self, *descriptors: int) -> None:
-        for descriptor in descriptors:
-            if descriptor >= 0:
-                self._poll.register(descriptor, select.POLLIN)
+    def whole_cpu_seconds(self) -> float:
+        """Return the CPU time of the bot and of all it started, as far as it was last looked at."""
+        return self.cpu_seconds() + self._watch.children_cpu_seconds
 
-    def cpu_seconds(self) -> float | None:
-        """Return the CPU time the process has used, all its threads together; None where it can't be read.
-
-        Linux gives the CPU clock of another process the number ``(~pid << 3) | 2`` (clock_getcpuclockid(3)).
-        """
-        try:
-            return time.clock_gettime(self._cpu_clock)
-        except OSError:
-            return None
+    def begin_match(self) -> None:
+        """Count from here what is limited per match."""
+        self._cpu_at_match = self.whole_cpu_seconds()
 
     def tell(self, frame: bytes) -> None:
         """Send a message without waiting; what does not fit is sent with the next one."""
         self._unsent += frame
         self._write()
 
-    def ask(self, frame: bytes, seconds: float) -> tuple[bytes, float]:
+    def ask(self, frame: bytes, seconds: float, on_cpu_clock: bool = False) -> tuple[bytes, float]:
         """Send a message and wait for the answer.
 
         Args:
             frame: the question.
             seconds: for writing and answering together.
+            on_cpu_clock: whether they are seconds of CPU time, of the bot and all it starts.
 
         Returns:
-            The body of the answer's frame, and the seconds from the last byte written to the last byte read.
+            The body of the answer's frame, and the seconds from the last byte written to the last byte read, or the
+            CPU time.
 
         Raises:
-            BotError: exit, timeout or protocol.
+            BotError: exit, timeout, protocol or limit.
+            VoidMatchError: if we were late ourselves.
         """
         self._nothing_came_unasked()
+        self._look_if_due()
+        cpu_before = self.whole_cpu_seconds() if on_cpu_clock else 0.0
+        self._cpu_allowance = (cpu_before, seconds) if on_cpu_clock else None
+        self._thaw()
         self._unsent += frame
         asked = time.perf_counter()
-        deadline = asked + seconds
+        deadline = asked + (max(1.0, WALL_FOR_CPU * seconds) if on_cpu_clock else seconds)
         self._write()
         if self._unsent:
             self._wait_to_write(deadline, seconds)
             asked = time.perf_counter()
-        return self._wait_for_answer(asked, deadline, seconds)
+        body, wall_seconds = self._wait_for_answer(asked, deadline, seconds)
+        self._look_if_due()
+        if on_cpu_clock:
+            self._look()
+            return body, self._check_cpu_allowance()
+        return body, wall_seconds
 
     def _nothing_came_unasked(self) -> None:
         """Raise if the bot has exited, or has sent something before it was asked."""
@@ -116,6 +101,31 @@ class BotProcess:
                 raise self._text_or("a message came before it was asked for")
             else:
                 raise self._gone()
+
+    def _look_if_due(self) -> None:
+        """Look at what the bot uses, if the last look was a while ago."""
+        if time.perf_counter() - self._watch.looked_at >= LOOK_SECONDS:
+            self._look()
+
+    def _look(self) -> None:
+        """Look at what the bot uses, and raise if a limit is broken."""
+        broken = self._watch.look()
+        self._looked_until = time.perf_counter()
+        cpu = self.whole_cpu_seconds()
+        self._lateness.mark(cpu)
+        broken = broken or self._watch.cpu_broken(cpu - self._cpu_at_match)
+        if broken is not None:
+            raise BotError("limit", broken)
+
+    def _check_cpu_allowance(self) -> float:
+        """Return the CPU time this action has used; raise if it is more than allowed."""
+        if self._cpu_allowance is None:
+            return 0.0
+        before, seconds = self._cpu_allowance
+        used = self.whole_cpu_seconds() - before
+        if used > seconds:
+            raise BotError("timeout", f"{used:.3f} s of CPU time without an answer; {seconds:.3f} s were allowed")
+        return used
 
     def _write(self) -> None:
         """Write as much as fits. A closed pipe is not an error yet: the wait for an answer tells what happened."""
@@ -155,24 +165,47 @@ class BotProcess:
 
     def _in_time(self, body: bytes, now: float, asked: float, deadline: float, seconds: float) -> tuple[bytes, float]:
         if now > deadline:
-            raise BotError("timeout", f"the answer came after {now - asked:.3f} s; {seconds:.3f} s were allowed")
+            detail = f"the answer came after {now - asked:.3f} s; {seconds:.3f} s were allowed"
+            self._is_late(now, deadline, detail)
         return body, now - asked
 
     def _wait(self, deadline: float, seconds: float, what: str) -> list[int]:
         """Wait for anything to happen, drain stderr, and return the descriptors; raise after the deadline."""
-        left = deadline - time.perf_counter()
-        events = self._poll.poll(left * 1000) if left > 0 else []
-        if not events:
-            raise BotError("timeout", f"{what} within {seconds:.3f} s")
+        slice_seconds = LOOK_SECONDS if self._cpu_allowance is None else CPU_SLICE_SECONDS
+        while True:
+            left = deadline - time.perf_counter()
+            events = self._poll.poll(max(0.0, min(left, slice_seconds)) * 1000)
+            if events:
+                break
+            now = time.perf_counter()
+            if now >= deadline:
+                self._is_late(now, deadline, f"{what} within {seconds:.3f} s")
+            self._look_if_due()
+            self._check_cpu_allowance()
         descriptors = [descriptor for descriptor, _ in events]
         if self._stderr in descriptors:
             self._drain(self._stderr)
+            if self._kept.total_bytes > self._limits.stderr_bytes:
+                detail = f"{self._kept.total_bytes:,} bytes on stderr in one match"
+                raise BotError("limit", f"{detail}; stderr_bytes allows {self._limits.stderr_bytes:,}")
         return descriptors
+
+    def _is_late(self, now: float, deadline: float, detail: str) -> NoReturn:
+        """Raise what a missed deadline means: the bot's fault, or, if we overslept ourselves, a void match.
+
+        The time we spent looking at the bot is not sleep, and the more it started, the longer that takes.
+        """
+        late_seconds = now - max(deadline, self._looked_until)
+        with contextlib.suppress(OSError):
+            self._watch.look()
+        if self._lateness.was_ours(late_seconds, self.whole_cpu_seconds()):
+            raise VoidMatchError(f"the machine stood still: the arena looked {late_seconds:.3f} s after a deadline")
+        raise BotError("timeout", detail)
 
     def _read_some(self) -> bool:
         """Read what stdout holds, at most one message's worth; False at its end."""
         try:
-            chunk = os.read(self._stdout, READ_BYTES)
+            chunk = os.read(self._stdout, self._read_bytes)
         except BlockingIOError:
             return True
         self._received += chunk
@@ -187,10 +220,7 @@ class BotProcess:
         received = self._received
         if len(received) < HEADER_BYTES:
             return None
-        try:
-            end = HEADER_BYTES + body_length(received)
-        except FrameError as error:
-            raise BotError("protocol", str(error)) from error
+        end = HEADER_BYTES + self._announced()
         if len(received) < end:
             return None
         if len(received) > end:
@@ -199,153 +229,36 @@ class BotProcess:
         received.clear()
         return body
 
+    def _announced(self) -> int:
+        try:
+            return body_length(self._received, self._limits.message_bytes)
+        except FrameError as error:
+            raise BotError(error.kind, str(error)) from error
+
     def _text_or(self, detail: str) -> BotError:
         """Return the fault for unexpected bytes, naming printed text as such."""
         if len(self._received) >= HEADER_BYTES:
             try:
-                body_length(self._received)
-            except FrameError as error:
-                detail = str(error)
-        else:
-            detail = f"{detail}: {shortened(bytes(self._received))}"
-        return BotError("protocol", detail)
+                self._announced()
+            except BotError as error:
+                return error
+            return BotError("protocol", detail)
+        return BotError("protocol", f"{detail}: {shortened(bytes(self._received))}")
 
     def _gone(self) -> BotError:
         """Return the fault for a bot that exited or closed its stdout."""
         ended = self._wait_for_exit(EXIT_NOTICE_SECONDS)
         half = f" in the middle of a message ({len(self._received)} bytes of it)" if self._received else ""
-        if ended:
-            return BotError("exit", f"the bot exited{half}: {self.exit_text}")
-        return BotError("exit", f"the bot closed its stdout{half} without exiting")
-
-    def _wait_for_exit(self, seconds: float) -> bool:
-        """Wait for the exit, draining both pipes; True if it came."""
-        deadline = time.perf_counter() + seconds
-        while not self._note_exit():
-            left = deadline - time.perf_counter()
-            if left <= 0:
-                return False
-            for descriptor, _ in self._poll.poll(left * 1000 if self._pidfd >= 0 else 5):
-                if descriptor in (self._stdout, self._stderr):
-                    self._drain(descriptor)
-        return True
-
-    def _note_exit(self) -> bool:
-        """Look, without reaping, whether the process has ended, and keep how."""
-        if self.exit_text != "running":
-            return True
-        found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if found is None:
-            return False
-        if found.si_code == os.CLD_EXITED:
-            self.exit_text = f"exit status {found.si_status}"
-        else:
-            self.exit_text = f"signal {_signal_name(found.si_status)}"
-        return True
-
-    def _drain(self, descriptor: int) -> None:
-        """Read what a pipe holds, keeping it only if it is stderr; watch the pipe no longer when it has ended."""
-        try:
-            chunk = os.read(descriptor, READ_BYTES)
-        except BlockingIOError:
-            return
-        if not chunk:
-            self._poll.unregister(descriptor)
-        elif descriptor == self._stderr:
-            self._keep_stderr(chunk)
-
-    def _keep_stderr(self, chunk: bytes) -> None:
-        room = STDERR_HALF_BYTES - len(self._stderr_head)
-        self._stderr_head += chunk[:room]
-        self._stderr_tail += chunk[room:] if room > 0 else chunk
-        del self._stderr_tail[:-STDERR_HALF_BYTES]
-
-    def take_stderr(self) -> str:
-        """Return what has come on stderr since the last call: its first and its last 32 KiB."""
-        if not (self._stderr_head or self._stderr_tail):
-            return ""
-        gap = b"\n[...]\n" if len(self._stderr_tail) == STDERR_HALF_BYTES else b""
-        text = bytes(self._stderr_head + gap + self._stderr_tail).decode(errors="replace")
-        self._stderr_head.clear()
-        self._stderr_tail.clear()
-        return text
+        if not ended:
+            return BotError("exit", f"the bot closed its stdout{half} without exiting")
+        usage = self._reap()
+        self._drain_all(self._stderr)
+        broken = self._watch.why_it_died(self.exit_text, usage, self._kept.last_bytes())
+        if broken is not None:
+            return BotError("limit", broken)
+        return BotError("exit", f"the bot exited{half}: {self.exit_text}")
 
     def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> None:
-        """End the bot and everything it started; to be called exactly once.
-
-        Args:
-            last_words: sent before.
-            grace_seconds: how long it may take to leave by itself before it is killed.
-        """
-        started = sweeping.descendants(self.pid)
-        with contextlib.suppress(OSError):
-            os.write(self._stdin, self._unsent + last_words)
-        if grace_seconds:
-            self._wait_for_exit(grace_seconds)
-        self._note_exit()
-        started |= sweeping.descendants(self.pid)
-        with contextlib.suppress(OSError):
-            os.killpg(self.pid, signal.SIGKILL)
-        self._wait_for_exit(1.0)
-        with contextlib.suppress(KeyError):  # what the poll had not brought yet
-            self._drain(self._stderr)
-        sweeping.note_end(self.pid)
-        self._process.wait()
-        for descriptor in (*self._pipes, self._pidfd):
-            if descriptor >= 0:
-                os.close(descriptor)
-        sweeping.sweep(started)
-        shutil.rmtree(self._scratch, ignore_errors=True)
-
-
-def _launch(command: Sequence[str], directory: str) -> tuple[subprocess.Popen[bytes], tuple[int, int, int], str]:
-    """Start the program in a session of its own, with a clean environment and nothing inherited but three pipes.
-
-    Returns:
-        The process, our ends of its stdin, stdout and stderr (none of them blocks), and its scratch directory.
-    """
-    descriptors: list[int] = []
-    scratch = ""
-    try:
-        scratch = tempfile.mkdtemp(prefix="arena-bot-")
-        for _ in range(3):
-            descriptors += os.pipe()
-        stdin_read, stdin_write, stdout_read, stdout_write, stderr_read, stderr_write = descriptors
-        process = subprocess.Popen(
-            command,
-            stdin=stdin_read,
-            stdout=stdout_write,
-            stderr=stderr_write,
-            cwd=directory,
-            env=clean_environment(scratch),
-            start_new_session=True,
-        )
-    except OSError as error:
-        for descriptor in descriptors:
-            os.close(descriptor)
-        shutil.rmtree(scratch, ignore_errors=True)
-        if error.errno in _OUR_ERRNOS:
-            raise VoidMatchError(f"no bot can be launched: {error.strerror}") from error
-        raise BotError("start", f"{command[0]} can't be executed: {error.strerror}") from error
-    for descriptor in (stdin_read, stdout_write, stderr_write):
-        os.close(descriptor)
-    ours = (stdin_write, stdout_read, stderr_read)
-    for descriptor in ours:
-        os.set_blocking(descriptor, False)
-    return process, ours, scratch
-
-
-def _open_pidfd(pid: int) -> int:
-    """Return a descriptor that tells of the process's exit; -1 where the system has none, and its stdout must do."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):
-            return os.pidfd_open(pid)
-    return -1
-
-
-def _signal_name(number: int) -> str:
-    """Return the name of a signal, or its number: real-time signals have none."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return str(number)
+        """End the bot; see ``BotProgram.end``."""
+        self._lateness.close()
+        super().end(last_words, grace_seconds)

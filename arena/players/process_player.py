@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.errors import BotError, MatchStateError
-from arena.players.isolation import Limits
+from arena.isolation.plans import Isolation
 from arena.players.player import Answer, Player, Request
 from arena.players.process import BotProcess
 from arena.protocol import messages
 from arena.protocol.frames import MAX_BYTES_TO_BOT, FrameError, Message, decode_body, encode_frame
 from arena.protocol.messages import Ready, Seating, Wants
-from arena.records import Bot, Fault, SeatReport
+from arena.records import Bot, Fault, Limits, SeatReport, TimeControl
 from arena.version import __version__
+
+BUSY_SECONDS = 0.001
+"""A bot that uses more CPU time than this between its turns is at work there; the runtime's own threads use less."""
 
 QUIT_GRACE_SECONDS = 0.5
 """How long a bot may take to leave after ``quit`` before it is killed."""
@@ -30,7 +33,7 @@ class ProcessPlayer(Player):
         ready: what the bot said of itself when it started.
     """
 
-    def __init__(self, bot: Bot, isolation: str = "none", limits: Limits | None = None) -> None:
+    def __init__(self, bot: Bot, isolation: Isolation, limits: Limits) -> None:
         self.bot = bot
         self.wants = Wants()
         self.ready = Ready()
@@ -38,22 +41,32 @@ class ProcessPlayer(Player):
         self._limits = limits
         self._process: BotProcess | None = None
         self._match = 0
-        self._cpu_at_begin: float | None = None
+        self._time_control = TimeControl()
+        self._cpu_at_begin = 0.0
+        self._cpu_on_turn = 0.0
+        self._cpu_after_turn: float | None = None
+        self._is_frozen_off_turn = False
         self._last_report = SeatReport()
 
     def begin(self, seating: Seating) -> None:
         """Launch the bot if it is not running, and tell it of the match."""
         self._match = seating.match
         self._last_report = SeatReport(exit="not started")
+        self._time_control = seating.time_control
         process = self._process or self._launch(seating.time_control.startup_seconds)
-        self._cpu_at_begin = process.cpu_seconds()
+        process.begin_match()
+        self._cpu_at_begin = process.whole_cpu_seconds()
+        self._cpu_on_turn = 0.0
+        self._cpu_after_turn = None
+        self._is_frozen_off_turn |= self._time_control.off_turn == "freeze"
         process.tell(_frame(messages.match(seating)))
 
     def _launch(self, startup_seconds: float) -> BotProcess:
-        self._process = BotProcess(self.bot.command, self.bot.directory, self._isolation, self._limits)
+        self._process = BotProcess(self.bot, self._isolation, self._limits)
         try:
-            body, _ = self._process.ask(_frame(messages.hello(__version__)), startup_seconds)
-            self.ready = messages.read_ready(_decode(body))
+            body, _ = self._process.ask(_frame(messages.hello(__version__, self._limits)), startup_seconds)
+            self._process.bot_is_up()
+            self.ready = messages.read_ready(self._decode(body))
         except BotError as error:
             kind = "start" if error.kind in ("timeout", "exit") else error.kind
             raise BotError(kind, f"before it was ready: {error.detail}") from error
@@ -68,12 +81,24 @@ class ProcessPlayer(Player):
             message["observation"] = request.observation
         if request.legal is not None:
             message["legal"] = request.legal
-        cpu_before = process.cpu_seconds()
-        body, wall_seconds = process.ask(_frame(message), request.seconds + request.margin_seconds)
-        cpu_after = process.cpu_seconds()
-        action, note = messages.read_action(_decode(body), request.ply)
-        cpu = cpu_after - cpu_before if cpu_before is not None and cpu_after is not None else None
-        return Answer(action, wall_seconds, cpu, note)
+        on_cpu_clock = self._time_control.clock == "cpu"
+        cpu_before = process.whole_cpu_seconds()
+        body, charged = process.ask(_frame(message), request.seconds + request.margin_seconds, on_cpu_clock)
+        cpu_after = process.whole_cpu_seconds()
+        self._keep_off_turn_still(process, cpu_before, cpu_after)
+        action, note = messages.read_action(self._decode(body), request.ply, self._limits.note_bytes)
+        return Answer(action, charged, cpu_after - cpu_before, note)
+
+    def _keep_off_turn_still(self, process: BotProcess, cpu_before: float, cpu_after: float) -> None:
+        """After a turn, stop a bot that is to be stopped, or that was busy before the turn."""
+        self._cpu_on_turn += cpu_after - cpu_before
+        if self._time_control.off_turn == "run":
+            return
+        if self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > BUSY_SECONDS:
+            self._is_frozen_off_turn = True
+        if self._is_frozen_off_turn:
+            process.freeze()
+        self._cpu_after_turn = cpu_after
 
     def tell_update(self, ply: int, actions: Sequence[Any]) -> None:
         """Send an update."""
@@ -109,8 +134,13 @@ class ProcessPlayer(Player):
 
     def _cpu_used(self, process: BotProcess) -> float:
         """Return the CPU time used since the match began; the referee takes the time on turn out of it."""
-        now = process.cpu_seconds()
-        return now - self._cpu_at_begin if now is not None and self._cpu_at_begin is not None else 0.0
+        return process.whole_cpu_seconds() - self._cpu_at_begin
+
+    def _decode(self, body: bytes) -> Message:
+        try:
+            return decode_body(body, self._limits)
+        except FrameError as error:
+            raise BotError(error.kind, str(error)) from error
 
     def _running(self) -> BotProcess:
         if self._process is None:
@@ -129,10 +159,3 @@ def _frame(message: Message) -> bytes:
             f"a {message['type']} message of {len(frame)} bytes; the protocol allows {MAX_BYTES_TO_BOT}"
         )
     return frame
-
-
-def _decode(body: bytes) -> Message:
-    try:
-        return decode_body(body)
-    except FrameError as error:
-        raise BotError("protocol", str(error)) from error

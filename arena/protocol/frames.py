@@ -12,10 +12,9 @@ from typing import Any
 
 import msgpack
 
-MAX_BYTES_FROM_BOT = 64 * 1024
+from arena.records import DEFAULT_LIMITS, Limits
+
 MAX_BYTES_TO_BOT = 1024 * 1024
-MAX_DEPTH = 16
-MAX_NODES = 4096
 HEADER_BYTES = 4
 
 Message = dict[str, Any]
@@ -25,7 +24,15 @@ _SCALARS = (int, str, bool, type(None))
 
 
 class FrameError(ValueError):
-    """Bytes that are no frame of this protocol; the text says why."""
+    """Bytes that are no frame of this protocol; the text says why.
+
+    Attributes:
+        kind: of fault: "protocol", or "limit" for what is only too large.
+    """
+
+    def __init__(self, detail: str, kind: str = "protocol") -> None:
+        super().__init__(detail)
+        self.kind = kind
 
 
 def encode_frame(message: Message) -> bytes:
@@ -34,7 +41,7 @@ def encode_frame(message: Message) -> bytes:
     return _HEADER.pack(len(body)) + body
 
 
-def body_length(header: bytes | bytearray, limit: int = MAX_BYTES_FROM_BOT) -> int:
+def body_length(header: bytes | bytearray, limit: int = DEFAULT_LIMITS.message_bytes) -> int:
     """Return the length that the first four bytes of a frame announce.
 
     Raises:
@@ -45,14 +52,18 @@ def body_length(header: bytes | bytearray, limit: int = MAX_BYTES_FROM_BOT) -> i
         start = bytes(header[:HEADER_BYTES])
         if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in start):
             raise FrameError(f"text instead of a frame, starting {start.decode()!r}: did the bot print to stdout?")
-        raise FrameError(f"a message of {length} bytes was announced; at most {limit} are accepted")
+        raise FrameError(f"a message of {length} bytes was announced; message_bytes allows {limit}", "limit")
     if length == 0:
         raise FrameError("an empty message was announced")
     return int(length)
 
 
-def decode_body(body: bytes) -> Message:
+def decode_body(body: bytes, limits: Limits = DEFAULT_LIMITS) -> Message:
     """Return the message in the body of a frame from a bot.
+
+    Args:
+        body: the bytes after the length.
+        limits: for depth and number of values.
 
     Raises:
         FrameError: if it is not one msgpack map with a string ``type`` within the limits.
@@ -62,19 +73,20 @@ def decode_body(body: bytes) -> Message:
     except FrameError:
         raise
     except (ValueError, TypeError, RecursionError, msgpack.exceptions.UnpackException) as error:
-        raise FrameError(f"not valid msgpack ({_reason(error)})") from error
+        kind = "limit" if isinstance(error, msgpack.exceptions.StackError | RecursionError) else "protocol"
+        raise FrameError(f"not valid msgpack ({_reason(error)})", kind) from error
     if type(message) is not dict:
         raise FrameError(f"a message is a map; this is a {type(message).__name__}")
     if type(message.get("type")) is not str:
         raise FrameError("a message is a map with a string under 'type'")
-    _check_values(message)
+    _check_values(message, limits)
     return message
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, msgpack.exceptions.ExtraData):
         return "bytes are left after the map"
-    if isinstance(error, msgpack.exceptions.StackError):
+    if isinstance(error, msgpack.exceptions.StackError | RecursionError):
         return "nested too deep"
     return str(error) or "it ends in the middle of a value"
 
@@ -94,11 +106,11 @@ def _no_ext(code: int, data: bytes) -> Any:
     raise FrameError(f"msgpack extension type {code}; extension types are not used")
 
 
-def _check_values(message: Message) -> None:
+def _check_values(message: Message, limits: Limits) -> None:
     """Check depth, number of values and finite numbers, one level of nesting at a time."""
     level: list[Any] = [message]
     nodes = 1
-    for _depth in range(MAX_DEPTH):
+    for _depth in range(limits.message_depth):
         below: list[Any] = []
         for container in level:
             for value in container.values() if type(container) is dict else container:
@@ -111,9 +123,9 @@ def _check_values(message: Message) -> None:
                 elif kind not in _SCALARS:
                     raise FrameError(f"a value of type {kind.__name__}; binary values and extension types are not used")
             nodes += len(container)
-        if nodes > MAX_NODES:
-            raise FrameError(f"more than {MAX_NODES} values in one message")
+        if nodes > limits.message_nodes:
+            raise FrameError(f"more than {limits.message_nodes} values in one message (message_nodes)", "limit")
         if not below:
             return
         level = below
-    raise FrameError(f"nested deeper than {MAX_DEPTH} levels")
+    raise FrameError(f"nested deeper than {limits.message_depth} levels (message_depth)", "limit")

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 import msgpack
 
 from arena.errors import BotError
-from arena.protocol.frames import MAX_BYTES_FROM_BOT, MAX_DEPTH, MAX_NODES, Message
-from arena.records import Fault, TimeControl
+from arena.protocol.frames import Message
+from arena.records import DEFAULT_LIMITS, Fault, Limits, TimeControl
 
 PROTOCOL_VERSION = 1
-MAX_NOTE_BYTES = 4096
 MAX_NAME_CHARACTERS = 100
 
 TEXT_FIELDS = ("name", "version", "author")
@@ -58,15 +57,15 @@ class Seating:
     time_control: TimeControl
 
 
-def hello(arena_version: str) -> Message:
+def hello(arena_version: str, limits: Limits = DEFAULT_LIMITS) -> Message:
     """Open the conversation with a bot that has just been launched."""
-    limits = {
-        "message_bytes": MAX_BYTES_FROM_BOT,
-        "depth": MAX_DEPTH,
-        "nodes": MAX_NODES,
-        "note_bytes": MAX_NOTE_BYTES,
+    told = {
+        "message_bytes": limits.message_bytes,
+        "depth": limits.message_depth,
+        "nodes": limits.message_nodes,
+        "note_bytes": limits.note_bytes,
     }
-    return {"type": "hello", "protocol": PROTOCOL_VERSION, "arena": arena_version, "limits": limits}
+    return {"type": "hello", "protocol": PROTOCOL_VERSION, "arena": arena_version, "limits": told}
 
 
 def match(seating: Seating) -> Message:
@@ -85,6 +84,7 @@ def match(seating: Seating) -> Message:
             "bank_seconds": time_control.bank_seconds,
             "increment_seconds": time_control.increment_seconds,
             "margin_seconds": time_control.margin_seconds,
+            "clock": time_control.clock,
         },
     }
 
@@ -164,7 +164,7 @@ def _read_wants(given: Any) -> Wants:
     return Wants(**{name: value for name, value in given.items() if name in Wants._fields})
 
 
-def read_action(message: Message, ply: int) -> tuple[Any, Any]:
+def read_action(message: Message, ply: int, note_bytes: int = DEFAULT_LIMITS.note_bytes) -> tuple[Any, Any]:
     """Check an ``action`` from a bot and return ``(action, note)``; the action itself is the rules' business.
 
     Raises:
@@ -179,16 +179,16 @@ def read_action(message: Message, ply: int) -> tuple[Any, Any]:
         raise BotError("protocol", "the answer has no field 'action'")
     note = message.get("note")
     if note is not None:
-        _check_note(note)
+        _check_note(note, note_bytes)
     return message["action"], note
 
 
-def _check_note(note: Any) -> None:
+def _check_note(note: Any, most_bytes: int) -> None:
     if type(note) not in (str, dict):
         raise _refuse("action.note", note, "a text or a map is accepted")
     size = len(msgpack.packb(note))
-    if size > MAX_NOTE_BYTES:
-        raise BotError("limit", f"a note of {size} bytes; at most {MAX_NOTE_BYTES} are accepted")
+    if size > most_bytes:
+        raise BotError("limit", f"a note of {size} bytes; note_bytes allows {most_bytes}")
 
 
 def _expect_type(message: Message, expected: str) -> None:

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from arena.checked import check_model, read_toml
 from arena.errors import BotDefinitionError, DefinitionError, OptionError, UsageError
 from arena.games import make_game
-from arena.players.isolation import choose_isolation
+from arena.isolation.levels import choose_isolation
 from arena.players.manifest import check_name, load_bot
-from arena.records import Bot, TimeControl
+from arena.records import MEBIBYTE, Bot, Limits, TimeControl
 from arena.tournament.formats import FORMATS
 
 FindBot = Callable[[str, Sequence[str]], Bot]
@@ -27,6 +28,24 @@ FindBot = Callable[[str, Sequence[str]], Bot]
 
 Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False, strict=False)]
 SecondsOrZero = Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False, strict=False)]
+
+
+_SIZE = re.compile(r"\s*(\d+)\s*(bytes|KiB|MiB|GiB)\s*")
+_UNITS = {"bytes": 1, "KiB": 1024, "MiB": MEBIBYTE, "GiB": 1024 * MEBIBYTE}
+_DEFAULTS = Limits()
+
+
+def _size(value: Any) -> Any:
+    """Turn "512 MiB" into a number; leave the rest for the checks that follow."""
+    if not isinstance(value, str):
+        return value
+    match = _SIZE.fullmatch(value)
+    if match is None:
+        raise ValueError('accepted is a number of bytes, or a text such as "64 KiB", "512 MiB", "2 GiB"')
+    return int(match[1]) * _UNITS[match[2]]
+
+
+Size = Annotated[int, Field(le=2**50), BeforeValidator(_size)]
 
 
 class _Strict(BaseModel):
@@ -41,12 +60,30 @@ class TimeControlTable(_Strict):
     increment_seconds: SecondsOrZero = 0.0
     startup_seconds: Seconds = 10.0
     margin_seconds: SecondsOrZero = 0.1
+    clock: Literal["wall", "cpu"] = "wall"
+    off_turn: Literal["auto", "run", "freeze"] = "auto"
 
     @model_validator(mode="after")
     def _has_a_limit(self) -> TimeControlTable:
         if self.per_action_seconds is None and self.bank_seconds is None:
             raise ValueError("needs per_action_seconds or bank_seconds")
         return self
+
+
+class LimitsTable(_Strict):
+    """``[limits]``: see ``arena.records.Limits``. Sizes are numbers of bytes, or texts such as "512 MiB"."""
+
+    memory_bytes: Annotated[Size, Field(ge=16 * MEBIBYTE)] = _DEFAULTS.memory_bytes
+    cpu_seconds: Seconds | None = None
+    processes: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULTS.processes
+    open_files: Annotated[int, Field(ge=16, le=100_000)] = _DEFAULTS.open_files
+    file_bytes: Annotated[Size, Field(ge=4096)] = _DEFAULTS.file_bytes
+    scratch_bytes: Annotated[Size, Field(ge=64 * 1024)] = _DEFAULTS.scratch_bytes
+    stderr_bytes: Annotated[Size, Field(ge=1)] = _DEFAULTS.stderr_bytes
+    note_bytes: Annotated[Size, Field(ge=1, le=64 * 1024)] = _DEFAULTS.note_bytes
+    message_bytes: Annotated[Size, Field(ge=256, le=16 * MEBIBYTE)] = _DEFAULTS.message_bytes
+    message_depth: Annotated[int, Field(ge=3, le=64)] = _DEFAULTS.message_depth
+    message_nodes: Annotated[int, Field(ge=16, le=1_000_000)] = _DEFAULTS.message_nodes
 
 
 class GameTable(_Strict):
@@ -77,6 +114,7 @@ class TournamentFile(_Strict):
         encounters: for each pairing: one opening each, played in all seat rotations.
         opening_plies: random actions before the bots take over.
         time_control: the time rules.
+        limits: what a bot may use.
         workers: matches at a time; by default one for each core.
         rng_seed: everything random follows from it.
         isolation: "auto", or a level that is demanded.
@@ -92,9 +130,10 @@ class TournamentFile(_Strict):
     encounters: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     opening_plies: Annotated[int, Field(ge=0, le=1000)] = 2
     time_control: TimeControlTable = TimeControlTable(per_action_seconds=1.0)
+    limits: LimitsTable = LimitsTable()
     workers: Annotated[int, Field(ge=1, le=1024)] | None = None
     rng_seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    isolation: Literal["auto", "none", "limits"] = "auto"
+    isolation: str = "auto"
     fresh_bots: bool = False
 
 
@@ -119,6 +158,7 @@ class Definition:
         encounters: for each pairing.
         opening_plies: random actions before the bots take over.
         time_control: the time rules.
+        limits: what a bot may use.
         rng_seed: everything random follows from it.
         isolation: the level asked for.
         fresh_bots: launch every bot anew for every match.
@@ -132,6 +172,7 @@ class Definition:
     encounters: int
     opening_plies: int
     time_control: TimeControl
+    limits: Limits
     rng_seed: int
     isolation: str
     fresh_bots: bool
@@ -144,7 +185,7 @@ class Definition:
             del values[name]
         for entrant in values["entrants"]:
             entrant["args"] = list(entrant.pop("command"))[1:]
-            del entrant["directory"], entrant["games"]
+            del entrant["directory"], entrant["games"], entrant["own_files"]
         plain: dict[str, Any] = json.loads(json.dumps(values))
         return plain
 
@@ -212,6 +253,7 @@ class _Builder:
             file.encounters,
             file.opening_plies,
             TimeControl(**file.time_control.model_dump()),
+            Limits(**file.limits.model_dump()),
             file.rng_seed,
             file.isolation,
             file.fresh_bots,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import DefinitionError
-from arena.players.isolation import choose_isolation
+from arena.isolation.levels import choose_isolation
 from arena.store.rows import RecordRow
 from arena.store.store import Store, StoredTournament
 from arena.tournament.definition import Definition
@@ -88,7 +88,7 @@ def run_tournament(
         run = _Run(definition, store, tournament, listener)
         if executor is None:
             slots = min(workers or definition.workers or len(available_cores()), max(1, run.left))
-            executor = LocalExecutor(slots, isolation, definition.fresh_bots, log_path)
+            executor = LocalExecutor(slots, isolation, definition.limits, definition.fresh_bots, log_path)
         with executor:
             log.info("%s: %d of %d matches to play", definition.name, run.left, tournament.scheduled)
             run.play(executor)

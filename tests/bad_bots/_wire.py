@@ -19,9 +19,12 @@ def write(data):
         data = data[os.write(1, data) :]
 
 
-def frame(message):
-    body = msgpack.packb(message)
+def framed(body):
     return struct.pack(">I", len(body)) + body
+
+
+def frame(message):
+    return framed(msgpack.packb(message))
 
 
 def send(message):
@@ -42,3 +45,37 @@ def play(on_act, wants=None):
 
 def answer(message, **changes):
     return {"type": "action", "ply": message["ply"], "action": message["legal"][0], **changes}
+
+
+def play_with(**changes):
+    """Play as a good bot does, but for these fields of every answer."""
+    play(lambda message: send(answer(message, **changes)))
+
+
+def play_with_body(make_body):
+    """Play as a good bot does, but for the body of every answer."""
+    play(lambda message: write(framed(make_body(message))))
+
+
+def commit(deed):
+    """Do a deed before every answer, tell in a note whether it was held, and else play as a good bot does."""
+
+    def act(message):
+        try:
+            told = deed()
+        except Exception as error:
+            send(answer(message, note=f"held: {type(error).__name__}: {error}"[:200]))
+        else:
+            send(answer(message, note=f"got through: {told}"[:200]))
+
+    play(act)
+
+
+def must(result, libc):
+    """Raise if a C function failed."""
+    import ctypes
+
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return libc

@@ -1,4 +1,4 @@
-"""Answers, but has started a daemon in a session of its own that keeps the pipes open."""
+"""Leaves a daemon that keeps the pipes open, and plays well."""
 
 import os
 import time
@@ -12,10 +12,12 @@ def daemon(message):
     if not started:
         started.append(True)
         if os.fork() == 0:
-            os.setsid()
-            if os.fork() == 0:
-                time.sleep(1000)
-            os._exit(0)
+            try:
+                os.setsid()
+            finally:
+                if os.fork() == 0:
+                    time.sleep(1000)
+                os._exit(0)
     send(answer(message))
 
 

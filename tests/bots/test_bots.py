@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.games import GAMES
+from arena.isolation.levels import choose_isolation
 from arena.match.runner import MatchRunner
 from arena.players.manifest import load_bot
 from arena.records import MatchSpec, TimeControl
@@ -33,7 +34,7 @@ PATIENT = TimeControl(5.0)
 
 
 def play(bots, game, options, rng_seed=1, control=PATIENT):
-    with MatchRunner("limits") as runner:
+    with MatchRunner(choose_isolation("auto")) as runner:
         return runner.play(MatchSpec(1, "", game, options, tuple(bots), rng_seed, time_control=control))
 
 

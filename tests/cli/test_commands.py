@@ -269,7 +269,10 @@ MISTAKES = [
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width"], "an option is written NAME=VALUE"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width=x"], "width = 'x': accepted is a whole number"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "x=1"], "plaid has no such option"),
-    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "--isolation", "jail"], "accepted is 'auto', 'none' or 'limits'"),
+    (
+        ["play", "plaid", *[str(BOTS / "greedy")] * 2, "--isolation", "jail"],
+        "'jail': accepted is 'auto', 'none', 'limits'",
+    ),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "--seconds", "0"], "not in the range"),
 ]
 

@@ -65,11 +65,11 @@ def test_every_game_has_an_example():
 
 def test_the_limits_are_those_in_force():
     for figure in (
-        frames.MAX_BYTES_FROM_BOT,
         frames.MAX_BYTES_TO_BOT,
-        frames.MAX_DEPTH,
-        frames.MAX_NODES,
-        messages.MAX_NOTE_BYTES,
+        frames.DEFAULT_LIMITS.message_bytes,
+        frames.DEFAULT_LIMITS.message_depth,
+        frames.DEFAULT_LIMITS.message_nodes,
+        frames.DEFAULT_LIMITS.note_bytes,
     ):
         assert re.search(rf"\| {figure:,}\b", TEXT)
 
@@ -116,14 +116,13 @@ def test_the_whole_conversation_happens_as_written(tmp_path):
     ((_, text),) = blocks("conversation")
     lines = [(line[0], json.loads(line[2:])) for line in text.strip().splitlines()]
     answers = [message for way, message in lines if way == "←"]
-    heard = tmp_path / "heard.jsonl"
     bot = tmp_path / "bot.py"
     bot.write_text(
         "import json, sys, struct, msgpack\n"
-        f"answers, heard = iter({answers!r}), open({str(heard)!r}, 'w')\n"
+        f"answers = iter({answers!r})\n"
         "while True:\n"
         "    message = msgpack.unpackb(sys.stdin.buffer.read(struct.unpack('>I', sys.stdin.buffer.read(4))[0]))\n"
-        "    print(json.dumps(message), file=heard, flush=True)\n"
+        "    print(json.dumps(message), file=sys.stderr, flush=True)\n"
         "    if message['type'] in ('hello', 'act'):\n"
         "        body = msgpack.packb(next(answers))\n"
         "        sys.stdout.buffer.write(struct.pack('>I', len(body)) + body)\n"
@@ -133,8 +132,13 @@ def test_the_whole_conversation_happens_as_written(tmp_path):
     )
     minimal = Bot("minimal", "1", (sys.executable, "bot.py"), str(ROOT / "bots" / "minimal"))
     example = Bot("example", "1", (sys.executable, str(bot)), str(tmp_path))
-    with MatchRunner("none") as runner:
-        runner.play(MatchSpec(1, "", "differences", {"size": 2}, (minimal, example), 5))
+    heard = ""
+    with MatchRunner() as runner:
+        record = runner.play(MatchSpec(1, "", "differences", {"size": 2}, (minimal, example), 5))
+        heard += record.seats[1].stderr
+        player = next(player for player in runner._players.values() if player.bot is example)
+        player.close()
+        heard += player._last_report.stderr
     expected = [message for way, message in lines if way == "→"]
     expected[0]["arena"] = __version__
-    assert [json.loads(line) for line in heard.read_text().splitlines()] == expected
+    assert [json.loads(line) for line in heard.splitlines()] == expected

@@ -8,9 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.protocol.frames import (
-    MAX_BYTES_FROM_BOT,
-    MAX_DEPTH,
-    MAX_NODES,
+    DEFAULT_LIMITS,
     FrameError,
     body_length,
     decode_body,
@@ -68,9 +66,9 @@ REFUSED = {
     "a binary value": msgpack.packb({"type": "x", "v": {"w": b"abc"}}),
     "a timestamp": msgpack.packb({"type": "x", "v": msgpack.Timestamp(1, 2)}),
     "bad UTF-8": b"\x81" + msgpack.packb("type") + b"\xa2\xff\xfe",
-    "too deep": msgpack.packb(nested(MAX_DEPTH)),
+    "too deep": msgpack.packb(nested(DEFAULT_LIMITS.message_depth)),
     "far too deep": b"\x81" + msgpack.packb("type") + b"\x91" * 60_000,
-    "too many values": msgpack.packb({"type": "x", "v": [0] * (MAX_NODES + 1)}),
+    "too many values": msgpack.packb({"type": "x", "v": [0] * (DEFAULT_LIMITS.message_nodes + 1)}),
     "bytes left over": msgpack.packb({"type": "x"}) + b"\xc0",
     "half a message": msgpack.packb({"type": "x", "v": "text"})[:-2],
     "a list that announces four thousand million values": b"\x81" + msgpack.packb("type") + b"\xdd\xff\xff\xff\xff",
@@ -84,13 +82,13 @@ def test_hostile_bodies_are_refused(name):
 
 
 def test_as_deep_and_as_wide_as_allowed_is_accepted():
-    assert decode_body(msgpack.packb(nested(MAX_DEPTH - 1)))
-    assert decode_body(msgpack.packb({"type": "x", "v": [0] * (MAX_NODES - 10)}))
+    assert decode_body(msgpack.packb(nested(DEFAULT_LIMITS.message_depth - 1)))
+    assert decode_body(msgpack.packb({"type": "x", "v": [0] * (DEFAULT_LIMITS.message_nodes - 10)}))
 
 
 def test_lengths_are_checked_before_anything_is_read():
-    assert body_length(struct.pack(">I", MAX_BYTES_FROM_BOT)) == MAX_BYTES_FROM_BOT
-    for announced in (0, MAX_BYTES_FROM_BOT + 1, 2**32 - 1):
+    assert body_length(struct.pack(">I", DEFAULT_LIMITS.message_bytes)) == DEFAULT_LIMITS.message_bytes
+    for announced in (0, DEFAULT_LIMITS.message_bytes + 1, 2**32 - 1):
         with pytest.raises(FrameError):
             body_length(struct.pack(">I", announced))
 

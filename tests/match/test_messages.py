@@ -3,7 +3,7 @@
 import pytest
 
 from arena.errors import BotError
-from arena.protocol.messages import MAX_NOTE_BYTES, Wants, read_action, read_ready
+from arena.protocol.messages import Wants, read_action, read_ready
 
 
 def test_ready_may_say_no_more_than_it_must():
@@ -53,7 +53,7 @@ def test_an_action_is_given_with_its_note():
         ({"type": "action", "ply": 3.0, "action": "+"}, "protocol", "action.ply = 3.0"),
         ({"type": "action", "ply": 3}, "protocol", "no field 'action'"),
         ({"type": "action", "ply": 3, "action": 0, "note": [1]}, "protocol", "a text or a map is accepted"),
-        ({"type": "action", "ply": 3, "action": 0, "note": "x" * MAX_NOTE_BYTES}, "limit", "bytes; at most 4096"),
+        ({"type": "action", "ply": 3, "action": 0, "note": "x" * 4096}, "limit", "bytes; note_bytes allows 4096"),
     ],
 )
 def test_a_bad_action_is_a_fault_that_names_the_field(message, kind, says):

@@ -1,10 +1,9 @@
 """Real bot processes, good and bad: the right fault, in bounded time, and nothing left behind.
 
-Each bad bot is a file in tests/bad_bots named after its fault.
+Each bad bot is a file in tests/bad_bots named after its fault; ``test_zoo.py`` plays them all in tournaments.
 """
 
 import os
-import stat
 import sys
 import time
 from pathlib import Path
@@ -12,22 +11,26 @@ from pathlib import Path
 import pytest
 
 from arena.errors import BotError
+from arena.isolation import sweeping
+from arena.isolation.launching import expect_bots
+from arena.isolation.levels import choose_isolation
 from arena.match.runner import MatchRunner
-from arena.players import sweeping
+from arena.players.manifest import load_bot
 from arena.players.process import BotProcess
 from arena.protocol.frames import encode_frame
-from arena.records import Bot, MatchSpec, TimeControl
+from arena.records import Bot, Limits, MatchSpec, TimeControl
+from tests import zoo
 
-BAD_BOTS = Path(__file__).parents[1] / "bad_bots"
 GOOD = Path(__file__).parents[2] / "bots" / "minimal"
 
+LIMITS_LEVEL = choose_isolation("limits")
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
 IMPATIENT = TimeControl(per_action_seconds=0.3, startup_seconds=20.0, margin_seconds=0.1)
 """Only where the bad bot is the first to act: an honest one may need longer on a busy machine."""
 
 
 def bad_bot(name):
-    return Bot(name, "1", (sys.executable, str(BAD_BOTS / f"{name}.py")), str(BAD_BOTS))
+    return load_bot(zoo.bad_bot(name))
 
 
 def good_bot():
@@ -40,9 +43,9 @@ def spec(*bots, match=1, time_control=PATIENT, size=4):
 
 @pytest.fixture
 def runner():
-    sweeping.expect_bots()  # so that the warden is there before and after
+    expect_bots()  # so that the launcher is there before and after
     before = sweeping.descendants(os.getpid())
-    with MatchRunner("limits") as runner:
+    with MatchRunner(LIMITS_LEVEL) as runner:
         yield runner
     assert sweeping.descendants(os.getpid()) <= before
 
@@ -62,7 +65,7 @@ FAULTS = [
     ("binary_note", "protocol", "binary values and extension types are not used"),
     ("closes_stdout", "exit", "closed its stdout"),
     ("prints_text", "protocol", "starting 'Hell': did the bot print to stdout?"),
-    ("announces_too_much", "protocol", "a message of 4294967295 bytes was announced; at most 65536"),
+    ("announces_too_much", "limit", "a message of 4294967295 bytes was announced; message_bytes allows 65536"),
     ("answers_twice", "protocol", "bytes follow the answer"),
     ("wrong_ply", "protocol", "the ply asked for is 0"),
     ("illegal_action", "illegal", "[99, 99]: off the board"),
@@ -87,7 +90,7 @@ def test_each_fault_is_told_apart_and_forfeits(runner, name, kind, says):
 def test_a_full_pipe_does_not_block_us(runner):
     """A megabyte does not fit into the pipe of a bot that never reads; the deadline covers writing too."""
     bot = bad_bot("never_reads")
-    process = BotProcess(bot.command, bot.directory, "limits")
+    process = BotProcess(bot, LIMITS_LEVEL, Limits())
     try:
         process.ask(encode_frame({"type": "hello"}), 5.0)
         with pytest.raises(BotError) as raised:
@@ -99,14 +102,14 @@ def test_a_full_pipe_does_not_block_us(runner):
 
 def test_an_answer_that_is_read_after_the_deadline_is_too_late_even_if_it_was_there(runner):
     bot = bad_bot("good_with_note")
-    process = BotProcess(bot.command, bot.directory, "limits")
+    process = BotProcess(bot, LIMITS_LEVEL, Limits())
     try:
         assert process._in_time(b"body", now=10.9, asked=10.0, deadline=11.0, seconds=1.0) == (
             b"body",
             pytest.approx(0.9),
         )
-        with pytest.raises(BotError, match=r"the answer came after 1.100 s; 1.000 s were allowed"):
-            process._in_time(b"body", now=11.1, asked=10.0, deadline=11.0, seconds=1.0)
+        with pytest.raises(BotError, match=r"the answer came after 1.010 s; 1.000 s were allowed"):
+            process._in_time(b"body", now=11.01, asked=10.0, deadline=11.0, seconds=1.0)
     finally:
         process.end()
 
@@ -138,7 +141,7 @@ def test_a_bot_that_forfeited_is_started_anew_for_the_next_match(runner):
 
 
 def test_fresh_bots_are_launched_for_every_match():
-    with MatchRunner("limits", fresh_bots=True) as runner:
+    with MatchRunner(LIMITS_LEVEL, fresh_bots=True) as runner:
         assert runner.play(spec(good_bot(), good_bot())).termination == "normal"
         assert runner._players == {}
 
@@ -171,7 +174,7 @@ def test_a_daemon_is_found_and_killed(runner):
 def test_a_program_that_can_not_be_executed_is_a_start_fault(runner, tmp_path):
     program = tmp_path / "not_a_program"
     program.write_bytes(b"\x7fELF nonsense")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    program.chmod(0o755)
     for path, why in ((program, "Exec format error"), (tmp_path / "missing", "No such file")):
         record = runner.play(spec(Bot("x", "1", (str(path),), str(tmp_path)), good_bot()))
         (fault,) = record.faults

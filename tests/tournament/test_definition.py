@@ -34,7 +34,11 @@ REFUSED = {
     "wrong type": ({"encounters": '"3"'}, "", "encounters = '3': input should be a valid integer"),
     "zero encounters": ({"encounters": 0}, "", "encounters = 0: input should be greater than or equal to 1"),
     "format": ({"format": '"swis"'}, "", "format = 'swis': accepted is 'round-robin'"),
-    "isolation": ({"isolation": '"jail"'}, "", "isolation = 'jail': input should be 'auto', 'none' or 'limits'"),
+    "isolation": (
+        {"isolation": '"jail"'},
+        "",
+        "isolation = 'jail': accepted is 'auto', 'none', 'limits'",
+    ),
     "name": ({"name": '"a/b"'}, "", "name = 'a/b': accepted are 1 to 64 letters"),
     "same name twice": (
         {},

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import DefinitionError, StoreError
+from arena.isolation.levels import choose_isolation
 from arena.match.referee import play_match
 from arena.players.scripted import ScriptedPlayer
 from arena.store.rows import row_of
@@ -22,7 +24,7 @@ from arena.tournament.director import run_tournament
 from arena.tournament.executors import LocalExecutor, Played, Void
 from arena.tournament.executors.local import cores_for_workers
 from arena.tournament.schedule import schedule, spec_of
-from tests.match.test_processes import bad_bot
+from tests.zoo import bad_bot
 
 BOTS = ("minimal", "random_legal", "greedy")
 ARENA = [sys.executable, "-m", "arena"]
@@ -122,9 +124,7 @@ def processes_mentioning(text):
 
 
 def test_when_the_director_is_killed_spinning_bots_die_too(write_definition, tmp_path):
-    spinner = tmp_path / "spinner.py"
-    spinner.write_text((Path(__file__).parents[1] / "bad_bots" / "ignores_sigterm_and_spins.py").read_text())
-    (tmp_path / "_wire.py").write_text((Path(__file__).parents[1] / "bad_bots" / "_wire.py").read_text())
+    spinner = shutil.copytree(bad_bot("ignores_sigterm_and_spins"), tmp_path / "spinner")
     path = write_definition(f'[[entrants]]\nbot = "{spinner}"\n[time_control]\nper_action_seconds = 600.0')
     with subprocess.Popen([*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "--workers", "1"]) as director:
         deadline = time.monotonic() + 30
@@ -169,9 +169,7 @@ def test_a_second_director_is_refused_and_changes_nothing(write_definition, tmp_
 
 
 def test_bad_bots_forfeit_in_a_tournament_and_honest_ones_play_on(write_definition, tmp_path):
-    text = "".join(
-        f'[[entrants]]\nbot = "{Path(bad_bot(name).command[1])}"\n' for name in ("exits_when_asked", "prints_text")
-    )
+    text = "".join(f'[[entrants]]\nbot = "{bad_bot(name)}"\n' for name in ("exits_when_asked", "prints_text"))
     with ArenaHome(tmp_path / "h") as home:
         progress = run_tournament(load_definition(write_definition(text, encounters=2)), home.store, workers=2)
         assert progress.is_complete
@@ -186,7 +184,7 @@ def test_a_killed_worker_costs_one_try_and_no_result(write_definition):
     definition = load_definition(write_definition(bots=BOTS, encounters=20))
     specs = {line.match: spec_of(line, definition) for line in schedule(definition)}
     played, voids = set(), []
-    with LocalExecutor(2, "limits") as executor:
+    with LocalExecutor(2, choose_isolation("limits")) as executor:
         for outcomes in executor.run(specs.values()):
             for outcome in outcomes:
                 if isinstance(outcome, Played):
@@ -205,11 +203,11 @@ def test_a_killed_worker_costs_one_try_and_no_result(write_definition):
 
 
 def test_the_last_match_is_played_again_when_its_worker_is_killed(write_definition):
-    text = f'[[entrants]]\nbot = "{bad_bot("slow_but_good").command[1]}"\n'
+    text = f'[[entrants]]\nbot = "{bad_bot("slow_but_good")}"\n'
     definition = load_definition(write_definition(text, options="{size = 4}"))
     spec = next(spec_of(line, definition) for line in schedule(definition) if line.seats == (0, 2))
     outcomes = []
-    with LocalExecutor(1, "limits") as executor:
+    with LocalExecutor(1, choose_isolation("limits")) as executor:
         for arrived in executor.run([spec]):
             outcomes += arrived
             if not outcomes and executor._workers[0].process.is_alive():
@@ -253,7 +251,7 @@ def test_a_match_that_stays_void_is_given_up_and_the_rest_is_played(write_defini
 
 
 def test_the_log_joins_the_workers(write_definition, tmp_path):
-    text = f'[[entrants]]\nbot = "{bad_bot("exits_when_asked").command[1]}"\n'
+    text = f'[[entrants]]\nbot = "{bad_bot("exits_when_asked")}"\n'
     log = tmp_path / "joined.log"
     done = arena("run", write_definition(text), "--home", tmp_path / "h", "--log-file", log, "--workers", 2)
     assert done.returncode == 0, done.stderr

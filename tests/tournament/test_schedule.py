@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from arena.errors import DefinitionError
 from arena.games import make_game
-from arena.records import Bot, TimeControl
+from arena.records import Bot, Limits, TimeControl
 from arena.tournament.definition import Definition, GameChoice
 from arena.tournament.formats import FORMATS
 from arena.tournament.openings import openings
@@ -26,7 +26,18 @@ def definition(entrants=4, encounters=3, games=(("differences", {}),), plies=2, 
         game = make_game(name, **options)
         choices.append(GameChoice(name, game.options, game.players))
     return Definition(
-        "t", tuple(choices), bots, "round-robin", encounters, plies, TimeControl(), rng_seed, "auto", False, None
+        "t",
+        tuple(choices),
+        bots,
+        "round-robin",
+        encounters,
+        plies,
+        TimeControl(),
+        Limits(),
+        rng_seed,
+        "auto",
+        False,
+        None,
     )
 
 

@@ -19,7 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from arena.records import MatchSpec
+from arena.isolation.plans import Isolation
+from arena.records import DEFAULT_LIMITS, Limits, MatchSpec
 from arena.tournament.executors.joined_log import JoinedLog
 from arena.tournament.executors.outcome import Played, Void
 from arena.tournament.executors.worker import WorkerSettings, run_worker
@@ -50,19 +51,28 @@ class _Worker:
 class LocalExecutor:
     """Plays match specs on several cores. A context manager: leaving it leaves no process behind."""
 
-    def __init__(self, workers: int, isolation: str, fresh_bots: bool = False, log_path: Path | None = None) -> None:
+    def __init__(
+        self,
+        workers: int,
+        isolation: Isolation,
+        limits: Limits = DEFAULT_LIMITS,
+        fresh_bots: bool = False,
+        log_path: Path | None = None,
+    ) -> None:
         """Prepare an executor.
 
         Args:
             workers: matches at a time.
             isolation: the level from ``choose_isolation``.
+            limits: what a bot may use.
             fresh_bots: launch every bot anew for every match.
             log_path: the log file of all workers; None for no log.
         """
         self._context = multiprocessing.get_context("spawn")
         self._log = JoinedLog(log_path, self._context)
         self._settings = [
-            WorkerSettings(isolation, fresh_bots, cores) for cores in cores_for_workers(workers, available_cores())
+            WorkerSettings(isolation, limits, fresh_bots, cores)
+            for cores in cores_for_workers(workers, available_cores())
         ]
         self._workers: list[_Worker] = []
         self._waiting: deque[MatchSpec] = deque()

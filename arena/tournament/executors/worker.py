@@ -15,9 +15,10 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from arena.errors import ArenaError
+from arena.isolation.launching import dismiss_launcher, expect_bots
+from arena.isolation.plans import Isolation
 from arena.match.runner import MatchRunner
-from arena.players.sweeping import dismiss_warden, expect_bots
-from arena.records import MatchSpec
+from arena.records import Limits, MatchSpec
 from arena.store.rows import row_of
 from arena.tournament.executors.outcome import Played, Void
 
@@ -30,11 +31,13 @@ class WorkerSettings:
 
     Attributes:
         isolation: the level of its bots.
+        limits: what a bot may use.
         fresh_bots: launch every bot anew for every match.
         cores: the cores it and its bots are pinned to; None to leave it to the scheduler.
     """
 
-    isolation: str
+    isolation: Isolation
+    limits: Limits
     fresh_bots: bool
     cores: frozenset[int] | None
 
@@ -49,7 +52,7 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
         with contextlib.suppress(OSError):
             os.sched_setaffinity(0, settings.cores)
     expect_bots(owns_every_child=True)
-    with MatchRunner(settings.isolation, fresh_bots=settings.fresh_bots) as runner:
+    with MatchRunner(settings.isolation, settings.limits, settings.fresh_bots) as runner:
         log.info("worker %d is ready", os.getpid())
         while True:
             try:
@@ -57,7 +60,7 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
             except EOFError:
                 break
             pipe.send(_play(runner, spec))
-    dismiss_warden()
+    dismiss_launcher()
     log.info("worker %d leaves", os.getpid())
 
 
@@ -76,7 +79,7 @@ def _play(runner: MatchRunner, spec: MatchSpec) -> Played | Void:
 
 
 def _die_with_director() -> None:
-    """End this process when the director has gone, kill -9 included; the warden then ends the bots."""
+    """End this process when the director has gone, kill -9 included; the launcher then ends the bots."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return

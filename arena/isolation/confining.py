@@ -1,0 +1,205 @@
+"""Between the clone and the exec: a child of the launcher puts itself into confinement and becomes the bot.
+
+In this order: its session, its control groups, its three pipes, its mount namespace, the Landlock rules, resource
+In this order: its session, its control groups, its three pipes, its mount namespace, the Landlock rules, resource
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import signal
+import stat
+import struct
+from typing import Any, NoReturn
+
+Plan = dict[str, Any]
+
+_CLONE_NEWNS = 0x00020000
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 1, 2, 4, 32
+_MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
+_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
+_SYS_LANDLOCK_CREATE_RULESET, _SYS_LANDLOCK_ADD_RULE, _SYS_LANDLOCK_RESTRICT_SELF = 444, 445, 446
+_LANDLOCK_RULE_PATH_BENEATH = 1
+_FILE_ACCESS = 0b111 | 1 << 14 | 1 << 15
+"""The Landlock rights that a file can carry: execute, write, read, truncate, ioctl on devices."""
+
+libc = ctypes.PyDLL(None, use_errno=True)
+"""PyDLL keeps the interpreter's lock, so a clone finds it held."""
+
+
+class StepError(Exception):
+    """A step between clone and exec failed."""
+
+    def __init__(self, step: str, number: int, subject: str = "") -> None:
+        super().__init__(step)
+        self.report = {"step": step, "errno": number, "subject": subject}
+
+
+def check(step: str, result: int, subject: str = "") -> int:
+    """Return the result of a C function, or raise with its errno."""
+    if result < 0:
+        raise StepError(step, ctypes.get_errno(), subject)
+    return result
+
+
+def mount(source: str | None, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
+    """Call mount(2)."""
+    encoded = [None if text is None else text.encode() for text in (source, target, kind, data)]
+    result = libc.mount(encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), encoded[3])
+    check("mount", result, target)
+
+
+def write(path: str, value: str) -> None:
+    """Write into a file of the kernel's."""
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.write(descriptor, value.encode())
+    finally:
+        os.close(descriptor)
+
+
+def become(plan: Plan, descriptors: list[int], uid: int | None) -> NoReturn:
+    """Turn this process into the bot. Never returns; what goes wrong is written into the last descriptor."""
+    report_to = 3
+    try:
+        os.setsid()
+        for group in plan["control_groups"]:
+            write(os.path.join(group["directory"], "cgroup.procs"), "0")
+        report_to = take_descriptors(descriptors, plan["seccomp_at"])
+        if plan["mounts"] is not None:
+            change_mounts(plan["mounts"], uid)
+        ruleset = make_ruleset(plan["landlock"])
+        for number, soft, hard in plan["rlimits"]:
+            resource.setrlimit(number, (soft, hard))
+        take_credentials(uid)
+        if plan["no_new_privs"]:
+            check("no_new_privs", libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        restore_signals()
+        os.umask(0o077)
+        os.chdir(plan["directory"])
+        if ruleset >= 0:
+            check("landlock", libc.syscall(_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0))
+            os.close(ruleset)
+        install_filter(plan)
+        execute(plan["command"], plan["environment"])
+    except StepError as error:
+        report = error.report
+    except OSError as error:
+        report = {"step": "preparing", "errno": error.errno, "subject": str(error.filename or "")}
+    except BaseException as error:
+        report = {"step": f"{type(error).__name__}: {error}", "errno": 0, "subject": ""}
+    with contextlib.suppress(OSError):
+        os.write(report_to, json.dumps(report).encode())
+    os._exit(127)
+
+
+def take_descriptors(descriptors: list[int], seccomp_at: int | None) -> int:
+    """Put the three pipes in their places and close all else; return where errors are reported."""
+    report_to = 3 if seccomp_at != 3 else 4
+    high = [os.dup2(descriptor, 100 + k, False) for k, descriptor in enumerate(descriptors)]
+    for place, descriptor in enumerate(high[:3]):
+        os.dup2(descriptor, place)
+    os.dup2(high[3], report_to, False)
+    os.closerange(report_to + 1, 1024)
+    return report_to
+
+
+def change_mounts(mounts: dict[str, Any], uid: int | None) -> None:
+    """Give the bot a view of the files of its own.
+
+    Directories that other users may not enter are replaced by empty ones, in which only what the bot needs is put.
+    """
+    check("mount namespace", libc.unshare(_CLONE_NEWNS))
+    mount(None, "/", None, _MS_REC | _MS_PRIVATE)
+    for place, paths in mounts["replace"].items():
+        kept = [(path, os.open(path, os.O_PATH)) for path in paths]
+        mount("arena", place, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=64k")
+        for path, descriptor in kept:
+            put_into(path, descriptor)
+            os.close(descriptor)
+        mount(None, place, None, _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
+    for place, size_bytes in mounts["private"].items():
+        owner = f",uid={uid},gid={uid}" if uid is not None else ""
+        mount("arena", place, "tmpfs", _MS_NOSUID | _MS_NODEV, f"mode=700,size={size_bytes},nr_inodes=20000{owner}")
+
+
+def put_into(path: str, descriptor: int) -> None:
+    """Make ``path`` in a fresh tmpfs and bind there what ``descriptor`` stands for."""
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        os.makedirs(path, 0o755, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o644))
+    mount(f"/proc/self/fd/{descriptor}", path, None, _MS_BIND | _MS_REC)
+
+
+def make_ruleset(landlock: dict[str, Any] | None) -> int:
+    """Make a Landlock ruleset (landlock(7)) and return its descriptor, or -1 without one.
+
+    Paths that don't exist are left out.
+    """
+    if landlock is None:
+        return -1
+    attributes = struct.pack(f"={len(landlock['handled'])}Q", *landlock["handled"])
+    ruleset = libc.syscall(_SYS_LANDLOCK_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
+    check("landlock", ruleset)
+    for path, access in landlock["rules"]:
+        try:
+            beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue
+        if not stat.S_ISDIR(os.fstat(beneath).st_mode):
+            access &= _FILE_ACCESS
+        rule = struct.pack("=Qi", access, beneath)
+        added = libc.syscall(_SYS_LANDLOCK_ADD_RULE, ruleset, _LANDLOCK_RULE_PATH_BENEATH, rule, 0)
+        check("landlock", added, path)
+        os.close(beneath)
+    return int(ruleset)
+
+
+def take_credentials(uid: int | None) -> None:
+    """Become another user, for good."""
+    if uid is not None:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+
+
+def restore_signals() -> None:
+    """Undo what Python does to signals, and what was inherited."""
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def install_filter(plan: Plan) -> None:
+    """Install the seccomp filter, or leave it in a descriptor for the program that will."""
+    if plan["seccomp"] is None:
+        return
+    program = bytes.fromhex(plan["seccomp"])
+    if plan["seccomp_at"] is not None:
+        descriptor = os.memfd_create("seccomp", 0)
+        os.write(descriptor, program)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.dup2(descriptor, plan["seccomp_at"], True)
+        return
+    buffer = ctypes.create_string_buffer(program)
+    fprog = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
+    check("seccomp", libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, fprog, 0, 0))
+
+
+def execute(command: list[str], environment: dict[str, str]) -> NoReturn:
+    """Replace this process by the program, which is looked for as a shell would."""
+    program = command[0]
+    places = [program] if "/" in program else [f"{p}/{program}" for p in environment["PATH"].split(os.pathsep)]
+    failure: OSError | None = None
+    for place in places:
+        try:
+            os.execve(place, command, environment)
+        except OSError as error:
+            failure = error if failure is None or error.errno != 2 else failure
+    raise StepError("exec", (failure.errno if failure else None) or 2, program)

@@ -1,0 +1,175 @@
+"""Control groups: exact limits on the memory and the number of processes of a bot with all it starts.
+
+Version 1 has a tree for each controller, version 2 one for all. A bot gets a group of its own wherever this process may
+make one; where it may not, limits are per process and the sum is watched (``arena.isolation.usage``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.records import Limits
+
+_names = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHome:
+    """A directory in which groups can be made.
+
+    Attributes:
+        version: 1 or 2.
+        directories: by controller; the same one for both in version 2.
+    """
+
+    version: int
+    directories: dict[str, str]
+
+
+@functools.lru_cache(maxsize=1)
+def find_group_home() -> GroupHome | None:
+    """Find where this process may make groups that limit memory and processes; tried out, not guessed."""
+    for home in (*_version_2(), *_version_1()):
+        if _works(home):
+            return home
+    return None
+
+
+def group_plans(home: GroupHome, limits: Limits) -> list[dict[str, Any]]:
+    """Return the groups of one bot as the launcher takes them."""
+    name = f"arena-bot-{os.getpid()}-{next(_names)}"
+    memory, processes = str(limits.memory_bytes), str(limits.processes)
+    if home.version == 2:
+        settings = {"memory.max": memory, "memory.oom.group": "1", "pids.max": processes}
+        return [_plan(home, "memory", name, settings, {"memory.swap.max": "0"})]
+    return [
+        _plan(home, "memory", name, {"memory.limit_in_bytes": memory}, {"memory.memsw.limit_in_bytes": memory}),
+        _plan(home, "pids", name, {"pids.max": processes}, {}),
+    ]
+
+
+def _plan(
+    home: GroupHome, controller: str, name: str, settings: dict[str, str], if_there: dict[str, str]
+) -> dict[str, Any]:
+    """Return one group; ``if_there`` is left out where the kernel keeps no account of swap."""
+    directory = f"{home.directories[controller]}/{name}"
+    return {"directory": directory, "settings": settings, "if_there": if_there}
+
+
+def breaches(groups: list[dict[str, Any]]) -> dict[str, int]:
+    """Return how often a bot's groups have stopped it: ``memory`` counts kills, ``processes`` refused forks."""
+    counts = {"memory": 0, "processes": 0}
+    for group in groups:
+        directory = Path(group["directory"])
+        for file, key, kind in (
+            ("memory.events", "oom_kill", "memory"),
+            ("memory.oom_control", "oom_kill", "memory"),
+            ("pids.events", "max", "processes"),
+        ):
+            counts[kind] += _counter(directory / file, key)
+    return counts
+
+
+def memory_bytes(groups: list[dict[str, Any]]) -> int | None:
+    """Return the memory all processes of the groups use together."""
+    for group in groups:
+        for file in ("memory.current", "memory.usage_in_bytes"):
+            with contextlib.suppress(OSError, ValueError):
+                return int(Path(group["directory"], file).read_text())
+    return None
+
+
+def _counter(path: Path, key: str) -> int:
+    with contextlib.suppress(OSError, ValueError):
+        for line in path.read_text().splitlines():
+            name, _, value = line.partition(" ")
+            if name == key:
+                return int(value)
+    return 0
+
+
+def remove_stale_groups() -> None:
+    """Remove the groups of processes that were killed together with their launchers."""
+    home = find_group_home()
+    if home is None:
+        return
+    for directory in set(home.directories.values()):
+        for group in Path(directory).glob("arena-bot-*"):
+            owner = group.name.split("-")[2]
+            if owner.isdigit() and not Path("/proc", owner).exists():
+                with contextlib.suppress(OSError):
+                    for pid in (group / "cgroup.procs").read_text().split():
+                        os.kill(int(pid), 9)
+                with contextlib.suppress(OSError):
+                    group.rmdir()
+
+
+def _own_paths() -> dict[str, str]:
+    """Return this process's group by controller; the one tree of version 2 under an empty name."""
+    paths: dict[str, str] = {}
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            for controller in controllers.split(","):
+                paths[controller] = path
+    return paths
+
+
+def _mounts() -> Iterator[tuple[str, str, set[str]]]:
+    """Yield the type, the place and the options of every control group file system."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/mounts").read_text().splitlines():
+            _, place, kind, options, *_ = line.split()
+            if kind in ("cgroup", "cgroup2"):
+                yield kind, place, set(options.split(","))
+
+
+def _version_2() -> Iterator[GroupHome]:
+    """Yield the own group and those above it that hand memory and pids down to their children."""
+    path = _own_paths().get("")
+    for kind, place, _ in _mounts():
+        if kind != "cgroup2" or path is None:
+            continue
+        own = Path(place + path)
+        for directory in (own, *own.parents):
+            if not str(directory).startswith(place):
+                break
+            with contextlib.suppress(OSError):
+                if {"memory", "pids"} <= set((directory / "cgroup.subtree_control").read_text().split()):
+                    yield GroupHome(2, {"memory": str(directory), "pids": str(directory)})
+
+
+def _version_1() -> Iterator[GroupHome]:
+    paths = _own_paths()
+    found: dict[str, str] = {
+        controller: place + paths[controller].rstrip("/")
+        for kind, place, options in _mounts()
+        for controller in ("memory", "pids")
+        if kind == "cgroup" and controller in options and controller in paths
+    }
+    if len(found) == 2:
+        yield GroupHome(1, found)
+
+
+def _works(home: GroupHome) -> bool:
+    """Tell whether groups with limits can be made; whether a bot can be put in is found out by launching one."""
+    groups = group_plans(home, Limits())
+    try:
+        for group in groups:
+            Path(group["directory"]).mkdir()
+            for file, value in group["settings"].items():
+                Path(group["directory"], file).write_text(value)
+    except OSError:
+        return False
+    finally:
+        for group in groups:
+            with contextlib.suppress(OSError):
+                Path(group["directory"]).rmdir()
+    return True

@@ -1,0 +1,146 @@
+"""A program that tries to escape from its confinement, and tells what it managed. Run as a bot by the self-test.
+
+Standard library only. It is given a secret file, a directory anybody may write to, a TCP port somebody listens on and
+the process number of the arena, and prints two lists: what it got away with, and what it needed and was refused.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import socket
+import sys
+import threading
+from collections.abc import Callable
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_PTRACE_ATTACH, _CLONE_NEWUSER, _IPC_CREAT = 16, 0x10000000, 0o1000
+_IO_URING_SETUP = 425
+
+
+def _must(result: int) -> None:
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def _read(path: str) -> None:
+    with open(path, "rb") as file:
+        file.read(1)
+
+
+def _write(path: str) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    os.unlink(path)
+
+
+def _connect(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=1.0):
+        pass
+
+
+def _new_session() -> None:
+    """In a child, for a leader can't have one anyway."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    if os.waitpid(pid, 0)[1] != 0:
+        raise PermissionError
+
+
+def _raise_own_limit() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard + 1))
+
+
+def _new_user_namespace() -> None:
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if _libc.unshare(_CLONE_NEWUSER) == 0 else 1)
+    if os.waitpid(pid, 0)[1] != 0:
+        raise PermissionError
+
+
+def _shared_memory() -> None:
+    segment = _libc.shmget(0, 4096, _IPC_CREAT | 0o600)
+    _must(segment)
+    _libc.shmctl(segment, 0, None)
+
+
+def _thread() -> None:
+    thread = threading.Thread(target=lambda: None)
+    thread.start()
+    thread.join()
+
+
+def _child() -> None:
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def main(secret: str, outside: str, port: int, arena_pid: int) -> None:
+    """Try everything and print the result."""
+    escapes: dict[str, Callable[[], object]] = {
+        "read a file of the operator's": lambda: _read(secret),
+        "list a directory of the operator's": lambda: os.listdir(outside),
+        "write a file elsewhere": lambda: _write(f"{outside}/mark"),
+        "write into the system's temporary directory": lambda: _write(f"/var/tmp/arena-escape-{os.getpid()}"),
+        "write into shared memory": _write_shared_memory,
+        "connect to a port": lambda: _connect(port),
+        "make a socket": lambda: socket.socket(socket.AF_UNIX).close(),
+        "signal the arena": lambda: os.kill(arena_pid, 0),
+        "read the arena's environment": lambda: _read(f"/proc/{arena_pid}/environ"),
+        "trace the arena": lambda: _must(_libc.ptrace(_PTRACE_ATTACH, arena_pid, 0, 0)),
+        "change the arena's limits": lambda: resource.prlimit(arena_pid, resource.RLIMIT_CORE, (0, 0)),
+        "raise its own limits": _raise_own_limit,
+        "leave its session": _new_session,
+        "make a user namespace": _new_user_namespace,
+        "use io_uring": lambda: _must(_libc.syscall(_IO_URING_SETUP, 1, ctypes.create_string_buffer(120))),
+        "make a System V shared memory segment": _shared_memory,
+        "leave its core": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
+    }
+    needs: dict[str, Callable[[], object]] = {
+        "read its own program": lambda: _read(__file__),
+        "write into its scratch directory": lambda: _write(f"{os.environ['TMPDIR']}/mark"),
+        "start a thread": _thread,
+        "start a child": _child,
+        "open /dev/null": lambda: _write_null(),
+    }
+    done = [name for name, attempt in escapes.items() if _succeeds(attempt)]
+    refused = [name for name, attempt in needs.items() if not _succeeds(attempt)]
+    sys.stdout.write(json.dumps({"escapes": done, "refused": refused, "uid": os.getuid()}) + "\n")
+
+
+def _write_shared_memory() -> None:
+    """Write where others would find it: a private file system in this place is harmless."""
+    if os.stat("/dev/shm").st_dev == os.stat(os.environ["TMPDIR"]).st_dev or _is_private("/dev/shm"):
+        raise PermissionError
+    _write(f"/dev/shm/arena-escape-{os.getpid()}")
+
+
+def _is_private(path: str) -> bool:
+    return os.stat(path).st_uid == os.getuid() or os.statvfs(path).f_files <= 20000
+
+
+def _write_null() -> None:
+    with open("/dev/null", "wb") as file:
+        file.write(b"x")
+
+
+def _succeeds(attempt: Callable[[], object]) -> bool:
+    try:
+        attempt()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -1,0 +1,205 @@
+"""The arena's end of the launcher: starts it, sends it plans, and puts a new one in its place if it dies."""
+
+from __future__ import annotations
+
+import array
+import atexit
+import contextlib
+import ctypes
+import errno
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.errors import BotError, VoidMatchError
+from arena.isolation.control_groups import remove_stale_groups
+
+ANSWER_SECONDS = 20.0
+"""A launcher that takes longer has been stopped by somebody; another takes its place."""
+
+SCRATCH_PREFIX = "arena-bot-"
+_PR_SET_CHILD_SUBREAPER = 36
+_OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A bot that has been launched, with what is needed to end it."""
+
+    pid: int
+    uid: int | None
+    plan: dict[str, Any]
+
+
+class Launcher:
+    """One launcher process, and the bots that it watches over.
+
+    Attributes:
+        alive: the bots that have been launched and not been ended, by their process numbers.
+        owns_every_child: this process starts nothing but bots in sessions of their own.
+    """
+
+    def __init__(self, owns_every_child: bool) -> None:
+        self.owns_every_child = owns_every_child
+        self.alive: dict[int, Launched] = {}
+        self._owner = os.getpid()
+        self._process, self._socket = _start()
+
+    @property
+    def pid(self) -> int:
+        """The launcher's own process number."""
+        return self._process.pid
+
+    def launch(self, plan: dict[str, Any], descriptors: Sequence[int]) -> Launched:
+        """Launch a bot.
+
+        Args:
+            plan: from ``make_plan``.
+            descriptors: its stdin, stdout and stderr.
+
+        Raises:
+            BotError: of kind start, if its program can't be executed.
+            VoidMatchError: if this machine has no room for a process, or a step of its confinement failed.
+        """
+        read_end, write_end = os.pipe()
+        try:
+            reply = self._ask({"launch": plan}, [*descriptors, write_end])
+            os.close(write_end)
+            write_end = -1
+            if "pid" not in reply:
+                raise _failure(reply["failed"])
+            launched = Launched(reply["pid"], reply["uid"], plan)
+            self.alive[launched.pid] = launched
+            report = _read_all(read_end)
+        finally:
+            os.close(read_end)
+            if write_end >= 0:
+                os.close(write_end)
+        if report:
+            os.waitpid(launched.pid, 0)
+            self.forget(launched.pid)
+            raise _failure(json.loads(report))
+        return launched
+
+    def forget(self, pid: int) -> None:
+        """Have everything removed that a bot has left, once its group has been killed and itself reaped."""
+        if self.alive.pop(pid, None) is not None:
+            with contextlib.suppress(VoidMatchError):
+                self._ask({"ended": pid}, [])
+
+    def _ask(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
+        """Send a request and return the reply, starting the launcher anew once if it has died."""
+        for _ in range(2):
+            try:
+                return self._exchange(request, descriptors)
+            except OSError:
+                self._replace()
+        raise VoidMatchError("the launcher of bots was killed, twice in a row")
+
+    def _exchange(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
+        message = json.dumps(request).encode()
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+        self._socket.sendmsg([message], rights)
+        reply = self._socket.recv(1 << 16)
+        if not reply:
+            raise ConnectionError("the launcher has gone")
+        answer: dict[str, Any] = json.loads(reply)
+        return answer
+
+    def _replace(self) -> None:
+        """Put a new launcher in a dead one's place and hand it the bots that are alive."""
+        self._process.kill()
+        self._socket.close()
+        self._process.wait()
+        self._process, self._socket = _start()
+        for bot in self.alive.values():
+            with contextlib.suppress(OSError):
+                self._exchange({"adopt": bot.plan, "pid": bot.pid, "uid": bot.uid}, [])
+
+    def close(self) -> None:
+        """Let it end what is left, and leave."""
+        if self._owner == os.getpid():
+            self._socket.close()
+            self._process.wait()
+
+
+def _start() -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """Start a launcher; return it and our end of its socket."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.py"))],
+            stdin=theirs.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    ours.settimeout(ANSWER_SECONDS)
+    return process, ours
+
+
+_launcher: Launcher | None = None
+_owner_pid = 0
+
+
+def expect_bots(owns_every_child: bool = False) -> Launcher:
+    """Make this process ready to launch bots: adopt orphans and start the launcher. The second time, only return it.
+
+    Args:
+        owns_every_child: this process starts nothing but bots in sessions of their own.
+    """
+    global _launcher, _owner_pid
+    if _launcher is None or _owner_pid != os.getpid():
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        remove_stale()
+        _launcher, _owner_pid = Launcher(owns_every_child), os.getpid()
+        atexit.register(dismiss_launcher)
+    return _launcher
+
+
+def dismiss_launcher() -> None:
+    """End the launcher; for a process that has ended all its bots and stays."""
+    global _launcher
+    if _launcher is not None and _owner_pid == os.getpid():
+        _launcher.close()
+    _launcher = None
+
+
+def make_scratch() -> str:
+    """Return a new directory for one bot; its name tells whose it is."""
+    return tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{os.getpid()}-")
+
+
+def remove_stale() -> None:
+    """Remove what processes left that were killed together with their launchers."""
+    remove_stale_groups()
+    for path in Path(tempfile.gettempdir()).glob(f"{SCRATCH_PREFIX}*-*"):
+        owner = path.name.split("-")[2]
+        if owner.isdigit() and not Path("/proc", owner).exists():
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _read_all(descriptor: int) -> bytes:
+    """Return what comes until the exec closes the pipe."""
+    report = b""
+    while chunk := os.read(descriptor, 4096):
+        report += chunk
+    return report
+
+
+def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:
+    """Return the exception for a launch that failed: the bot's fault if its program can't be executed, else ours."""
+    step, number, subject = report["step"], report["errno"], report["subject"]
+    reason = os.strerror(number) if number else "it failed"
+    if step == "exec" and number not in _OUR_ERRNOS:
+        return BotError("start", f"{subject} can't be executed: {reason}")
+    return VoidMatchError(f"no bot can be launched: {step}{f' {subject}' if subject else ''}: {reason}")

@@ -1,0 +1,213 @@
+"""Which isolation levels this machine gives: found out by a program that really tries to escape.
+
+==============  ====================================================================================================
+``none``        a session of its own, a clean environment, no inherited descriptors; under root another uid
+``limits``      + resource limits, no_new_privs
+``landlock``    + Landlock (files, TCP, signals) and a seccomp filter; needs nothing installed
+``bubblewrap``  namespaces for files, processes, network and the rest instead of Landlock; needs ``bwrap``
+==============  ====================================================================================================
+
+Where control groups can be made, every level but ``none`` also holds memory and processes in sum: "+cgroup".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.errors import ArenaError, UsageError
+from arena.isolation.bubblewrap import find_bubblewrap
+from arena.isolation.control_groups import find_group_home
+from arena.isolation.landlock import landlock_abi
+from arena.isolation.launching import expect_bots, make_scratch
+from arena.isolation.plans import Isolation, is_root, make_plan
+from arena.isolation.seccomp import ARCHITECTURES
+from arena.records import ISOLATION_LEVELS, Bot, Limits
+
+SELF_TEST_SECONDS = 20.0
+
+_OPEN_BELOW_LANDLOCK = frozenset(
+    {
+        "read a file of the operator's",
+        "list a directory of the operator's",
+        "write a file elsewhere",
+        "write into the system's temporary directory",
+        "write into shared memory",
+        "connect to a port",
+        "make a socket",
+        "signal the arena",
+        "read the arena's environment",
+        "trace the arena",
+        "change the arena's limits",
+        "leave its session",
+        "make a user namespace",
+        "use io_uring",
+        "make a System V shared memory segment",
+        "leave its core",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What trying a level has shown.
+
+    Attributes:
+        isolation: the level.
+        escapes: what the program managed that the level forbids.
+        problem: why the level can't be had; empty if it can.
+    """
+
+    isolation: Isolation
+    escapes: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def is_available(self) -> bool:
+        """Whether bots can be run at this level."""
+        return not self.problem
+
+
+def choose_isolation(wanted: str) -> Isolation:
+    """Return the level to run under.
+
+    Args:
+        wanted: a level, with "+cgroup" behind it to demand control groups; or "auto" for the strongest there is.
+
+    Raises:
+        UsageError: if the level is unknown or this machine can't give it.
+    """
+    level, plus, rest = wanted.partition("+")
+    if wanted != "auto" and (
+        level not in ISOLATION_LEVELS or (plus and rest != "cgroup") or (level == "none" and plus)
+    ):
+        known = ", ".join(repr(known) for known in ISOLATION_LEVELS)
+        raise UsageError(f"isolation = {wanted!r}: accepted is 'auto', {known}, each but 'none' also with '+cgroup'")
+    if wanted == "auto":
+        findings = (try_level(name) for name in reversed(ISOLATION_LEVELS))
+        return next((finding.isolation for finding in findings if finding.is_available), Isolation())
+    finding = try_level(level)
+    if not finding.is_available:
+        raise UsageError(
+            f"isolation = {wanted!r}: this machine can't give it: {finding.problem}; 'auto' takes the best it has,"
+            " and arena doctor tells what that is"
+        )
+    if plus and not finding.isolation.groups:
+        raise UsageError(f"isolation = {wanted!r}: {no_groups()}; without '+cgroup' limits are per process")
+    return finding.isolation
+
+
+def no_groups() -> str:
+    """Say why there are no control groups."""
+    return "no control group for memory and processes can be made here, which takes root or a delegated systemd unit"
+
+
+@functools.cache
+def try_level(level: str) -> Finding:
+    """Find out whether this machine gives a level, with control groups if it can, without them otherwise."""
+    problem = _what_is_missing(level)
+    if problem:
+        return Finding(Isolation(level), problem=problem)
+    if level != "none" and find_group_home() is not None:
+        finding = _self_test(Isolation(level, groups=True))
+        if finding.is_available:
+            return finding
+    return _self_test(Isolation(level))
+
+
+def _what_is_missing(level: str) -> str:
+    """Say what is not there, without trying."""
+    if sys.platform != "linux":
+        return "" if level == "none" else "it needs Linux"
+    if level in ("landlock", "bubblewrap") and os.uname().machine not in ARCHITECTURES:
+        return f"there is no system call filter for {os.uname().machine}, only for {' and '.join(ARCHITECTURES)}"
+    if level == "landlock" and landlock_abi() < 1:
+        return "the kernel has no Landlock (it came with Linux 5.13 and may be switched off: lsm=landlock,…)"
+    if level == "bubblewrap" and find_bubblewrap() is None:
+        return "bwrap is not installed (apt install bubblewrap, dnf install bubblewrap)"
+    return ""
+
+
+def _self_test(isolation: Isolation) -> Finding:
+    try:
+        outcome = _try_to_escape(isolation)
+    except (ArenaError, OSError) as error:
+        return Finding(isolation, problem=str(error))
+    escapes = set(outcome["escapes"])
+    if isolation.level == "none":
+        return Finding(isolation, tuple(escapes))
+    forbidden = escapes - (_OPEN_BELOW_LANDLOCK if isolation.level == "limits" else set())
+    if outcome["refused"]:
+        return Finding(isolation, problem=f"bots could not {' or '.join(outcome['refused'])}")
+    if forbidden:
+        return Finding(isolation, tuple(escapes), f"a test program could {', '.join(sorted(forbidden))}")
+    if is_root() and outcome["uid"] == 0:
+        return Finding(isolation, tuple(escapes), "a test program ran as root")
+    return Finding(isolation, tuple(escapes))
+
+
+def _try_to_escape(isolation: Isolation) -> dict[str, Any]:
+    """Run the program that tries, and return what it says."""
+    with tempfile.TemporaryDirectory(prefix="arena-outside-") as outside, socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        Path(outside).chmod(0o777)
+        secret = Path(outside, "secret")
+        secret.write_text("secret")
+        secret.chmod(0o644)
+        program = str(Path(__file__).with_name("escape.py"))
+        arguments = (str(secret), outside, str(listener.getsockname()[1]), str(os.getpid()))
+        command = (sys.executable, "-I", "-S", program, *arguments)
+        return _run(Bot("self-test", "1", command, str(Path(program).parent), own_files=(program,)), isolation)
+
+
+def _run(bot: Bot, isolation: Isolation) -> dict[str, Any]:
+    launcher = expect_bots()
+    read_end, write_end = os.pipe()
+    null = os.open(os.devnull, os.O_RDWR)
+    launched = None
+    try:
+        plan = make_plan(bot, isolation, Limits(), make_scratch())
+        launched = launcher.launch(plan, (null, write_end, write_end))
+        os.close(write_end)
+        write_end = -1
+        said = _read_in_time(read_end)
+    finally:
+        for descriptor in (read_end, write_end, null):
+            if descriptor >= 0:
+                os.close(descriptor)
+        if launched is not None:
+            with contextlib.suppress(OSError):
+                os.killpg(launched.pid, signal.SIGKILL)
+            os.waitpid(launched.pid, 0)
+            launcher.forget(launched.pid)
+    lines = said.decode(errors="replace").strip().splitlines()
+    try:
+        outcome: dict[str, Any] = json.loads(lines[-1])
+    except (ValueError, IndexError):
+        raise ArenaError(f"a test program did not run: {lines[-1] if lines else 'it said nothing'}") from None
+    return outcome
+
+
+def _read_in_time(descriptor: int) -> bytes:
+    said = b""
+    deadline = time.monotonic() + SELF_TEST_SECONDS
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    while (left := deadline - time.monotonic()) > 0 and poll.poll(left * 1000):
+        chunk = os.read(descriptor, 65536)
+        if not chunk:
+            break
+        said += chunk
+    return said

@@ -1,0 +1,175 @@
+"""What the launcher is told: from a bot, a level and limits to a plan. All policy is here.
+
+A plan is a map of JSON types: ``command``, ``environment`` and ``directory``; ``scratch``, the directory that is
+removed with the bot; ``other_uid``; ``control_groups``; ``mounts``; ``rlimits``; ``no_new_privs``; ``landlock``;
+``seccomp`` and ``seccomp_at``, the descriptor in which a wrapping program expects the filter.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.errors import UsageError
+from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, find_bubblewrap, wrapped
+from arena.isolation.control_groups import find_group_home, group_plans
+from arena.isolation.landlock import ABI_WITH_SCOPES, landlock_abi, ruleset
+from arena.isolation.reachable import READ_ONLY_SYSTEM, behind_closed_doors, readable_paths
+from arena.isolation.seccomp import assemble_filter
+from arena.records import MEBIBYTE, Bot, Limits
+
+MARK = "ARENA_BOT"
+"""The environment variable that every bot is launched with."""
+
+LEAST_ADDRESS_SPACE_BYTES = 4096 * MEBIBYTE
+"""Java and Node reserve gigabytes of addresses that they never use."""
+
+
+SPARE_PROCESSES = 32
+"""RLIMIT_NPROC counts everything the user runs, and other bots come and go: it is the last resort, behind the watch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """A level that this machine has been found to give.
+
+    Attributes:
+        level: one of ``ISOLATION_LEVELS``.
+        groups: whether control groups hold the sum of memory and processes.
+    """
+
+    level: str = "none"
+    groups: bool = False
+
+    @property
+    def label(self) -> str:
+        """The level as records show it: "landlock" or "landlock+cgroup"."""
+        return f"{self.level}+cgroup" if self.groups else self.level
+
+
+def is_root() -> bool:
+    """Tell whether the arena runs as root; bots then run under uids of their own."""
+    return os.geteuid() == 0
+
+
+def can_mount() -> bool:
+    """Tell whether this process has CAP_SYS_ADMIN, which a private view of the file system needs."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("CapEff:"):
+            return bool(int(line.split()[1], 16) >> 21 & 1)
+    return False
+
+
+def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> dict[str, Any]:
+    """Return the plan for launching a bot.
+
+    Raises:
+        UsageError: if bots run under another uid and that one can't get to the bot's files.
+    """
+    environment = clean_environment(scratch)
+    own = bot.own_files or (bot.directory,)
+    readable = readable_paths(bot.command, bot.directory, own, environment["PATH"])
+    level = isolation.level
+    plan: dict[str, Any] = {
+        "command": list(bot.command),
+        "environment": environment,
+        "directory": bot.directory,
+        "scratch": scratch,
+        "other_uid": is_root(),
+        "control_groups": [],
+        "mounts": _mounts(readable, scratch, limits) if is_root() else None,
+        "rlimits": [],
+        "no_new_privs": level != "none",
+        "landlock": None,
+        "seccomp": None,
+        "seccomp_at": None,
+    }
+    if level == "none":
+        return plan
+    if isolation.groups and (home := find_group_home()) is not None:
+        plan["control_groups"] = group_plans(home, limits)
+    plan["rlimits"] = _rlimits(limits, isolation.groups)
+    if level == "landlock":
+        plan["landlock"] = ruleset(landlock_abi(), (*READ_ONLY_SYSTEM, *readable), scratch)
+    if level in ("landlock", "bubblewrap"):
+        plan["seccomp"] = _filter(isolation, level).hex()
+    if level == "bubblewrap":
+        program = find_bubblewrap() or "bwrap"
+        plan["command"] = wrapped(program, bot.command, bot.directory, readable, scratch, limits)
+        plan["seccomp_at"] = SECCOMP_DESCRIPTOR
+        plan["directory"] = "/"
+    return plan
+
+
+def clean_environment(scratch: str) -> dict[str, str]:
+    """Return the whole environment of a bot: nothing of the operator's reaches it.
+
+    The arena's own interpreter comes first on PATH, so that ``python3`` in a ``bot.toml`` finds ``arena.botkit``.
+    """
+    interpreter = str(Path(sys.executable).parent)
+    return {
+        "PATH": os.pathsep.join([interpreter, "/usr/local/bin", "/usr/bin", "/bin"]),
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        MARK: "1",
+    }
+
+
+def _filter(isolation: Isolation, level: str) -> bytes:
+    confined = level == "bubblewrap" or is_root() or landlock_abi() >= ABI_WITH_SCOPES
+    return assemble_filter(os.uname().machine, may_signal=confined, may_memfd=isolation.groups)
+
+
+def _mounts(readable: tuple[str, ...], scratch: str, limits: Limits) -> dict[str, Any] | None:
+    """Return the bot's private view of the file system; None where this process may not mount."""
+    closed = behind_closed_doors(readable, scratch)
+    if can_mount():
+        return {"replace": closed, "private": {scratch: limits.scratch_bytes, "/dev/shm": limits.scratch_bytes}}
+    if closed:
+        raise UsageError(
+            f"the arena runs as root, and bots under other uids: those can't enter {next(iter(closed))}, where"
+            f" {next(iter(closed.values()))[0]} is; run the arena as an ordinary user, or move it where others may read"
+        )
+    return None
+
+
+def _rlimits(limits: Limits, groups: bool) -> list[tuple[int, int, int]]:
+    wanted = {
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NOFILE: limits.open_files,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_MEMLOCK: 8 * MEBIBYTE,
+    }
+    if not groups:
+        wanted[resource.RLIMIT_DATA] = limits.memory_bytes
+        wanted[resource.RLIMIT_AS] = max(LEAST_ADDRESS_SPACE_BYTES, 4 * limits.memory_bytes)
+        wanted[resource.RLIMIT_NPROC] = limits.processes + _processes_of_user() + SPARE_PROCESSES
+    found = []
+    for number, value in wanted.items():
+        _, hard = resource.getrlimit(number)
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        found.append((number, value, value))
+    return found
+
+
+def _processes_of_user() -> int:
+    """Return how many processes and threads this user has, for RLIMIT_NPROC counts them all; 0 for a bot's own uid."""
+    if is_root():
+        return 0
+    count, uid = 0, os.getuid()
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                if entry.stat().st_uid == uid:
+                    count += len(os.listdir(f"/proc/{entry.name}/task"))
+            except OSError:
+                continue
+    return count

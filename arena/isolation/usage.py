@@ -1,0 +1,206 @@
+"""What a bot uses, with all it started, and which limit it has broken. Read from /proc and from its control groups.
+
+A ``Watch`` looks at most ten times a second, so a fast turn pays nothing for it. What the kernel holds exactly (a
+control group, a resource limit) is held in between as well; the watch then says which limit it was, and how much.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.isolation import control_groups, sweeping
+from arena.isolation.launching import Launched
+from arena.records import MEBIBYTE, Limits
+
+LOOK_SECONDS = 0.1
+MOST_FILES = 15_000
+"""In a scratch directory: counting them must not take long."""
+
+_NEAR = 0.9
+"""A bot that dies with this share of its memory limit in use has died of it."""
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_MEMORY_WORDS = ("MemoryError", "bad_alloc", "OutOfMemory", "out of memory", "Cannot allocate memory", "heap limit")
+
+
+class Usage(NamedTuple):
+    """What a bot's processes use together."""
+
+    children_cpu_seconds: float
+    memory_bytes: int
+    threads: int
+    most_open_files: int
+
+
+class Watch:
+    """Watches one bot.
+
+    Attributes:
+        children_cpu_seconds: CPU time of all processes it started, as last seen.
+        looked_at: when, as ``time.perf_counter()`` tells.
+    """
+
+    def __init__(self, launched: Launched, limits: Limits, is_limited: bool) -> None:
+        self._launched = launched
+        self._limits = limits
+        self._is_limited = is_limited
+        self._groups = launched.plan["control_groups"]
+        self._main = launched.pid
+        self._helpers: set[int] = set()
+        self._peak_memory_bytes = 0
+        self.children_cpu_seconds = 0.0
+        self.looked_at = time.perf_counter()
+
+    def look(self) -> str | None:
+        """Measure, and return which limit is broken, with the figures; None if all are kept."""
+        self.looked_at = time.perf_counter()
+        usage = self._measure()
+        self.children_cpu_seconds = usage.children_cpu_seconds
+        self._peak_memory_bytes = max(self._peak_memory_bytes, usage.memory_bytes)
+        return self._broken(usage) if self._is_limited else None
+
+    def _broken(self, usage: Usage) -> str | None:
+        limits = self._limits
+        memory = usage.memory_bytes
+        if memory > limits.memory_bytes and not self._groups and self._proportional_memory() > limits.memory_bytes:
+            return f"{_mebibytes(memory)} of memory; memory_bytes allows {_mebibytes(limits.memory_bytes)}"
+        refused = control_groups.breaches(self._groups)
+        if refused["memory"]:
+            return self._memory_broken()
+        if usage.threads >= limits.processes or refused["processes"]:
+            return f"{usage.threads} processes and threads, and more refused; processes allows {limits.processes}"
+        if usage.most_open_files >= limits.open_files:
+            return f"{usage.most_open_files} open files; open_files allows {limits.open_files}"
+        return self._files_broken()
+
+    def _memory_broken(self) -> str:
+        return f"more memory than memory_bytes allows, which is {_mebibytes(self._limits.memory_bytes)}"
+
+    def _files_broken(self) -> str | None:
+        total, largest, files, is_full = self._scratch_use()
+        limits = self._limits
+        if files >= MOST_FILES:
+            return f"{files:,} files and directories in the scratch directory; at most {MOST_FILES:,} are allowed"
+        if largest >= limits.file_bytes:
+            return f"a file of {_mebibytes(largest)}; file_bytes allows {_mebibytes(limits.file_bytes)}"
+        if total > limits.scratch_bytes or is_full:
+            return (
+                f"{_mebibytes(total)} in the scratch directory; scratch_bytes allows {_mebibytes(limits.scratch_bytes)}"
+            )
+        return None
+
+    def why_it_died(self, exit_text: str, usage: resource.struct_rusage | None, stderr_tail: bytes) -> str | None:
+        """Return which limit a bot that has just died had broken; None if it died of something else.
+
+        Args:
+            exit_text: how it ended.
+            usage: of the dead process.
+            stderr_tail: its last words.
+        """
+        if not self._is_limited:
+            return None
+        if control_groups.breaches(self._groups)["memory"]:
+            return f"{self._memory_broken()}: {exit_text}"
+        if "SIGXFSZ" in exit_text:
+            return f"a file larger than file_bytes allows, which is {_mebibytes(self._limits.file_bytes)}: {exit_text}"
+        if exit_text == "exit status 0":
+            return None
+        peak = max(self._peak_memory_bytes, usage.ru_maxrss * 1024 if usage is not None else 0)
+        said = any(word.encode() in stderr_tail for word in _MEMORY_WORDS)
+        if said or peak >= _NEAR * self._limits.memory_bytes:
+            return (
+                f"it got no more memory, with a peak of {_mebibytes(peak)}; memory_bytes allows"
+                f" {_mebibytes(self._limits.memory_bytes)}: {exit_text}"
+            )
+        return None
+
+    def cpu_broken(self, cpu_seconds: float) -> str | None:
+        """Return that a bot has used too much CPU time in a match, or None."""
+        allowed = self._limits.cpu_seconds
+        if allowed is None or cpu_seconds <= allowed:
+            return None
+        return f"{cpu_seconds:.2f} s of CPU time in this match; cpu_seconds allows {allowed:g}"
+
+    def find_bot(self) -> int | None:
+        """Return the bot's own process: behind a wrapping program it is the only child of that one's only child."""
+        if self._launched.plan["seccomp_at"] is None:
+            return self._main
+        for helper in sweeping.children(self._launched.pid):
+            for bot in sweeping.children(helper):
+                self._main, self._helpers = bot, {self._launched.pid, helper}
+                return bot
+        return None
+
+    def _measure(self) -> Usage:
+        cpu = 0.0
+        memory = threads = files = 0
+        for pid in self._members():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                own_cpu, children_cpu, own_threads = _stat(pid)
+                cpu += children_cpu if pid == self._main else own_cpu + children_cpu
+                threads += own_threads
+                memory += _bytes_in(f"/proc/{pid}/status", (b"RssAnon:", b"RssShmem:"))
+                files = max(files, _open_files(pid))
+        return Usage(max(cpu, self.children_cpu_seconds), memory, threads, files)
+
+    def _members(self) -> set[int]:
+        return sweeping.members(self._launched.pid, self._launched.uid) - self._helpers
+
+    def _proportional_memory(self) -> int:
+        """Return the memory of all processes, what they share counted once."""
+        return sum(_bytes_in(f"/proc/{pid}/smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) for pid in self._members())
+
+    def _scratch_use(self) -> tuple[int, int, int, bool]:
+        """Return the bytes in the scratch directory, the largest file's, the number of files, and whether it is full.
+
+        Where the bot has a file system of its own there, it is looked at through the bot's eyes.
+        """
+        scratch = self._launched.plan["scratch"]
+        seen = f"/proc/{self._main}/root{scratch}"
+        place = seen if os.path.isdir(seen) else scratch
+        total = largest = files = 0
+        for parent, directories, names in os.walk(place):
+            files += len(directories) + len(names)
+            if files > MOST_FILES:
+                break
+            for name in names:
+                with contextlib.suppress(OSError):
+                    size = os.lstat(os.path.join(parent, name)).st_size
+                    total, largest = total + size, max(largest, size)
+        is_full = False
+        with contextlib.suppress(OSError):
+            system = os.statvfs(place)
+            own = system.f_blocks * system.f_frsize <= self._limits.scratch_bytes
+            is_full = own and (system.f_bfree == 0 or system.f_ffree == 0)
+        return total, largest, files, is_full
+
+
+def _stat(pid: int) -> tuple[float, float, int]:
+    """Return the CPU time of a process, that of the children it has reaped, and its threads (proc_pid_stat(5))."""
+    fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    user, system, children_user, children_system = (int(ticks) / _TICKS for ticks in fields[11:15])
+    return user + system, children_user + children_system, int(fields[17])
+
+
+def _bytes_in(path: str, keys: tuple[bytes, ...]) -> int:
+    """Return the sum of some lines of a file that tells sizes in kB; 0 if the process has gone."""
+    total = 0
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(path).read_bytes().splitlines():
+            if line.startswith(keys):
+                total += int(line.split()[1]) * 1024
+    return total
+
+
+def _open_files(pid: int) -> int:
+    directory = f"/proc/{pid}/fd"
+    return os.stat(directory).st_size or len(os.listdir(directory))
+
+
+def _mebibytes(size: int) -> str:
+    return f"{size / MEBIBYTE:.0f} MiB" if size >= 10 * MEBIBYTE else f"{size:,} bytes"

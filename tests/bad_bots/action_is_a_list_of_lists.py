@@ -1,0 +1,5 @@
+"""Sends lists for numbers."""
+
+from _wire import play_with
+
+play_with(action=[[0], [0]])

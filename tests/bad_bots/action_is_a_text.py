@@ -1,0 +1,5 @@
+"""Sends a text for a square."""
+
+from _wire import play_with
+
+play_with(action="a1")

@@ -1,0 +1,10 @@
+"""Has a child think while the other is to act."""
+
+import os
+
+from _wire import answer, play, send
+
+if os.fork() == 0:
+    while True:
+        pass
+play(lambda message: send(answer(message)))

@@ -1,0 +1,13 @@
+"""Floods stderr for ever."""
+
+import os
+
+from _wire import play
+
+
+def flood(message):
+    while True:
+        os.write(2, b"x" * 65536)
+
+
+play(flood)

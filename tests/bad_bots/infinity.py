@@ -1,0 +1,5 @@
+"""Sends infinity."""
+
+from _wire import play_with
+
+play_with(action=[float("inf"), 1])

@@ -1,0 +1,16 @@
+"""Takes memory through shared memory."""
+
+from pathlib import Path
+
+from _wire import play
+
+
+def hog(message):
+    for number in range(20):
+        with Path(f"/dev/shm/arena-zoo-{number}").open("wb") as file:
+            for _ in range(40):
+                file.write(b"x" * 1_000_000)
+    raise SystemExit("enough: nobody held me")
+
+
+play(hog)

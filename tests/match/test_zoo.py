@@ -1,0 +1,50 @@
+"""Every bad bot in a tournament against honest ones: the right fault, nobody hurt, nothing left.
+
+By default at the level that bots are run at on this machine; ``pytest -m soak`` plays all of them at all levels.
+"""
+
+import pytest
+
+from arena.isolation.levels import choose_isolation, try_level
+from arena.records import FAULT_KINDS, ISOLATION_LEVELS
+from tests.zoo import BAD_BOTS, ZOO, judge, play_zoo_bot, remove_system_v_segments
+
+STRONG = ("landlock", "bubblewrap")
+AVAILABLE = [level for level in ISOLATION_LEVELS if try_level(level).is_available]
+
+
+def check(name, level):
+    outcome = play_zoo_bot(name, level, inline=choose_isolation(level).level in STRONG)
+    try:
+        verdict = judge(name, level, outcome)
+    finally:
+        remove_system_v_segments()
+    assert not verdict.startswith("WRONG"), verdict
+
+
+def test_the_zoo_is_complete():
+    files = {path.stem for path in BAD_BOTS.glob("*.py")} - {"_wire"}
+    assert files == set(ZOO)
+    assert len(ZOO) >= 60
+    assert {entry["expect"] for entry in ZOO.values()} <= {*FAULT_KINDS, "contained", "still", "honest"}
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_a_bad_bot_hurts_nobody(name):
+    check(name, "auto")
+
+
+SAMPLE = ("never_answers", "memory_by_children", "fork_bomb", "leaves_a_daemon", "a_grandchild_plays", "reads_secrets")
+
+
+@pytest.mark.parametrize("level", AVAILABLE)
+@pytest.mark.parametrize("name", SAMPLE)
+def test_at_every_level_some(name, level):
+    check(name, level)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("level", AVAILABLE)
+@pytest.mark.parametrize("name", ZOO)
+def test_at_every_level_all(name, level):
+    check(name, level)

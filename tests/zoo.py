@@ -1,0 +1,311 @@
+"""The zoo: bad bots in tournaments against honest ones. ``tests/bad_bots/zoo.toml`` says what must come of each.
+
+Used by ``tests/match/test_zoo.py`` and by ``benchmarks/zoo.py``, which makes the table of levels and bots.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import socket
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from arena.errors import ArenaError
+from arena.isolation.control_groups import find_group_home
+from arena.isolation.launcher import FIRST_UID, LAST_UID
+from arena.isolation.levels import choose_isolation
+from arena.isolation.plans import MARK, Isolation
+from arena.match.runner import MatchRunner
+from arena.records import MatchSpec
+from arena.store.rows import row_of
+from arena.store.store import Store
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+from arena.tournament.executors import LocalExecutor, Played, Void
+
+BAD_BOTS = Path(__file__).parent / "bad_bots"
+BOTS = Path(__file__).parents[1] / "bots"
+ZOO: dict[str, dict[str, Any]] = tomllib.loads((BAD_BOTS / "zoo.toml").read_text(encoding="utf-8"))
+
+MARKS = ("arena-bot-", "arena-zoo-0", "arena-zoo-1", "arena-escape-")
+"""How the names begin of what bots of the zoo might leave."""
+
+_workshop: Path | None = None
+
+
+def workshop() -> Path:
+    """Return a directory for bots, open to all, that is removed at the end."""
+    global _workshop
+    if _workshop is None:
+        _workshop = Path(tempfile.mkdtemp(prefix="arena-zoo-"))
+        _workshop.chmod(0o755)
+        atexit.register(shutil.rmtree, _workshop, ignore_errors=True)
+    return _workshop
+
+
+def bad_bot(name: str) -> Path:
+    """Return the directory of a bot from ``tests/bad_bots``, with a ``bot.toml``."""
+    return _bot_directory(name, [BAD_BOTS / f"{name}.py", BAD_BOTS / "_wire.py"])
+
+
+def honest_bot(name: str) -> Path:
+    """Return the directory of ``bots/minimal`` under another name."""
+    return _bot_directory(name, [BOTS / "minimal" / "bot.py"])
+
+
+def _bot_directory(name: str, files: list[Path]) -> Path:
+    directory = workshop() / name
+    if not directory.exists():
+        directory.mkdir()
+        for file in files:
+            shutil.copy(file, directory / file.name)
+        (directory / "bot.toml").write_text(f'name = "{name}"\ncommand = ["python3", "{files[0].name}"]\n')
+    return directory
+
+
+class InlineExecutor:
+    """Plays in this process: quick to start, for levels at which a bot can't hurt it."""
+
+    def __init__(self, isolation: Isolation, limits: Any, fresh_bots: bool) -> None:
+        self._runner = MatchRunner(isolation, limits, fresh_bots)
+        self._again: list[MatchSpec] = []
+
+    def __enter__(self) -> InlineExecutor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.close()
+
+    def run(self, specs: Iterable[MatchSpec]) -> Iterator[list[Played | Void]]:
+        for spec in specs:
+            yield [self._play(spec)]
+            while self._again:
+                yield [self._play(self._again.pop())]
+
+    def _play(self, spec: MatchSpec) -> Played | Void:
+        try:
+            return Played(row_of(self._runner.play(spec)))
+        except ArenaError as error:
+            return Void(spec, str(error))
+
+    def play_again(self, spec: MatchSpec) -> None:
+        self._again.append(spec)
+
+
+@dataclass
+class Outcome:
+    """What came of a bad bot's tournament."""
+
+    faults: set[str] = field(default_factory=set)
+    details: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    honest_faults: list[str] = field(default_factory=list)
+    void: list[str] = field(default_factory=list)
+    off_turn_shares: list[float] = field(default_factory=list)
+    leftovers: set[str] = field(default_factory=set)
+    seconds: float = 0.0
+    records: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def got_through(self) -> bool:
+        return any(note.startswith("got through") for note in self.notes)
+
+
+def play_zoo_bot(name: str, level: str, inline: bool) -> Outcome:
+    """Play a bad bot's tournament at a level, in this process or in a worker."""
+    isolation = choose_isolation(level)
+    with tempfile.TemporaryDirectory(prefix="arena-zoo-") as text, socket.socket() as listener:
+        place = Path(text)
+        place.chmod(0o755)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        open_directory = place / "open"
+        open_directory.mkdir()
+        open_directory.chmod(0o777)
+        (open_directory / "precious").write_text("precious")
+        secret = place / "secret"
+        secret.write_text("the secret")
+        opponent = honest_bot("honest_a")
+        targets = {
+            "opponent": str(opponent / "bot.py"),
+            "secret": str(secret),
+            "store": str(place / "zoo.sqlite3"),
+            "open_directory": str(open_directory),
+            "port": str(listener.getsockname()[1]),
+        }
+        definition = load_definition(_write_definition(name, level, place, targets))
+        before = traces()
+        started = time.monotonic()
+        with contextlib.closing(Store(place / "zoo.sqlite3")) as store:
+            executor = (
+                InlineExecutor(isolation, definition.limits, definition.fresh_bots)
+                if inline
+                else LocalExecutor(1, isolation, definition.limits, definition.fresh_bots)
+            )
+            progress = run_tournament(definition, store, executor=executor)
+            records = list(store.records(store.tournament("zoo")))
+        outcome = _outcome(name, records)
+        outcome.void = list(progress.given_up.values())
+        outcome.seconds = time.monotonic() - started
+        outcome.leftovers = _settled(before)
+        if (open_directory / "precious").read_text() != "precious" or len(list(open_directory.iterdir())) != 1:
+            outcome.leftovers.add("the operator's directory was changed")
+        return outcome
+
+
+def _write_definition(name: str, level: str, place: Path, targets: dict[str, str]) -> Path:
+    entry = ZOO[name]
+    honest = [honest_bot("honest_a"), honest_bot("honest_b")]
+    if "opponent" in entry:
+        honest = [bad_bot(entry["opponent"])]
+    args = [targets[arg] for arg in entry.get("args", [])]
+    limits = {"stderr_bytes": "16 MiB", **entry.get("limits", {})}
+    lines = ['name = "zoo"', 'game = "differences"', "options = { size = 4 }", "opening_plies = 0"]
+    lines += [f'isolation = "{level}"', f"fresh_bots = {str(entry.get('fresh_bots', False)).lower()}"]
+    lines += [f"limits = {{ {', '.join(f'{key} = {value!r}' for key, value in limits.items())} }}", "[time_control]"]
+    lines += [f"per_action_seconds = {entry.get('per_action_seconds', 0.5)}", "margin_seconds = 0.1"]
+    lines += [f"startup_seconds = {entry.get('startup_seconds', 10.0)}"]
+    lines += [f'[[entrants]]\nbot = "{bad_bot(name)}"\nargs = {args!r}']
+    lines += [f'[[entrants]]\nbot = "{bot}"' for bot in honest]
+    path = place / "zoo.toml"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def _outcome(name: str, records: list[dict[str, Any]]) -> Outcome:
+    outcome = Outcome(records=records)
+    for record in records:
+        seats = [seat for seat, bot in enumerate(record["bots"]) if bot.split("@")[0] == name]
+        for fault in record["faults"]:
+            told = f"{fault['kind']}: {fault['detail']}"
+            if fault["seat"] in seats:
+                outcome.faults.add(fault["kind"])
+                outcome.details.append(told)
+            else:
+                outcome.honest_faults.append(told)
+        if not seats:
+            continue
+        seat = seats[0]
+        others = sum(other["wall_seconds"] for k, other in enumerate(record["seats"]) if k != seat)
+        outcome.off_turn_shares.append(record["seats"][seat]["off_turn_cpu_seconds"] / max(others, 1e-9))
+        outcome.notes += [str(note) for ply, note in record["notes"] if record["actions"][ply][0] == seat]
+    return outcome
+
+
+def traces() -> set[str]:
+    """Return everything a bot could have left on this machine."""
+    found = {f"process {path.name}: {_command(path)}" for path in _bot_processes()}
+    for directory in (Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")):
+        with contextlib.suppress(OSError):
+            found |= {str(path) for path in directory.iterdir() if path.name.startswith(MARKS)}
+    home = find_group_home()
+    for directory in set(home.directories.values()) if home is not None else ():
+        found |= {str(path) for path in Path(directory).glob("arena-bot-*")}
+    for kind in ("shm", "msg", "sem"):
+        with contextlib.suppress(OSError):
+            lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
+            found |= {f"System V {kind} {line.split()[1]}" for line in lines}
+    return found
+
+
+def _bot_processes() -> Iterator[Path]:
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if FIRST_UID <= path.stat().st_uid <= LAST_UID or f"{MARK}=1".encode() in (path / "environ").read_bytes():
+                yield path
+
+
+def _command(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        return (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    return "?"
+
+
+def _settled(before: set[str]) -> set[str]:
+    """Return what is there that was not before, once the kernel has had a moment to finish with the dead."""
+    deadline = time.monotonic() + 5.0
+    while (left := traces() - before) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return left
+
+
+def judge(name: str, level: str, outcome: Outcome) -> str:
+    """Return how a bad bot's tournament went: "held", "fault KIND", "got through", or "WRONG: …"."""
+    entry = ZOO[name]
+    expected = entry["expect"]
+    through = is_expected_to_get_through(name, level)
+    wrong = _what_is_wrong_anyway(entry, outcome, through)
+    if wrong:
+        return f"WRONG: {wrong}"
+    if through:
+        return _judge_got_through(entry, outcome)
+    if outcome.faults - {expected, entry.get("or_fault")}:
+        return f"WRONG: {outcome.details[:2]}"
+    if expected in ("contained", "honest", "still"):
+        if outcome.got_through:
+            return f"WRONG: {outcome.notes[0]}"
+        if expected == "still" and max(outcome.off_turn_shares) > 0.75:
+            return f"WRONG: worked off turn: {outcome.off_turn_shares}"
+        return "held" if expected == "contained" else "unharmed" if expected == "honest" else "kept still"
+    if not outcome.faults:
+        return "WRONG: no fault"
+    says = entry.get("says", "")
+    for detail in outcome.details:
+        if detail.startswith(f"{expected}:") and not any(part in detail for part in says.split("|")):
+            return f"WRONG: {detail!r} does not say {says!r}"
+    return f"{outcome.details[0].split(':')[0]} fault"
+
+
+def is_expected_to_get_through(name: str, level: str) -> bool:
+    """Tell whether a level is said not to hold a bot's deed."""
+    isolation = choose_isolation(level)
+    places = ZOO[name].get("gets_through", [])
+    conditions = {isolation.level}
+    if os.geteuid() != 0:
+        conditions.add(f"{isolation.level} as user")
+    if not isolation.groups:
+        conditions.add(f"{isolation.level} without cgroup")
+    return bool(conditions & set(places))
+
+
+def _what_is_wrong_anyway(entry: dict[str, Any], outcome: Outcome, through: bool) -> str:
+    leftovers = outcome.leftovers
+    if through and entry.get("leaves") == "sysv":
+        leftovers = {left for left in leftovers if not left.startswith("System V")}
+    if leftovers:
+        return f"left {sorted(leftovers)[:3]}"
+    if through and entry.get("instead") == "void":
+        return ""
+    if outcome.void:
+        return f"void: {outcome.void[:2]}"
+    if outcome.honest_faults:
+        return f"an honest bot was hurt: {outcome.honest_faults[:2]}"
+    return ""
+
+
+def _judge_got_through(entry: dict[str, Any], outcome: Outcome) -> str:
+    instead = entry.get("instead")
+    if entry["expect"] in ("contained",):
+        return "gets through" if outcome.got_through or outcome.void or outcome.honest_faults else "held"
+    if instead == "normal":
+        return "gets through" if not outcome.faults else f"WRONG: {outcome.details[:2]}"
+    return "gets through" if outcome.faults <= {instead, entry["expect"]} else f"WRONG: {outcome.details[:2]}"
+
+
+def remove_system_v_segments() -> None:
+    """Remove what ``makes_a_shared_memory_segment`` has left where it got through."""
+    import ctypes
+
+    libc = ctypes.CDLL(None)
+    for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]:
+        fields = line.split()
+        if FIRST_UID <= int(fields[7]) <= LAST_UID:
+            libc.shmctl(int(fields[1]), 0, None)
