@@ -15,7 +15,7 @@ LAYERS = [
     {"games", "protocol", "isolation"},
     {"players", "ratings", "report", "botkit"},
     {"match", "store"},
-    {"play"},
+    {"play", "conformance", "clock_test"},
     {"tournament"},
     {"cli"},
     {"__main__", "__init__"},

@@ -55,6 +55,18 @@ def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTour
     return latest
 
 
+def match_of(text: str) -> tuple[str, int]:
+    """Return the tournament and the number of a match.
+
+    Raises:
+        UsageError: if it is not written TOURNAMENT/NUMBER.
+    """
+    tournament, slash, number = text.rpartition("/")
+    if not slash or not (number.isascii() and number.isdigit()):
+        raise UsageError(f"match {text!r}: a match is written TOURNAMENT/NUMBER, such as quickstart/1")
+    return tournament, int(number)
+
+
 def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str) -> None:
     """Print a table."""
     click.echo(render_table(columns, rows, table_format))

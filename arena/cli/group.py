@@ -25,9 +25,12 @@ COMMANDS = {
     "leaderboard": "Rate all bots of a game over all tournaments.",
     "matches": "List the matches of a tournament.",
     "replay": "Step through a recorded match.",
+    "repro": "Start a recorded bot again, up to where it failed.",
     "verify": "Replay every record and recompute ranks and ratings.",
     "games": "List the games, or show the rules of one.",
     "bots": "List the submitted bots.",
+    "check": "Try out whether a bot keeps the protocol, step by step.",
+    "doctor": "Say what this machine can contain, and measure its clock.",
     "submit": "Check a bot and copy it into the arena.",
     "export": "Print records as JSON lines.",
 }

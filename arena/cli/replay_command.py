@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from arena.cli.common import home_option, show_result
-from arena.errors import UsageError
+from arena.cli.common import home_option, match_of, show_result
 from arena.report.tables import printable
 
 HELP = "Enter or Space: next   b: back   g: to the start   G: to the end   q: leave"
@@ -25,11 +24,9 @@ def command(match: str, home: str | None) -> None:
     from arena.match.replay import states_of
     from arena.tournament.arena_home import ArenaHome
 
-    tournament, slash, number = match.rpartition("/")
-    if not slash or not (number.isascii() and number.isdigit()):
-        raise UsageError(f"match {match!r}: a match is written TOURNAMENT/NUMBER, such as quickstart/1")
+    tournament, number = match_of(match)
     with ArenaHome(home, must_exist=True) as arena_home:
-        record = arena_home.store.record_of(arena_home.store.tournament(tournament), int(number))
+        record = arena_home.store.record_of(arena_home.store.tournament(tournament), number)
     pages = [_page(record, ply, game, state) for ply, (game, state) in enumerate(states_of(record))]
     if sys.stdin.isatty() and sys.stdout.isatty():
         _step_through(pages)

@@ -1,7 +1,7 @@
 """Between the clone and the exec: a child of the launcher puts itself into confinement and becomes the bot.
 
 In this order: its session, its control groups, its three pipes, its mount namespace, the Landlock rules, resource
-In this order: its session, its control groups, its three pipes, its mount namespace, the Landlock rules, resource
+limits, another uid, no_new_privs, Landlock, the seccomp filter. Standard library only.
 """
 
 from __future__ import annotations

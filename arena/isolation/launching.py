@@ -91,9 +91,10 @@ class Launcher:
 
     def forget(self, pid: int) -> None:
         """Have everything removed that a bot has left, once its group has been killed and itself reaped."""
-        if self.alive.pop(pid, None) is not None:
+        if pid in self.alive:
             with contextlib.suppress(VoidMatchError):
                 self._ask({"ended": pid}, [])
+            del self.alive[pid]
 
     def _ask(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
         """Send a request and return the reply, starting the launcher anew once if it has died."""

@@ -52,7 +52,7 @@ def readable_paths(command: tuple[str, ...], directory: str, own: tuple[str, ...
     if command[0] == sys.executable:
         needed |= {sys.prefix, sys.base_prefix}
     needed |= {os.path.realpath(path) for path in needed}
-    return tuple(sorted(path for path in needed if not _is_below(path, SYSTEM)))
+    return tuple(sorted(path for path in needed if not _is_below(path, READ_ONLY_SYSTEM)))
 
 
 def _arena() -> set[str]:

@@ -31,10 +31,19 @@ _MEMORY_WORDS = ("MemoryError", "bad_alloc", "OutOfMemory", "out of memory", "Ca
 class Usage(NamedTuple):
     """What a bot's processes use together."""
 
-    children_cpu_seconds: float
-    memory_bytes: int
-    threads: int
-    most_open_files: int
+    children_cpu_seconds: float = 0.0
+    memory_bytes: int = 0
+    threads: int = 0
+    most_open_files: int = 0
+
+    def or_more(self, other: Usage) -> Usage:
+        """Return the larger of each figure."""
+        return Usage(
+            max(self.children_cpu_seconds, other.children_cpu_seconds),
+            max(self.memory_bytes, other.memory_bytes),
+            max(self.threads, other.threads),
+            max(self.most_open_files, other.most_open_files),
+        )
 
 
 class Watch:
@@ -43,6 +52,7 @@ class Watch:
     Attributes:
         children_cpu_seconds: CPU time of all processes it started, as last seen.
         looked_at: when, as ``time.perf_counter()`` tells.
+        peak: the most that was seen of each.
     """
 
     def __init__(self, launched: Launched, limits: Limits, is_limited: bool) -> None:
@@ -52,7 +62,7 @@ class Watch:
         self._groups = launched.plan["control_groups"]
         self._main = launched.pid
         self._helpers: set[int] = set()
-        self._peak_memory_bytes = 0
+        self.peak = Usage()
         self.children_cpu_seconds = 0.0
         self.looked_at = time.perf_counter()
 
@@ -61,7 +71,7 @@ class Watch:
         self.looked_at = time.perf_counter()
         usage = self._measure()
         self.children_cpu_seconds = usage.children_cpu_seconds
-        self._peak_memory_bytes = max(self._peak_memory_bytes, usage.memory_bytes)
+        self.peak = self.peak.or_more(usage)
         return self._broken(usage) if self._is_limited else None
 
     def _broken(self, usage: Usage) -> str | None:
@@ -110,7 +120,7 @@ class Watch:
             return f"a file larger than file_bytes allows, which is {_mebibytes(self._limits.file_bytes)}: {exit_text}"
         if exit_text == "exit status 0":
             return None
-        peak = max(self._peak_memory_bytes, usage.ru_maxrss * 1024 if usage is not None else 0)
+        peak = max(self.peak.memory_bytes, usage.ru_maxrss * 1024 if usage is not None else 0)
         said = any(word.encode() in stderr_tail for word in _MEMORY_WORDS)
         if said or peak >= _NEAR * self._limits.memory_bytes:
             return (

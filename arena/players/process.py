@@ -43,6 +43,8 @@ class BotProcess(BotProgram):
         self._cpu_allowance: tuple[float, float] | None = None
         self._cpu_at_match = 0.0
         self._looked_until = 0.0
+        self._last_sent = b""
+        self._last_body = b""
 
     def whole_cpu_seconds(self) -> float:
         """Return the CPU time of the bot and of all it started, as far as it was last looked at."""
@@ -79,6 +81,8 @@ class BotProcess(BotProgram):
         self._cpu_allowance = (cpu_before, seconds) if on_cpu_clock else None
         self._thaw()
         self._unsent += frame
+        self._last_sent = frame
+        self._last_body = b""
         asked = time.perf_counter()
         deadline = asked + (max(1.0, WALL_FOR_CPU * seconds) if on_cpu_clock else seconds)
         self._write()
@@ -225,9 +229,14 @@ class BotProcess(BotProgram):
             return None
         if len(received) > end:
             raise BotError("protocol", f"{len(received) - end} bytes follow the answer; nothing may")
-        body = bytes(received[HEADER_BYTES:])
+        body = self._last_body = bytes(received[HEADER_BYTES:])
         received.clear()
         return body
+
+    def last_exchange(self) -> tuple[bytes, bytes]:
+        """Return the last question, as a frame, and what has come since, for showing to the bot's author."""
+        answer = len(self._last_body).to_bytes(HEADER_BYTES, "big") + self._last_body if self._last_body else b""
+        return self._last_sent, answer + self._received
 
     def _announced(self) -> int:
         try:
@@ -258,7 +267,7 @@ class BotProcess(BotProgram):
             return BotError("limit", broken)
         return BotError("exit", f"the bot exited{half}: {self.exit_text}")
 
-    def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> None:
+    def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:
         """End the bot; see ``BotProgram.end``."""
         self._lateness.close()
-        super().end(last_words, grace_seconds)
+        return super().end(last_words, grace_seconds)

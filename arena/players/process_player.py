@@ -7,6 +7,7 @@ from typing import Any
 
 from arena.errors import BotError, MatchStateError
 from arena.isolation.plans import Isolation
+from arena.isolation.usage import Usage
 from arena.players.player import Answer, Player, Request
 from arena.players.process import BotProcess
 from arena.protocol import messages
@@ -31,12 +32,18 @@ class ProcessPlayer(Player):
     Attributes:
         bot: what is launched.
         ready: what the bot said of itself when it started.
+        last_exchange: the last question and what came back, once the process has been ended.
+        peak: the most that its processes were seen to use, up to the last that has been ended.
+        left_by_itself: whether the process left when it was asked to.
     """
 
     def __init__(self, bot: Bot, isolation: Isolation, limits: Limits) -> None:
         self.bot = bot
         self.wants = Wants()
         self.ready = Ready()
+        self.last_exchange = (b"", b"")
+        self.peak = Usage()
+        self.left_by_itself = False
         self._isolation = isolation
         self._limits = limits
         self._process: BotProcess | None = None
@@ -76,11 +83,7 @@ class ProcessPlayer(Player):
     def ask(self, request: Request) -> Answer:
         """Ask the bot for an action."""
         process = self._running()
-        message = messages.act(self._match, request.ply, request.actions, request.seconds, request.bank_seconds)
-        if request.observation is not None:
-            message["observation"] = request.observation
-        if request.legal is not None:
-            message["legal"] = request.legal
+        message = self.question(request, self._match)
         on_cpu_clock = self._time_control.clock == "cpu"
         cpu_before = process.whole_cpu_seconds()
         body, charged = process.ask(_frame(message), request.seconds + request.margin_seconds, on_cpu_clock)
@@ -88,6 +91,16 @@ class ProcessPlayer(Player):
         self._keep_off_turn_still(process, cpu_before, cpu_after)
         action, note = messages.read_action(self._decode(body), request.ply, self._limits.note_bytes)
         return Answer(action, charged, cpu_after - cpu_before, note)
+
+    @staticmethod
+    def question(request: Request, match: int) -> Message:
+        """Return the message that asks for an action."""
+        message = messages.act(match, request.ply, request.actions, request.seconds, request.bank_seconds)
+        if request.observation is not None:
+            message["observation"] = request.observation
+        if request.legal is not None:
+            message["legal"] = request.legal
+        return message
 
     def _keep_off_turn_still(self, process: BotProcess, cpu_before: float, cpu_after: float) -> None:
         """After a turn, stop a bot that is to be stopped, or that was busy before the turn."""
@@ -129,7 +142,8 @@ class ProcessPlayer(Player):
         process = self._running()
         self._process = None
         cpu_used = self._cpu_used(process)
-        process.end(last_words, grace_seconds)
+        self.last_exchange, self.peak = process.last_exchange(), self.peak.or_more(process.peak())
+        self.left_by_itself = process.end(last_words, grace_seconds)
         self._last_report = _report(process, cpu_used)
 
     def _cpu_used(self, process: BotProcess) -> float:

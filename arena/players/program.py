@@ -14,7 +14,7 @@ from arena.errors import VoidMatchError
 from arena.isolation import sweeping
 from arena.isolation.launching import Launched, expect_bots, make_scratch
 from arena.isolation.plans import Isolation, make_plan
-from arena.isolation.usage import Watch
+from arena.isolation.usage import Usage, Watch
 from arena.players.kept_text import KeptText
 from arena.protocol.frames import HEADER_BYTES
 from arena.records import Bot, Limits
@@ -158,12 +158,21 @@ class BotProgram:
         """Return what has come on stderr since the last call: its first and its last 32 KiB."""
         return self._kept.take()
 
-    def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> None:
+    def peak(self) -> Usage:
+        """Return the most the bot was seen to use."""
+        with contextlib.suppress(OSError):
+            self._watch.look()
+        return self._watch.peak
+
+    def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:
         """End the bot and everything it started; to be called exactly once.
 
         Args:
             last_words: sent before.
             grace_seconds: how long it may take to leave by itself before it is killed.
+
+        Returns:
+            Whether it left by itself.
         """
         self._thaw()
         self._note_members()
@@ -171,7 +180,7 @@ class BotProgram:
             os.write(self._stdin, self._unsent + last_words)
         if grace_seconds:
             self._wait_for_exit(grace_seconds)
-        self._note_exit()
+        left_by_itself = self._note_exit()
         self._note_members()
         self._signal_group(signal.SIGKILL)
         self._wait_for_exit(5.0)
@@ -182,6 +191,7 @@ class BotProgram:
         launcher = expect_bots()
         launcher.forget(self.pid)
         sweeping.sweep(launcher, self._members)
+        return left_by_itself
 
 
 def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[Launched, tuple[int, int, int]]:

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
-from arena.players.manifest import MANIFEST, bot_files, load_bot
-from arena.records import Bot
+from arena.players.manifest import MANIFEST, bot_files, digest_of, load_bot
+from arena.records import Bot, Limits
 from arena.store.store import Store, StoredBot, StoredTournament
 from arena.tournament.standings import Standings, standings
 
@@ -75,6 +75,44 @@ class ArenaHome:
         if game is None:
             table.scheduled = found.scheduled
         return table
+
+    def recorded_bot(self, tournament: StoredTournament, label: str, place: Path | None) -> tuple[Bot, Limits, bool]:
+        """Find the bot of a record again.
+
+        Args:
+            tournament: where it played.
+            label: its name@version.
+            place: where it is now; by default where it was.
+
+        Returns:
+            The bot, what it might use, and whether its files have changed.
+
+        Raises:
+            UsageError: if it is not there any more.
+        """
+        definition = tournament.definition
+        version = label.rpartition("@")[2]
+        entrant = next(one for one in definition["entrants"] if f"{one['name']}@{one['version']}" == label)
+        found = definition.get("places", {}).get(entrant["name"])
+        if place is None and found is None:
+            raise UsageError(f"bot {label!r}: the record does not say where it was; use --bot PATH")
+        if place is not None:
+            bot = load_bot(place)
+        else:
+            own_files, command = tuple(found["own_files"]), tuple(found["command"])
+            bot = Bot(entrant["name"], version, command, found["directory"], (), entrant["content"], own_files)
+        if not Path(bot.directory).is_dir() or not all(Path(file).exists() for file in bot.own_files):
+            raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot PATH")
+        files = [Path(file) for file in bot.own_files] or bot_files(Path(bot.directory))
+        changed = digest_of(files, Path(bot.directory)) != entrant["content"]
+        return bot, Limits(**definition.get("limits", {})), changed
+
+    def keep_input(self, name: str, data: bytes) -> Path:
+        """Keep what a bot was sent in a file, and return its path."""
+        path = self.directory / "repro" / f"{name}.stdin"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
 
     @staticmethod
     def check_game(tournament: StoredTournament, game: str | None) -> None:

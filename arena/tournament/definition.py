@@ -189,6 +189,13 @@ class Definition:
         plain: dict[str, Any] = json.loads(json.dumps(values))
         return plain
 
+    def places(self) -> dict[str, Any]:
+        """Return where the bots are and how they are launched, as JSON types: kept for launching them again."""
+        return {
+            bot.name: {"command": [*bot.command], "directory": bot.directory, "own_files": [*bot.own_files]}
+            for bot in self.entrants
+        }
+
     def renamed(self, name: str) -> Definition:
         """Return the same tournament under another name."""
         check_tournament_name(name, "name")

@@ -101,7 +101,8 @@ def _enter(definition: Definition, store: Store) -> StoredTournament:
     decides = definition.what_decides()
     found = store.find_tournament(definition.name)
     if found is None:
-        return store.create_tournament(definition.name, decides, schedule(definition))
+        stored = decides | {"places": definition.places()}
+        return store.create_tournament(definition.name, stored, schedule(definition))
     differing = _differences(found.definition, decides)
     if differing:
         raise DefinitionError(

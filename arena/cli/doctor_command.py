@@ -1,0 +1,120 @@
+"""``arena doctor``: what this machine can contain, in plain words, and how exact its clock is."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+
+import click
+
+from arena.cli.common import print_table
+from arena.cli.group import OK
+from arena.isolation.levels import Finding, try_level
+from arena.records import ISOLATION_LEVELS
+from arena.report.tables import Column
+
+HOLDS = {
+    "none": "nothing but what the operating system holds anyway",
+    "limits": "memory, files and processes of a bot; but neither what it reads nor the network",
+    "landlock": "also what it reads and writes, the network, other processes, rarely used parts of the kernel",
+    "bubblewrap": "the same by namespaces: a bot does not even see other processes and files",
+}
+
+
+@click.command("doctor")
+@click.option("--clock", is_flag=True, help="Measure what a turn costs beside the bot's own time.")
+@click.option("--turns", type=click.IntRange(100, 1_000_000), default=5000, show_default=True, help="With --clock.")
+@click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+def command(clock: bool, turns: int, as_json: bool) -> int:
+    """Say what bots can't do on this machine, what they still can, and what to install.
+
+    Every level is tried out by a program that really tries to escape; nothing is read off version numbers.
+    """
+    if clock:
+        _show_clock(turns, as_json)
+        return OK
+    findings = [try_level(level) for level in ISOLATION_LEVELS]
+    if as_json:
+        click.echo(json.dumps([_as_dict(finding) for finding in findings]))
+    else:
+        _show_levels(findings)
+    return OK
+
+
+def _as_dict(finding: Finding) -> dict[str, object]:
+    isolation = finding.isolation
+    return {
+        "level": isolation.level,
+        "available": finding.is_available,
+        "cgroup": isolation.groups,
+        "problem": finding.problem,
+        "escapes": sorted(finding.escapes),
+    }
+
+
+def _show_levels(findings: list[Finding]) -> None:
+    system = os.uname()
+    user = "as root, and bots under uids of their own" if os.geteuid() == 0 else "as an ordinary user, and so do bots"
+    click.echo(f"{system.sysname} {system.release} on {system.machine}, Python {platform.python_version()}")
+    click.echo(f"The arena runs {user}.\n")
+    columns = [
+        Column("level", "level", is_number=False),
+        Column("here", "here", is_number=False),
+        Column("holds", "what it holds", is_number=False),
+    ]
+    rows = [
+        {"level": finding.isolation.level, "here": _yes(finding), "holds": HOLDS[finding.isolation.level]}
+        for finding in findings
+    ]
+    print_table(columns, rows, "text")
+    best = next(finding for finding in reversed(findings) if finding.is_available)
+    click.echo(f'\nBots run at {best.isolation.label} (isolation = "auto").')
+    if best.escapes:
+        click.echo("A test program could still " + ", ".join(sorted(best.escapes)) + ".")
+    else:
+        click.echo("A test program that tried to get out managed nothing.")
+    _show_advice(findings, best)
+
+
+def _yes(finding: Finding) -> str:
+    if not finding.is_available:
+        return "no"
+    return "yes, with control groups" if finding.isolation.groups else "yes"
+
+
+def _show_advice(findings: list[Finding], best: Finding) -> None:
+    from arena.isolation.levels import no_groups
+
+    for finding in findings:
+        if not finding.is_available:
+            click.echo(f"No {finding.isolation.level}: {finding.problem}.")
+    if not best.isolation.groups:
+        click.echo(
+            f"No control groups: {no_groups()}. Memory and processes are held for each process of a bot, and their sum"
+            " is watched ten times a second. To have them: systemd-run --user --scope -p Delegate=yes arena run …"
+        )
+
+
+def _show_clock(turns: int, as_json: bool) -> None:
+    from arena.clock_test import measure_turns
+
+    measured = measure_turns(turns)
+    if as_json:
+        click.echo(json.dumps([row._asdict() for row in measured]))
+        return
+    columns = [
+        Column("where", "worker and bots", is_number=False),
+        Column("p50", "p50 µs"),
+        Column("p99", "p99 µs"),
+        Column("worst", "max µs"),
+    ]
+    rows = [
+        {"where": row.where, "p50": f"{row.p50_us:.1f}", "p99": f"{row.p99_us:.1f}", "worst": f"{row.max_us:.1f}"}
+        for row in measured
+    ]
+    click.echo(f"What a bot that answers at once is charged for a turn, over {turns:,} turns:\n")
+    print_table(columns, rows, "text")
+    worst = max(row.max_us for row in measured) / 1e6
+    advice = "is plenty" if worst < 0.1 else f"is not enough here: use at least {2 * worst:.1f}"
+    click.echo(f"\nThe default margin_seconds = 0.1 {advice}.")

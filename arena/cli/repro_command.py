@@ -1,0 +1,92 @@
+"""``arena repro``: start a recorded bot again and lead it to where it failed, for its author."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.common import home_option, match_of
+from arena.cli.group import FAILED, OK
+from arena.report.exchanges import exchange_lines
+from arena.report.tables import printable
+
+if TYPE_CHECKING:
+    from arena.match.repro import Reproduction
+    from arena.records import Bot
+    from arena.tournament.arena_home import ArenaHome
+
+
+@click.command("repro")
+@click.argument("match")
+@click.argument("ply", type=click.IntRange(0), required=False)
+@click.option("--seat", type=click.IntRange(0), help="Whose bot [default: the one at fault, or the one to act].")
+@click.option("--bot", "place", type=click.Path(path_type=Path), help="Where the bot is, if it has moved.")
+@click.option("--isolation", default="auto", show_default=True, help="The level it runs under.")
+@home_option
+def command(match: str, ply: int | None, seat: int | None, place: Path | None, isolation: str, home: str | None) -> int:
+    """Start a bot of MATCH (written TOURNAMENT/NUMBER) again, tell it what it was told then, and show what it does at
+    PLY: by default where it failed, or at its last action.
+
+    Exits with 0 if it does as recorded, with 1 if not. The last lines say how to run it on the same input without the
+    arena, and under a debugger.
+    """
+    from arena.isolation.levels import choose_isolation
+    from arena.match.repro import repeat, whom_to_repeat
+    from arena.players.process_player import ProcessPlayer
+    from arena.tournament.arena_home import ArenaHome
+
+    tournament, number = match_of(match)
+    with ArenaHome(home, must_exist=True) as arena_home:
+        stored = arena_home.store.tournament(tournament)
+        record = arena_home.store.record_of(stored, number)
+        seat, ply = whom_to_repeat(record, ply, seat)
+        bot, limits, changed = arena_home.recorded_bot(stored, record["bots"][seat], place)
+        if changed:
+            click.echo(f"arena: the files of {printable(bot.label)} have changed since this match", err=True)
+        found = repeat(record, ProcessPlayer(bot, choose_isolation(isolation), limits), seat, ply)
+        _show(record, found)
+        _show_commands(arena_home, f"{tournament}-{number}-seat-{seat}", found, bot)
+    return OK if found.is_same and not found.differing else FAILED
+
+
+def _show(record: dict[str, Any], found: Reproduction) -> None:
+    label = printable(record["bots"][found.seat])
+    click.echo(f"{label} (seat {found.seat}) in {record['tournament']}/{record['match']}, asked {found.asked} times")
+    for ply, before, now in found.differing:
+        click.echo(f"ply {ply}: recorded {before}, now {printable(repr(now))}")
+    recorded, fault = found.recorded, found.fault
+    was = "no fault" if recorded is None else f"{recorded['kind']} at ply {recorded['ply']}: {recorded['detail']}"
+    now = "no fault" if fault is None else f"{fault.kind} at ply {fault.ply}: {fault.detail}"
+    click.echo(f"recorded:  {printable(was)}\nnow:       {printable(now)}")
+    click.echo("\n".join(exchange_lines(*found.last_exchange)))
+    for line in found.stderr.splitlines()[-20:]:
+        click.echo(f"stderr:    {printable(line)}")
+    click.echo("The same as recorded." if found.is_same and not found.differing else "Not the same as recorded.")
+
+
+def _show_commands(arena_home: ArenaHome, name: str, found: Reproduction, bot: Bot) -> None:
+    """Keep what the bot was sent in a file, and say how to run the bot on it."""
+    from arena.isolation.plans import clean_environment
+
+    path = arena_home.keep_input(name, b"".join(found.frames))
+    directory, file = shlex.quote(bot.directory), shlex.quote(str(path))
+    settings = {key: value for key, value in clean_environment("/tmp").items() if key != "ARENA_BOT"}
+    environment = " ".join(f"{key}={shlex.quote(value)}" for key, value in settings.items())
+    plain = shlex.join(bot.command)
+    click.echo(f"\nTo run it on the same input:\n  cd {directory} && env -i {environment} {plain} < {file} | xxd")
+    click.echo(f"Under a debugger:\n  cd {directory} && {_debugger(bot, file)}")
+
+
+def _debugger(bot: Bot, file: str) -> str:
+    if bot.command[0] != sys.executable or not bot.command[1:2] or bot.command[1].startswith("-"):
+        return f"gdb -ex 'run < {file} > /dev/null' --args {shlex.join(bot.command)}"
+    program = (
+        'import pdb, runpy, sys; sys.argv = sys.argv[1:]; sys.path.insert(0, ".");'
+        ' debugger = pdb.Pdb(stdin=open("/dev/tty"), stdout=open("/dev/tty", "w"));'
+        ' debugger.runcall(runpy.run_path, sys.argv[0], run_name="__main__")'
+    )
+    return f"{shlex.join([bot.command[0], '-c', program, *bot.command[1:]])} < {file} > /dev/null"

@@ -1,0 +1,49 @@
+"""How exact the clock is here: what a bot is charged for a turn that takes it no time."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.isolation.levels import choose_isolation
+from arena.players import echo
+from arena.players.process import BotProcess
+from arena.records import DEFAULT_LIMITS, Bot
+
+WARM_TURNS = 50
+SECONDS = 10.0
+
+
+class TurnTimes(NamedTuple):
+    """Microseconds that were charged for a turn."""
+
+    where: str
+    p50_us: float
+    p99_us: float
+    max_us: float
+
+
+def measure_turns(turns: int) -> list[TurnTimes]:
+    """Measure on one core, as tournaments are played, and left to the scheduler."""
+    cores = os.sched_getaffinity(0)
+    found = []
+    try:
+        for where, allowed in (("on one core", {min(cores)}), ("left to the scheduler", cores)):
+            os.sched_setaffinity(0, allowed)
+            found.append(_measure(where, turns))
+    finally:
+        os.sched_setaffinity(0, cores)
+    return found
+
+
+def _measure(where: str, turns: int) -> TurnTimes:
+    program = str(Path(echo.__file__))
+    bot = Bot("echo", "1", (sys.executable, "-I", "-S", program), str(Path(program).parent), own_files=(program,))
+    process = BotProcess(bot, choose_isolation("auto"), DEFAULT_LIMITS)
+    try:
+        taken = sorted([process.ask(b"question", SECONDS)[1] for _ in range(turns + WARM_TURNS)][WARM_TURNS:])
+    finally:
+        process.end()
+    return TurnTimes(where, taken[turns // 2] * 1e6, taken[turns * 99 // 100] * 1e6, taken[-1] * 1e6)

@@ -1,0 +1,244 @@
+"""Whether a bot keeps the protocol: the steps of ``arena check``, each tried on the bot itself as a tournament would.
+
+The bot plays against an opponent inside the arena's own process that draws its actions from a seed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.errors import ArenaError, UsageError
+from arena.games import GAMES, find_game, make_game
+from arena.games.options import IntOption
+from arena.isolation.plans import Isolation
+from arena.match.referee import play_match
+from arena.players.player import Player, Request
+from arena.players.process import BotProcess
+from arena.players.process_player import ProcessPlayer
+from arena.players.scripted import ScriptedPlayer
+from arena.protocol.messages import Seating
+from arena.records import DEFAULT_LIMITS, MEBIBYTE, Bot, Fault, Limits, MatchRecord, MatchSpec, TimeControl
+
+BUSY_PROGRAMS = 2
+"""How many programs share the bot's core while its time behaviour is tried."""
+
+HINTS = {
+    "start": "run the command of bot.toml by hand; the bot must start, read the hello message and answer with ready",
+    "exit": "the bot must go on running from match to match, until it is sent quit or its input ends; see its stderr",
+    "timeout": "flush after every message, read exactly the announced number of bytes, and watch the clock of each act",
+    "protocol": "compare the bytes with protocol.md; nothing but frames may go to stdout (print to stderr instead)",
+    "illegal": "choose from the list under legal in each act, and start every match afresh",
+    "limit": "use less of what is named, or ask the director for more ([limits] in the tournament file)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a check.
+
+    Attributes:
+        name: what was tried.
+        is_passed: whether it went well.
+        detail: what was seen, in a few words.
+        hint: how to fix it; empty if it is passed.
+        sent: the last question before it failed, as a frame.
+        received: what came back.
+        stderr: what the bot wrote there.
+    """
+
+    name: str
+    is_passed: bool
+    detail: str
+    hint: str = ""
+    sent: bytes = b""
+    received: bytes = b""
+    stderr: str = ""
+
+
+def check_bot(
+    bot: Bot, isolation: Isolation, seconds: float = 1.0, games: tuple[str, ...] = (), limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Step]:
+    """Try a bot, step by step.
+
+    Args:
+        bot: the bot.
+        isolation: the level from ``choose_isolation``.
+        seconds: for each action.
+        games: the games to try; by default those it claims, or all.
+        limits: what it may use.
+
+    Raises:
+        UsageError: if a game is unknown.
+    """
+    claimed = games or bot.games or tuple(GAMES)
+    for game in claimed:
+        find_game(game)
+    checker = _Checker(bot, isolation, TimeControl(per_action_seconds=seconds), limits)
+    try:
+        first = checker.start()
+        yield first
+        if not first.is_passed:
+            return
+        for game in claimed:
+            yield from checker.play_game(game)
+        yield checker.reuse(claimed[0])
+        yield checker.under_load(claimed[0])
+        yield checker.limits_kept()
+        yield checker.quit()
+    finally:
+        checker.close()
+
+
+class _Checker:
+    """Holds the one process that goes through all steps."""
+
+    def __init__(self, bot: Bot, isolation: Isolation, time_control: TimeControl, limits: Limits) -> None:
+        self._bot = bot
+        self._isolation = isolation
+        self._time_control = time_control
+        self._limits = limits
+        self._player = ProcessPlayer(bot, isolation, limits)
+        self._match = 0
+
+    def close(self) -> None:
+        self._player.close()
+
+    def start(self) -> Step:
+        """Launch it and hear its ready."""
+        name = "starts and says ready"
+        rules = make_game((self._bot.games or tuple(GAMES))[0])
+        seating = Seating(0, rules.name, rules.options, rules.players, 0, 1, self._time_control)
+        try:
+            self._player.begin(seating)
+        except ArenaError as error:
+            fault = Fault(0, getattr(error, "kind", "start"), 0, getattr(error, "detail", str(error)))
+            self._player.tell_fault(fault)
+            report = self._player.end((), (), "forfeit", (fault,))
+            return self._failed(name, fault, report.stderr)
+        ready = self._player.ready
+        told = " ".join(part for part in (ready.name, ready.version) if part) or self._bot.label
+        wants = ", ".join(part for part, on in ready.wants._asdict().items() if on) or "nothing"
+        return Step(name, True, f"{told}; wants {wants}")
+
+    def play_game(self, game: str) -> Iterator[Step]:
+        """Play a game in every seat, at odd sizes, and with three players where the game is for them."""
+        for seat in range(make_game(game).players):
+            yield self._try(f"plays {game} in seat {seat}", game, {}, seat)
+        for options in odd_options(game):
+            told = ", ".join(f"{name} = {value}" for name, value in options.items())
+            for seat in range(make_game(game, **options).players):
+                yield self._try(f"plays {game} with {told} in seat {seat}", game, options, seat)
+
+    def reuse(self, game: str) -> Step:
+        """Play two matches more with the process that has played all the others, the same seed and opponent."""
+        name = "plays match after match with one process"
+        records = [self._play(game, {}, 0, seed=11) for _ in range(2)]
+        for record in records:
+            if record.faults:
+                return self._failed(name, record.faults[0], record.seats[0].stderr)
+        same = records[0].actions == records[1].actions
+        how = "the same actions from the same seed" if same else "other actions from the same seed: not reproducible"
+        return Step(name, True, f"{self._match} matches so far; {how}")
+
+    def under_load(self, game: str) -> Step:
+        """Play beside programs that use the processor up."""
+        name = f"keeps its time beside {BUSY_PROGRAMS} busy programs on its core"
+        busy_file = str(Path(__file__).parent / "players" / "busy.py")
+        busy = Bot(
+            "busy", "1", (sys.executable, "-I", "-S", busy_file), str(Path(busy_file).parent), (), "", (busy_file,)
+        )
+        cores = os.sched_getaffinity(0)
+        self._player.close()
+        os.sched_setaffinity(0, {min(cores)})
+        programs = []
+        try:
+            programs = [BotProcess(busy, self._isolation, self._limits) for _ in range(BUSY_PROGRAMS)]
+            record = self._play(game, {}, 0)
+        finally:
+            for program in programs:
+                program.end()
+            os.sched_setaffinity(0, cores)
+        if record.faults:
+            return self._failed(name, record.faults[0], record.seats[0].stderr)
+        return Step(name, True, _longest(record, 0))
+
+    def limits_kept(self) -> Step:
+        """Tell what it used at most."""
+        self._player.close()
+        peak, limits = self._player.peak, self._limits
+        used = (
+            f"{peak.memory_bytes / MEBIBYTE:.0f} of {limits.memory_bytes / MEBIBYTE:.0f} MiB of memory,"
+            f" {peak.threads} of {limits.processes} processes and threads,"
+            f" {peak.most_open_files} of {limits.open_files} open files"
+        )
+        return Step("stays inside its limits", True, used)
+
+    def quit(self) -> Step:
+        """See whether it leaves by itself."""
+        name = "leaves when it is told to quit"
+        if self._player.left_by_itself:
+            return Step(name, True, "within half a second")
+        return Step(name, False, "it had to be killed", "end the program on quit, and when its input ends")
+
+    def _try(self, name: str, game: str, options: dict[str, int], seat: int) -> Step:
+        record = self._play(game, options, seat)
+        if record.faults:
+            return self._failed(name, record.faults[0], record.seats[seat].stderr)
+        return Step(name, True, f"{len(record.actions)} plies, {_longest(record, seat)}")
+
+    def _play(self, game: str, options: dict[str, int], seat: int, seed: int = 0) -> MatchRecord:
+        self._match += 1
+        rules = make_game(game, **options)
+        draw = random.Random(seed or self._match)
+
+        def choose(request: Request) -> object:
+            return draw.choice(list(request.legal or ()))
+
+        players: list[Player] = [ScriptedPlayer(choose) for _ in range(rules.players)]
+        players[seat] = self._player
+        bots = [Bot("opponent", "1", (), "")] * rules.players
+        bots[seat] = self._bot
+        spec = MatchSpec(self._match, "", game, rules.options, tuple(bots), seed or 5, time_control=self._time_control)
+        return play_match(spec, players, self._isolation.label)
+
+    def _failed(self, name: str, fault: Fault, stderr: str) -> Step:
+        sent, received = self._player.last_exchange
+        hint = HINTS[fault.kind]
+        if self._bot.own_files and "ModuleNotFoundError" in stderr:
+            hint = "a bot that is a single file can read no other; put it into a directory with a bot.toml"
+        detail = f"{fault.kind} fault at ply {fault.ply}: {fault.detail}"
+        return Step(name, False, detail, hint, sent, received, stderr)
+
+
+def odd_options(game: str) -> list[dict[str, int]]:
+    """Return unusual options of a game: the smallest and an odd size, and three players where it is for them."""
+    found = []
+    for option in find_game(game).OPTIONS:
+        if not isinstance(option, IntOption):
+            continue
+        if option.name == "players":
+            values = [3]
+        elif option.name == "size":
+            values = [option.minimum, option.default + 1 + option.default % 2]
+        else:
+            continue
+        for value in values:
+            try:
+                make_game(game, **{option.name: value})
+            except UsageError:
+                continue
+            if option.minimum <= value <= option.maximum and value != option.default:
+                found.append({option.name: value})
+    return found
+
+
+def _longest(record: MatchRecord, seat: int) -> str:
+    own = [
+        seconds or 0.0 for (actor, _), seconds in zip(record.actions, record.wall_seconds, strict=True) if actor == seat
+    ]
+    return f"longest action {1000 * max(own, default=0.0):.1f} ms"

@@ -1,0 +1,104 @@
+"""The launcher dies, and nothing is lost; the arena dies, and nothing is left."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from arena.isolation import launching, sweeping
+from arena.isolation.launching import expect_bots, remove_stale
+from arena.isolation.levels import choose_isolation
+from arena.match.runner import MatchRunner
+from arena.players.manifest import load_bot
+from arena.records import MatchSpec, TimeControl
+from tests import zoo
+
+GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
+
+
+def play(runner, match=1):
+    spec = MatchSpec(match, "t", "differences", {"size": 4}, (GOOD, GOOD), 1, time_control=TimeControl(20.0))
+    return runner.play(spec)
+
+
+def test_a_killed_launcher_is_replaced_and_bots_play_on():
+    with MatchRunner(choose_isolation("auto")) as runner:
+        play(runner)
+        first = expect_bots().pid
+        os.kill(first, signal.SIGKILL)
+        assert play(runner, 2).faults == []  # the bots are alive and need no launcher
+        runner.close()
+        assert play(runner, 3).faults == []  # these are launched by another
+        assert expect_bots().pid != first
+    assert expect_bots().alive == {}
+
+
+def test_a_new_launcher_takes_over_the_bots_of_the_old_one():
+    before = zoo.traces()
+    with MatchRunner(choose_isolation("auto")) as runner:
+        play(runner)
+        os.kill(expect_bots().pid, signal.SIGKILL)
+    assert not zoo._settled(before)
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from arena.isolation.levels import choose_isolation
+from arena.match.runner import MatchRunner
+from arena.players.manifest import load_bot
+from arena.records import MatchSpec, TimeControl
+bots = (load_bot(Path(sys.argv[1])), load_bot(Path(sys.argv[1])))
+with MatchRunner(choose_isolation(sys.argv[2])) as runner:
+    player = runner._take((bots[0], 0))
+    from arena.protocol.messages import Seating
+    player.begin(Seating(1, "differences", {"size": 4, "scoring": "distinct"}, 2, 0, 1, TimeControl(600.0)))
+    print("up", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_when_the_arena_is_killed_its_launcher_removes_everything():
+    for level in ("limits", "auto"):
+        before = zoo.traces()
+        command = [sys.executable, "-c", SCRIPT, str(zoo.bad_bot("leaves_a_daemon")), level]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as arena:
+            assert arena.stdout.readline() == b"up\n"
+            assert zoo.traces() - before
+            arena.kill()
+        reap_what_has_been_left_to_us()
+        assert not zoo._settled(before)
+
+
+def reap_what_has_been_left_to_us():
+    """This process adopts the orphans of those it has started; the launcher kills them, and here they are reaped."""
+    deadline = time.monotonic() + 10.0
+    while set(sweeping.children(os.getpid())) - {expect_bots().pid} and time.monotonic() < deadline:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+
+
+def test_what_killed_launchers_left_is_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr(launching.tempfile, "tempdir", str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    dead = tmp_path / f"arena-bot-{gone.pid}-x"
+    alive = tmp_path / f"arena-bot-{os.getpid()}-x"
+    other = tmp_path / "arena-bot-notes"
+    for path in (dead, alive, other):
+        path.mkdir()
+    remove_stale()
+    assert (dead.exists(), alive.exists(), other.exists()) == (False, True, True)
+
+
+def test_a_stopped_launcher_does_not_hang_the_arena(monkeypatch):
+    launcher = expect_bots()
+    launcher._socket.settimeout(0.3)
+    os.kill(launcher.pid, signal.SIGSTOP)
+    started = time.monotonic()
+    with MatchRunner(choose_isolation("limits")) as runner:
+        assert play(runner).faults == []
+    assert time.monotonic() - started < launching.ANSWER_SECONDS

@@ -1,0 +1,204 @@
+"""Levels: found by trying, demanded or refused clearly, and honest when something is missing or broken."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.errors import UsageError
+from arena.isolation import levels, plans
+from arena.isolation.levels import choose_isolation, try_level
+from arena.isolation.plans import Isolation
+from arena.match.runner import MatchRunner
+from arena.players.manifest import load_bot
+from arena.players.process import BotProcess
+from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
+from tests import zoo
+
+ROOT = Path(__file__).parents[2]
+AVAILABLE = [level for level in ISOLATION_LEVELS if try_level(level).is_available]
+
+
+@pytest.fixture
+def forget_findings():
+    try_level.cache_clear()
+    yield
+    try_level.cache_clear()
+
+
+def test_auto_takes_the_strongest_level_there_is():
+    assert choose_isolation("auto").level == AVAILABLE[-1]
+    assert "limits" in AVAILABLE
+
+
+def test_a_level_that_can_not_be_had_is_refused_with_the_reason(monkeypatch, forget_findings):
+    monkeypatch.setattr(levels, "landlock_abi", lambda: 0)
+    monkeypatch.setattr(levels, "find_bubblewrap", lambda: None)
+    for level, why in (("landlock", "the kernel has no Landlock"), ("bubblewrap", "bwrap is not installed")):
+        with pytest.raises(UsageError, match=f"isolation = '{level}': this machine can't give it: {why}"):
+            choose_isolation(level)
+    assert choose_isolation("auto").level == "limits"
+
+
+def test_control_groups_that_can_not_be_had_are_refused_when_demanded(monkeypatch, forget_findings):
+    monkeypatch.setattr(levels, "find_group_home", lambda: None)
+    assert choose_isolation("limits") == Isolation("limits")
+    with pytest.raises(UsageError, match=r"isolation = 'limits\+cgroup': no control group"):
+        choose_isolation("limits+cgroup")
+
+
+@pytest.mark.parametrize("wanted", ["jail", "", "none+cgroup", "limits+", "limits+x", "auto+cgroup", "LANDLOCK"])
+def test_an_unknown_level_is_refused(wanted):
+    with pytest.raises(UsageError, match="accepted is 'auto', 'none', 'limits', 'landlock', 'bubblewrap'"):
+        choose_isolation(wanted)
+
+
+@pytest.mark.skipif("landlock" not in AVAILABLE, reason="this kernel has no Landlock")
+@pytest.mark.parametrize("hole", ["no filter", "no files", "no scopes"])
+def test_the_self_test_finds_a_hole(monkeypatch, forget_findings, hole):
+    """A level is not offered when a part of it is missing: each part is taken out once."""
+    made = plans.make_plan
+
+    def with_hole(*arguments):
+        plan = made(*arguments)
+        if hole == "no filter":
+            plan["seccomp"] = None
+        elif hole == "no files":
+            plan["landlock"] = None
+        else:
+            plan["landlock"]["rules"].append(["/", 0b1111])
+        return plan
+
+    monkeypatch.setattr(levels, "make_plan", with_hole)
+    finding = try_level("landlock")
+    assert not finding.is_available
+    assert "a test program could" in finding.problem
+
+
+@pytest.mark.skipif("landlock" not in AVAILABLE, reason="this kernel has no Landlock")
+@pytest.mark.parametrize("abi", [4, 5])
+def test_an_older_landlock_will_do_too(monkeypatch, forget_findings, abi):
+    """Before version 6 Landlock confines no signals; then the filter, or another uid, does."""
+    monkeypatch.setattr(levels, "landlock_abi", lambda: abi)
+    monkeypatch.setattr(plans, "landlock_abi", lambda: abi)
+    assert try_level("landlock").is_available, try_level("landlock").problem
+
+
+@pytest.mark.parametrize("level", AVAILABLE)
+def test_the_level_stands_in_the_record(level):
+    isolation = choose_isolation(level)
+    bot = load_bot(ROOT / "bots" / "minimal")
+    with MatchRunner(isolation) as runner:
+        record = runner.play(MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1))
+    assert record.isolation == isolation.label
+    assert record.faults == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has other uids to give")
+@pytest.mark.parametrize("level", AVAILABLE)
+def test_under_root_bots_run_under_a_uid_of_their_own(level):
+    processes = [
+        BotProcess(load_bot(zoo.bad_bot("never_reads")), choose_isolation(level), DEFAULT_LIMITS) for _ in "ab"
+    ]
+    try:
+        uids = [process._launched.uid for process in processes]
+        assert len({0, *uids}) == 3
+        for process, uid in zip(processes, uids, strict=True):
+            assert Path(f"/proc/{process.pid}").stat().st_uid == uid
+    finally:
+        for process in processes:
+            process.end()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="it is about root")
+def test_root_that_can_not_mount_refuses_what_bots_could_not_reach(monkeypatch, tmp_path):
+    monkeypatch.setattr(plans, "can_mount", lambda: False)
+    (tmp_path / "bot.py").write_text("")
+    with pytest.raises(UsageError, match="the arena runs as root, and bots under other uids: those can't enter"):
+        plans.make_plan(load_bot(tmp_path / "bot.py"), Isolation("limits"), DEFAULT_LIMITS, "/tmp/none")
+
+
+def answers(command, directory, level, own=()):
+    """Launch a program that answers anything with a frame, and ask it."""
+    process = BotProcess(
+        Bot("x", "1", tuple(command), str(directory), own_files=own), choose_isolation(level), DEFAULT_LIMITS
+    )
+    try:
+        return process.ask(b"hello", 20.0)[0]
+    finally:
+        process.end()
+
+
+ECHO = ROOT / "arena" / "players" / "echo.py"
+SAYS = b"\x82\xa4type\xa5ready\xa8protocol\x01"
+
+
+@pytest.mark.parametrize("level", AVAILABLE)
+def test_a_virtual_environment_behind_closed_doors_works(level, tmp_path):
+    environment = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    directory = tmp_path / "bot"
+    directory.mkdir(mode=0o700)
+    shutil.copy(ECHO, directory / "echo.py")
+    assert answers([str(environment / "bin" / "python"), "echo.py"], directory, level) == SAYS
+
+
+@pytest.mark.parametrize("level", AVAILABLE)
+def test_a_script_with_an_interpreter_line_works(level, tmp_path):
+    script = tmp_path / "bot"
+    script.write_text(f"#!{sys.executable}\n{ECHO.read_text()}")
+    script.chmod(0o755)
+    assert answers([str(script)], tmp_path, level, (str(script),)) == SAYS
+
+
+NODE = """
+const frame = Buffer.from("0000001682a474797065a57265616479a870726f746f636f6c01", "hex");
+frame.writeUInt32BE(frame.length - 4);
+process.stdin.on("data", () => process.stdout.write(frame));
+"""
+
+JAVA = """
+public class Echo {
+    public static void main(String[] arguments) throws Exception {
+        byte[] body = new java.math.BigInteger("82a474797065a57265616479a870726f746f636f6c01", 16).toByteArray();
+        while (System.in.read(new byte[65536]) > 0) {
+            System.out.write(new byte[] {0, 0, 0, (byte) (body.length - 1)});
+            System.out.write(body, 1, body.length - 1);
+            System.out.flush();
+        }
+    }
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.parametrize("level", AVAILABLE)
+def test_node_works(level, tmp_path):
+    (tmp_path / "bot.js").write_text(NODE)
+    assert answers(["node", "bot.js"], tmp_path, level) == SAYS
+
+
+@pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")
+@pytest.mark.parametrize("level", AVAILABLE)
+def test_java_works(level, tmp_path):
+    (tmp_path / "Echo.java").write_text(JAVA)
+    subprocess.run(["javac", "Echo.java"], cwd=tmp_path, check=True)
+    assert answers(["java", "-cp", ".", "Echo"], tmp_path, level) == SAYS
+
+
+def test_a_bot_that_is_a_single_file_can_read_no_other(tmp_path):
+    level = choose_isolation("auto").level
+    if level not in ("landlock", "bubblewrap"):
+        pytest.skip("this machine has no level that holds files")
+    (tmp_path / "helper.py").write_text("")
+    (tmp_path / "bot.py").write_text("import helper\n")
+    with MatchRunner(choose_isolation(level)) as runner:
+        bot = load_bot(tmp_path / "bot.py")
+        record = runner.play(
+            MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1, time_control=TimeControl(20.0))
+        )
+    assert record.faults[0].kind == "start"
+    assert "No module named 'helper'" in record.seats[0].stderr
