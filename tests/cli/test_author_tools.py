@@ -1,0 +1,213 @@
+"""``arena check``, ``arena repro`` and ``arena doctor``, as bot authors and directors meet them."""
+
+import json
+import shlex
+import shutil
+import subprocess
+
+import pytest
+
+from arena.cli.group import run
+from arena.isolation.levels import choose_isolation, try_level
+from arena.records import ISOLATION_LEVELS
+from tests import zoo
+
+
+@pytest.fixture
+def arena(capfd, monkeypatch, tmp_path):
+    monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
+
+    def call(*arguments):
+        code = run([str(argument) for argument in arguments])
+        said = capfd.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+def test_an_honest_bot_passes_every_step(arena):
+    code, out, errors = arena("check", zoo.BOTS / "minimal", "--game", "plaid", "--game", "differences")
+    assert (code, errors) == (0, "")
+    for step in (
+        "starts and says ready",
+        "plays plaid in seat 1",
+        "plays plaid with players = 3 in seat 2",
+        "plays differences with size = 9 in seat 0",
+        "plays match after match with one process",
+        "keeps its time beside 2 busy programs",
+        "stays inside its limits",
+        "leaves when it is told to quit",
+    ):
+        assert f"ok      {step}" in out
+    assert f"isolation {choose_isolation('auto').label}" in out
+    assert out.endswith("steps passed.\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "came_back", "fix"),
+    [
+        ("wrong_ply", "plays differences in seat 0", '"ply": 1', "compare the bytes with protocol.md"),
+        ("prints_text", "starts and says ready", "48 65 6c 6c", "print to stderr instead"),
+        ("exits_at_once", "starts and says ready", "nothing", "run the command of bot.toml by hand"),
+        ("exits_when_asked", "plays differences in seat 0", "nothing", "must go on running"),
+        ("illegal_action", "plays differences in seat 0", "[99, 99]", "choose from the list under legal"),
+        ("huge_note", "plays differences in seat 0", "xxxx", "use less of what is named"),
+    ],
+)
+def test_a_failing_step_shows_what_was_said_and_how_to_fix_it(arena, name, step, came_back, fix):
+    code, out, _ = arena("check", zoo.bad_bot(name), "--game", "differences")
+    assert code == 1
+    failed = out[out.index("FAILED") :]
+    assert failed.startswith(f"FAILED  {step}: ")
+    assert 'sent:      {"type": "' in failed
+    assert came_back in failed[failed.index("came back:") :]
+    assert fix in failed[failed.index("to fix it:") :]
+
+
+def test_a_bot_that_does_not_leave_is_told(arena):
+    code, out, _ = arena("check", zoo.bad_bot("ignores_quit"), "--game", "differences")
+    assert code == 1
+    assert "FAILED  leaves when it is told to quit: it had to be killed" in out
+
+
+def test_the_stderr_of_a_failing_bot_is_shown_escaped(arena):
+    code, out, _ = arena("check", zoo.bad_bot("exits_at_once"), "--game", "differences")
+    assert "stderr:    I give up" in out
+    code, out, _ = arena("check", zoo.bad_bot("terminal_tricks"), "--game", "differences")
+    assert code == 0
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+def test_steps_as_json(arena):
+    code, out, _ = arena("check", zoo.bad_bot("wrong_ply"), "--game", "differences", "--json")
+    steps = [json.loads(line) for line in out.splitlines()]
+    assert code == 1
+    assert [step["number"] for step in steps] == list(range(1, len(steps) + 1))
+    assert bytes.fromhex(steps[1]["received"])[4:].startswith(b"\x83\xa4type")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["check", "nobody"], "unknown bot 'nobody'"),
+        (["check", "human"], "bot 'human': this is no program"),
+        (["check", zoo.BOTS / "minimal", "--game", "chess"], "unknown game 'chess'"),
+        (["check", zoo.BOTS / "minimal", "--isolation", "jail"], "isolation = 'jail': accepted is"),
+        (["check", zoo.BOTS / "minimal", "--seconds", "-1"], "-1"),
+        (["repro", "t"], "match 't': a match is written TOURNAMENT/NUMBER"),
+        (["repro", "t/1"], "there is no tournament yet"),
+        (["doctor", "--turns", "0"], "0"),
+    ],
+)
+def test_a_mistake_gets_one_sentence(arena, arguments, says):
+    code, _, errors = arena(*arguments)
+    assert code == 2
+    assert says in errors
+    assert len(errors.strip().splitlines()) == 1
+
+
+@pytest.fixture
+def played(arena, tmp_path):
+    """Play a tournament of bots with faults; return the directory of the bots."""
+    names = ("wrong_ply", "exits_when_asked", "good_with_note")
+    entrants = ""
+    for name in names:
+        shutil.copytree(zoo.bad_bot(name), tmp_path / name)
+        entrants += f'[[entrants]]\nbot = "{tmp_path / name}"\n'
+    path = tmp_path / "t.toml"
+    path.write_text(f'game = "differences"\noptions = {{ size = 4 }}\nrng_seed = 3\n{entrants}')
+    assert arena("run", path, "-q", "--workers", "1")[0] == 0
+    return tmp_path
+
+
+def test_a_fault_happens_again(arena, played):
+    code, out, _ = arena("repro", "t/1")
+    assert code == 0
+    recorded, now = (
+        line.partition(":")[2].strip() for line in out.splitlines() if line.startswith(("recorded", "now"))
+    )
+    assert recorded == now == "protocol at ply 2: action.ply = 3: the ply asked for is 2"
+    assert "The same as recorded." in out
+
+
+def test_an_honest_seat_can_be_repeated_too(arena, played):
+    exported = [json.loads(line) for line in arena("export", "t")[1].splitlines()]
+    match = next(one["match"] for one in exported if one["bots"][0].startswith("good") and len(one["actions"]) > 2)
+    code, out, _ = arena("repro", f"t/{match}", "--seat", "0")
+    assert code == 0
+    assert "recorded:  no fault" in out
+
+
+def test_the_commands_it_prints_do_what_they_say(arena, played):
+    """The bot exits with 7 when it is asked: so it does on the kept input, without the arena."""
+    matches = [json.loads(line) for line in arena("export", "t")[1].splitlines()]
+    match = next(one["match"] for one in matches if one["faults"] and one["faults"][0]["kind"] == "exit")
+    _, out, _ = arena("repro", f"t/{match}")
+    line = out[out.index("on the same input:") :].splitlines()[1].strip().removesuffix(" | xxd")
+    assert subprocess.run(line, shell=True, capture_output=True, check=False).returncode == 7
+    debugger = out[out.index("Under a debugger:") :].splitlines()[1]
+    assert shlex.split(debugger)[:2] == ["cd", str(played / "exits_when_asked")]
+    assert "pdb" in debugger
+
+
+def test_a_bot_that_was_mended_is_told_to_differ(arena, played):
+    program = played / "wrong_ply" / "wrong_ply.py"
+    program.write_text(program.read_text().replace("+ 1", "+ 0"))
+    code, out, errors = arena("repro", "t/1")
+    assert code == 1
+    assert "the files of wrong_ply@1 have changed since this match" in errors
+    assert "now:       no fault" in out
+    assert "Not the same as recorded." in out
+
+
+def test_a_bot_that_has_gone_is_asked_for(arena, played):
+    shutil.move(played / "wrong_ply", played / "moved")
+    code, _, errors = arena("repro", "t/1")
+    assert code == 2
+    assert "it is not at" in errors
+    assert "use --bot PATH" in errors
+    assert arena("repro", "t/1", "--bot", played / "moved")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["t/99"], "match 99 of tournament 't' has no record"),
+        (["t/1", "77"], "ply 77: this match has plies 0 to"),
+        (["t/1", "--seat", "5"], "seat 5: this match has seats 0 to 1"),
+        (["u/1"], "unknown tournament 'u'"),
+        (["t/1", "--bot", "nowhere"], "nowhere"),
+    ],
+)
+def test_a_match_that_is_not_there_is_refused(arena, played, arguments, says):
+    code, _, errors = arena("repro", *arguments)
+    assert code == 2
+    assert says in errors
+
+
+def test_the_doctor_says_what_holds_and_what_to_install(arena, monkeypatch):
+    code, out, _ = arena("doctor")
+    assert code == 0
+    assert f"Bots run at {choose_isolation('auto').label}" in out
+    levels = json.loads(arena("doctor", "--json")[1])
+    assert [entry["level"] for entry in levels] == list(ISOLATION_LEVELS)
+    assert all(entry["available"] == try_level(entry["level"]).is_available for entry in levels)
+
+
+def test_the_doctor_says_why_not(arena, monkeypatch):
+    monkeypatch.setattr("arena.isolation.levels.find_bubblewrap", lambda: None)
+    monkeypatch.setattr("arena.isolation.levels.find_group_home", lambda: None)
+    try_level.cache_clear()
+    try:
+        _, out, _ = arena("doctor")
+    finally:
+        try_level.cache_clear()
+    assert "No bubblewrap: bwrap is not installed (apt install bubblewrap" in out
+    assert "No control groups:" in out
+
+
+def test_the_doctor_measures_turns(arena):
+    rows = json.loads(arena("doctor", "--clock", "--turns", "200", "--json")[1])
+    assert [row["where"] for row in rows] == ["on one core", "left to the scheduler"]
+    assert all(0 < row["p50_us"] <= row["p99_us"] <= row["max_us"] for row in rows)

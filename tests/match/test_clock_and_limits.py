@@ -1,0 +1,239 @@
+"""The clock that can be trusted, and the limits a director sets."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.errors import BotError, DefinitionError, VoidMatchError
+from arena.isolation.levels import choose_isolation
+from arena.match.runner import MatchRunner
+from arena.players.lateness import LATE_SECONDS, Lateness
+from arena.players.manifest import load_bot
+from arena.players.process import BotProcess
+from arena.records import DEFAULT_LIMITS, Limits, MatchSpec, TimeControl
+from arena.tournament.definition import load_definition
+from tests import zoo
+
+GOOD = load_bot(zoo.BOTS / "minimal")
+
+
+def play(bot, time_control, limits=DEFAULT_LIMITS, matches=1, opponent=GOOD):
+    with MatchRunner(choose_isolation("auto"), limits) as runner:
+        for match in range(1, matches + 1):
+            spec = MatchSpec(match, "t", "differences", {"size": 4}, (bot, opponent), 5, time_control=time_control)
+            record = runner.play(spec)
+    return record
+
+
+def written(tmp_path, code):
+    directory = tmp_path / "bot"
+    directory.mkdir()
+    (directory / "bot.toml").write_text('name = "written"\ncommand = ["python3", "bot.py"]\n')
+    (directory / "bot.py").write_text(code)
+    (directory / "_wire.py").write_text((zoo.BAD_BOTS / "_wire.py").read_text())
+    return load_bot(directory)
+
+
+SLEEPER = """
+import time
+from _wire import answer, play, send
+play(lambda message: (time.sleep(0.4), send(answer(message))))
+"""
+
+CHILD_WORKER = """
+import os, time
+from _wire import answer, play, send
+
+def act(message):
+    if os.fork() == 0:
+        until = time.process_time() + 30
+        while time.process_time() < until:
+            pass
+        os._exit(0)
+    os.wait()
+    send(answer(message))
+
+play(act)
+"""
+
+
+def test_on_the_cpu_clock_waiting_costs_nothing(tmp_path):
+    record = play(written(tmp_path, SLEEPER), TimeControl(0.2, clock="cpu"))
+    assert record.faults == []
+    assert all(seconds < 0.2 for seconds in record.wall_seconds)
+
+
+@pytest.mark.parametrize("name", ["ignores_sigterm_and_spins", "a child's work"])
+def test_on_the_cpu_clock_work_is_charged_children_included(tmp_path, name):
+    bot = written(tmp_path, CHILD_WORKER) if "child" in name else load_bot(zoo.bad_bot(name))
+    (fault,) = play(bot, TimeControl(0.3, clock="cpu")).faults
+    assert fault.kind == "timeout"
+    assert "s of CPU time without an answer; 0.400 s were allowed" in fault.detail
+
+
+def test_on_the_cpu_clock_a_bot_that_does_nothing_is_ended_all_the_same():
+    (fault,) = play(load_bot(zoo.bad_bot("never_answers")), TimeControl(0.05, margin_seconds=0.0, clock="cpu")).faults
+    assert (fault.kind, fault.detail) == ("timeout", "no answer within 0.050 s")
+
+
+@pytest.mark.parametrize(("rule", "most", "least"), [("freeze", 0.15, 0.0), ("auto", 0.5, 0.0), ("run", 9.9, 0.5)])
+def test_off_turn_work_is_measured_and_stopped_as_the_director_says(rule, most, least):
+    """The opponent thinks for 0.2 s a turn, four times in a match; a busy bot could use up to all of it (or half)."""
+    time_control = TimeControl(20.0, off_turn=rule)
+    opponent = load_bot(zoo.bad_bot("slow_but_good"))
+    record = play(load_bot(zoo.bad_bot("thinks_off_turn")), time_control, matches=2, opponent=opponent)
+    share = record.seats[0].off_turn_cpu_seconds / record.seats[1].wall_seconds
+    assert record.faults == []
+    assert least <= share <= most
+
+
+class Scheduler:
+    """Stands in for the kernel's account of how long this process had to wait for the processor."""
+
+    def __init__(self, monkeypatch):
+        self.waited = 0.0
+        monkeypatch.setattr(Lateness, "_waited_seconds", lambda _: self.waited)
+
+
+@pytest.mark.parametrize(
+    ("late", "waited", "bot_cpu", "ours"),
+    [
+        (0.01, 0.0, 0.0, False),  # the scheduler's own grain
+        (0.6, 0.0, 0.0, True),  # the machine stood still
+        (0.6, 0.0, 0.8, True),  # it stood still while the bot was thinking
+        (0.6, 0.6, 0.6, False),  # the bot's threads kept us from running
+        (0.6, 0.6, 0.0, True),  # somebody else did
+        (0.6, 0.57, 0.58, False),
+        (0.6, 0.3, 0.3, True),
+    ],
+)
+def test_lateness_is_ours_unless_the_bot_explains_it(monkeypatch, late, waited, bot_cpu, ours):
+    scheduler = Scheduler(monkeypatch)
+    lateness = Lateness()
+    lateness.mark(10.0)
+    scheduler.waited += waited
+    assert lateness.was_ours(late, 10.0 + bot_cpu) is ours
+    lateness.close()
+    assert LATE_SECONDS < 0.1  # below the margin that is forgiven anyway
+
+
+STALLED = """
+import sys
+from pathlib import Path
+from arena.errors import VoidMatchError
+from tests.match.test_clock_and_limits import play, load_bot, zoo, TimeControl
+try:
+    record = play(load_bot(zoo.bad_bot("slow_but_good")), TimeControl(0.3, margin_seconds=0.0))
+    print(record.faults)
+except VoidMatchError as error:
+    print("void:", error)
+"""
+
+
+def test_when_the_arena_itself_stands_still_the_match_is_void():
+    """The whole arena is stopped for a second in the middle of a turn; the bot, which answers in time, is not."""
+    command = [sys.executable, "-u", "-c", STALLED]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as arena:
+        wait_for_a_bot_of(arena.pid)
+        os.kill(arena.pid, signal.SIGSTOP)
+        time.sleep(1.0)
+        os.kill(arena.pid, signal.SIGCONT)
+        said = arena.stdout.read()
+    assert said.startswith("void: the machine stood still: the arena looked")
+
+
+def wait_for_a_bot_of(pid):
+    deadline = time.monotonic() + 30.0
+    while time.monotonic() < deadline:
+        for path in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if b"slow_but_good.py" in (path / "cmdline").read_bytes() and has_been_asked(path, pid):
+                    return
+    raise AssertionError("no bot was launched")
+
+
+def has_been_asked(path, pid):
+    """Tell whether a bot is asleep in the middle of its turn: it has been running, and its sleep is no read."""
+    return path.name != str(pid) and "nanosleep" in (path / "wchan").read_text()
+
+
+def test_an_answer_that_is_seen_late_through_our_own_fault_costs_nobody_a_match():
+    process = BotProcess(load_bot(zoo.bad_bot("good_with_note")), choose_isolation("auto"), DEFAULT_LIMITS)
+    try:
+        with pytest.raises(VoidMatchError, match=r"the arena looked 1\.000 s after a deadline"):
+            process._in_time(b"body", now=12.0, asked=10.0, deadline=11.0, seconds=1.0)
+        with pytest.raises(BotError, match=r"the answer came after 1\.010 s"):
+            process._in_time(b"body", now=11.01, asked=10.0, deadline=11.0, seconds=1.0)
+    finally:
+        process.end()
+
+
+BREAKING = {
+    "message_bytes": ({"message_bytes": 1000}, "note='x' * 2000", "message of 2", "message_bytes allows 1000"),
+    "message_depth": ({"message_depth": 4}, "action=[[[[[1]]]]]", "nested deeper than 4", "message_depth"),
+    "message_nodes": ({"message_nodes": 20}, "action=[0] * 30", "more than 20 values", "message_nodes"),
+    "note_bytes": ({"note_bytes": 10}, "note='x' * 20", "a note of 21 bytes", "note_bytes allows 10"),
+}
+
+
+@pytest.mark.parametrize("what", BREAKING)
+def test_a_broken_limit_is_named_with_its_figure(tmp_path, what):
+    limits, changes, *says = BREAKING[what]
+    bot = written(tmp_path, f"from _wire import play_with\nplay_with({changes})\n")
+    (fault,) = play(bot, TimeControl(20.0), Limits(**limits)).faults
+    assert fault.kind == "limit"
+    assert all(text in fault.detail for text in says)
+
+
+def test_the_cpu_limit_is_for_each_match(tmp_path):
+    """0.15 s of CPU time in each of three matches stays below a limit of 0.3 s, and would not if it were added up."""
+    code = (
+        "import time\nfrom _wire import answer, play, send\n"
+        "def act(message):\n"
+        "    until = time.process_time() + (0.15 if message['ply'] < 2 else 0)\n"
+        "    while time.process_time() < until: pass\n"
+        "    send(answer(message))\n"
+        "play(act)\n"
+    )
+    record = play(written(tmp_path, code), TimeControl(20.0), Limits(cpu_seconds=0.3), matches=3)
+    assert record.faults == []
+
+
+def test_limits_and_clock_come_from_the_tournament_file(tmp_path):
+    path = tmp_path / "t.toml"
+    entrants = f'[[entrants]]\nbot = "{GOOD.directory}"\n[[entrants]]\nbot = "{zoo.bad_bot("good_with_note")}"\n'
+    path.write_text(
+        'game = "differences"\n[limits]\nmemory_bytes = "512 MiB"\nprocesses = 7\nfile_bytes = 8192\n'
+        '[time_control]\nper_action_seconds = 1\nclock = "cpu"\noff_turn = "freeze"\n' + entrants
+    )
+    definition = load_definition(path)
+    assert definition.limits == Limits(memory_bytes=512 * 1024 * 1024, processes=7, file_bytes=8192)
+    assert (definition.time_control.clock, definition.time_control.off_turn) == ("cpu", "freeze")
+    assert definition.what_decides()["limits"]["processes"] == 7
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('memory_bytes = "lots"', "limits.memory_bytes = 'lots': accepted is a number of bytes, or a text such as"),
+        ("memory_bytes = 5", "limits.memory_bytes = 5: input should be greater than or equal to 16777216"),
+        ("processes = 0", "limits.processes = 0: input should be greater than or equal to 1"),
+        ("cpu_seconds = -1", "limits.cpu_seconds = -1: input should be greater than 0"),
+        ("memory = 5", "limits.memory: unknown key; did you mean 'memory_bytes'?"),
+        ("message_depth = true", "limits.message_depth = True: input should be a valid integer"),
+        ('stderr_bytes = "1 parsec"', "limits.stderr_bytes = '1 parsec': accepted is a number of bytes"),
+    ],
+)
+def test_a_limit_that_is_no_limit_is_refused(tmp_path, line, says):
+    path = tmp_path / "t.toml"
+    entrants = f'[[entrants]]\nbot = "{GOOD.directory}"\n[[entrants]]\nbot = "{zoo.bad_bot("good_with_note")}"\n'
+    path.write_text(f'game = "differences"\n[limits]\n{line}\n{entrants}')
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(path)
+    assert says in str(raised.value)
