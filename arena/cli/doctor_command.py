@@ -10,7 +10,7 @@ import click
 
 from arena.cli.common import print_table
 from arena.cli.group import OK
-from arena.isolation.levels import Finding, try_level
+from arena.isolation.levels import PREFERRED, Finding, try_level
 from arena.records import ISOLATION_LEVELS
 from arena.report.tables import Column
 
@@ -68,7 +68,12 @@ def _show_levels(findings: list[Finding]) -> None:
         for finding in findings
     ]
     print_table(columns, rows, "text")
-    best = next(finding for finding in reversed(findings) if finding.is_available)
+    best = next(
+        finding
+        for name in PREFERRED
+        for finding in findings
+        if finding.is_available and finding.isolation.level == name
+    )
     click.echo(f'\nBots run at {best.isolation.label} (isolation = "auto").')
     if best.escapes:
         click.echo("A test program could still " + ", ".join(sorted(best.escapes)) + ".")

@@ -43,6 +43,9 @@ class Running:
     def __init__(self, plan: Plan) -> None:
         self.scratch: str = plan["scratch"]
         self.control_groups: list[str] = [group["directory"] for group in plan["control_groups"]]
+        self.is_held = bool(
+            plan["seccomp"] or plan["control_groups"]
+        )  # it can't leave its process group, or its groups
         self.uid_lock: socket.socket | None = None
         self.uid: int | None = None
 
@@ -115,8 +118,9 @@ def clean_up(running: Running) -> None:
     """End and remove what a bot that is dead has left."""
     for directory in running.control_groups:
         remove_control_group(directory)
-    if running.uid is not None and running.uid_lock is not None:
+    if running.uid is not None and not running.is_held:
         kill_uid(running.uid)
+    if running.uid_lock is not None:
         running.uid_lock.close()
     remove_scratch(running.scratch)
 

@@ -51,8 +51,14 @@ def readable_paths(command: tuple[str, ...], directory: str, own: tuple[str, ...
     needed = {*own, *_interpreter(command[0], path), *_arena()}
     if command[0] == sys.executable:
         needed |= {sys.prefix, sys.base_prefix}
-    needed |= {os.path.realpath(path) for path in needed}
-    return tuple(sorted(path for path in needed if not _is_below(path, READ_ONLY_SYSTEM)))
+    return _outside_the_system(tuple(sorted(needed)))
+
+
+@functools.lru_cache(maxsize=256)
+def _outside_the_system(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return paths and what they really are, without those that are readable anyway."""
+    real = {os.path.realpath(path) for path in paths}
+    return tuple(sorted(path for path in {*paths, *real} if not _is_below(path, READ_ONLY_SYSTEM)))
 
 
 def _arena() -> set[str]:

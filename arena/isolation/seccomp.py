@@ -11,6 +11,7 @@ Everything here is a pure function; sources: seccomp(2), bpf_filter.h, and the k
 from __future__ import annotations
 
 import errno
+import functools
 import struct
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -118,6 +119,7 @@ _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 Instruction = tuple[int, int, int, int]
 
 
+@functools.cache
 def assemble_filter(machine: str, *, may_signal: bool, may_memfd: bool) -> bytes:
     """Return the program, eight bytes an instruction (``struct sock_filter``).
 

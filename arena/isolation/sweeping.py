@@ -99,7 +99,8 @@ def _is_marked(pid: int) -> bool:
 def children(pid: int) -> list[int]:
     """Return the process numbers of a process's children; none where the system doesn't tell."""
     found: list[int] = []
-    for listing in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            found += [int(pid) for pid in listing.read_text().split()]
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as listing:
+                found += [int(child) for child in listing.read().split()]
     return found

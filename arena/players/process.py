@@ -75,8 +75,6 @@ class BotProcess(BotProgram):
             BotError: exit, timeout, protocol or limit.
             VoidMatchError: if we were late ourselves.
         """
-        self._nothing_came_unasked()
-        self._look_if_due()
         cpu_before = self.whole_cpu_seconds() if on_cpu_clock else 0.0
         self._cpu_allowance = (cpu_before, seconds) if on_cpu_clock else None
         self._thaw()
@@ -95,6 +93,20 @@ class BotProcess(BotProgram):
             self._look()
             return body, self._check_cpu_allowance()
         return body, wall_seconds
+
+    def check_off_turn(self) -> None:
+        """Look at what has happened since the last answer; to be called before the next question.
+
+        Raises:
+            BotError: if the bot has exited, has sent something, or has broken a limit.
+        """
+        self._nothing_came_unasked()
+        self._look_if_due()
+
+    def update_usage(self) -> None:
+        """Bring what is known of the bot's use up to date, without a judgement."""
+        if time.perf_counter() - self._watch.looked_at >= LOOK_SECONDS:
+            self._watch.look()
 
     def _nothing_came_unasked(self) -> None:
         """Raise if the bot has exited, or has sent something before it was asked."""

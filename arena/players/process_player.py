@@ -85,6 +85,7 @@ class ProcessPlayer(Player):
         process = self._running()
         message = self.question(request, self._match)
         on_cpu_clock = self._time_control.clock == "cpu"
+        process.check_off_turn()
         cpu_before = process.whole_cpu_seconds()
         body, charged = process.ask(_frame(message), request.seconds + request.margin_seconds, on_cpu_clock)
         cpu_after = process.whole_cpu_seconds()
@@ -148,6 +149,7 @@ class ProcessPlayer(Player):
 
     def _cpu_used(self, process: BotProcess) -> float:
         """Return the CPU time used since the match began; the referee takes the time on turn out of it."""
+        process.update_usage()
         return process.whole_cpu_seconds() - self._cpu_at_begin
 
     def _decode(self, body: bytes) -> Message:

@@ -10,7 +10,7 @@ import pytest
 
 from arena.errors import UsageError
 from arena.isolation import levels, plans
-from arena.isolation.levels import choose_isolation, try_level
+from arena.isolation.levels import PREFERRED, choose_isolation, try_level
 from arena.isolation.plans import Isolation
 from arena.match.runner import MatchRunner
 from arena.players.manifest import load_bot
@@ -29,8 +29,9 @@ def forget_findings():
     try_level.cache_clear()
 
 
-def test_auto_takes_the_strongest_level_there_is():
-    assert choose_isolation("auto").level == AVAILABLE[-1]
+def test_auto_takes_the_level_that_is_preferred():
+    assert choose_isolation("auto").level == next(level for level in PREFERRED if level in AVAILABLE)
+    assert set(PREFERRED) == set(ISOLATION_LEVELS)
     assert "limits" in AVAILABLE
 
 
