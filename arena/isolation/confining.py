@@ -172,7 +172,7 @@ def take_credentials(uid: int | None) -> None:
 def restore_signals() -> None:
     """Undo what Python does to signals, and what was inherited."""
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP):
-        signal.signal(number, signal.SIG_DFL)
+        libc.signal(int(number), 0)  # signal.signal is twenty times as slow
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 

@@ -7,6 +7,7 @@ removed with the bot; ``other_uid``; ``control_groups``; ``mounts``; ``rlimits``
 
 from __future__ import annotations
 
+import functools
 import os
 import resource
 import sys
@@ -18,7 +19,7 @@ from arena.errors import UsageError
 from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, find_bubblewrap, wrapped
 from arena.isolation.control_groups import find_group_home, group_plans
 from arena.isolation.landlock import ABI_WITH_SCOPES, landlock_abi, ruleset
-from arena.isolation.reachable import READ_ONLY_SYSTEM, behind_closed_doors, readable_paths
+from arena.isolation.reachable import behind_closed_doors, existing_system, readable_paths
 from arena.isolation.seccomp import assemble_filter
 from arena.records import MEBIBYTE, Bot, Limits
 
@@ -56,6 +57,7 @@ def is_root() -> bool:
     return os.geteuid() == 0
 
 
+@functools.cache
 def can_mount() -> bool:
     """Tell whether this process has CAP_SYS_ADMIN, which a private view of the file system needs."""
     for line in Path("/proc/self/status").read_text().splitlines():
@@ -94,7 +96,7 @@ def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> d
         plan["control_groups"] = group_plans(home, limits)
     plan["rlimits"] = _rlimits(limits, isolation.groups)
     if level == "landlock":
-        plan["landlock"] = ruleset(landlock_abi(), (*READ_ONLY_SYSTEM, *readable), scratch)
+        plan["landlock"] = ruleset(landlock_abi(), (*existing_system(), *readable), scratch)
     if level in ("landlock", "bubblewrap"):
         plan["seccomp"] = _filter(isolation, level).hex()
     if level == "bubblewrap":
@@ -129,13 +131,16 @@ def _filter(isolation: Isolation, level: str) -> bytes:
 
 def _mounts(readable: tuple[str, ...], scratch: str, limits: Limits) -> dict[str, Any] | None:
     """Return the bot's private view of the file system; None where this process may not mount."""
-    closed = behind_closed_doors(readable, scratch)
+    closed = behind_closed_doors(readable, str(Path(scratch).parent))
     if can_mount():
-        return {"replace": closed, "private": {scratch: limits.scratch_bytes, "/dev/shm": limits.scratch_bytes}}
-    if closed:
+        replace = {
+            door: [*paths, scratch] if scratch.startswith(f"{door}/") else paths for door, paths in closed.items()
+        }
+        return {"replace": replace, "private": {scratch: limits.scratch_bytes, "/dev/shm": limits.scratch_bytes}}
+    for door, paths in closed.items():
         raise UsageError(
-            f"the arena runs as root, and bots under other uids: those can't enter {next(iter(closed))}, where"
-            f" {next(iter(closed.values()))[0]} is; run the arena as an ordinary user, or move it where others may read"
+            f"the arena runs as root, and bots under other uids: those can't enter {door}, where {[*paths, scratch][0]}"
+            " is; run the arena as an ordinary user, or move it where others may read"
         )
     return None
 

@@ -137,12 +137,19 @@ def _is_below(path: str, roots: tuple[str, ...]) -> bool:
     return any(path == root or path.startswith(f"{root.rstrip('/')}/") for root in roots)
 
 
-def behind_closed_doors(readable: tuple[str, ...], scratch: str) -> dict[str, list[str]]:
+@functools.lru_cache(maxsize=1)
+def existing_system() -> tuple[str, ...]:
+    """Return what there is of ``READ_ONLY_SYSTEM`` on this machine."""
+    return tuple(path for path in READ_ONLY_SYSTEM if os.path.exists(path))
+
+
+@functools.lru_cache(maxsize=256)
+def behind_closed_doors(readable: tuple[str, ...], scratch_parent: str) -> dict[str, list[str]]:
     """Sort out the paths that another user can't get to.
 
     Args:
         readable: paths that will be read.
-        scratch: a directory that will be that user's own.
+        scratch_parent: where a directory will be that user's own.
 
     Returns:
         For each topmost directory that others may not enter, the paths below it that are needed.
@@ -153,9 +160,10 @@ def behind_closed_doors(readable: tuple[str, ...], scratch: str) -> dict[str, li
         if door is not None:
             contents = [entry.path for entry in os.scandir(path)] if _is_closed(Path(path)) else [path]
             closed.setdefault(door, []).extend(contents)
-    door = next((str(place) for place in reversed(Path(scratch).parents) if _is_closed(place)), None)
+    above_scratch = [*reversed(Path(scratch_parent).parents), Path(scratch_parent)]
+    door = next((str(place) for place in above_scratch if _is_closed(place)), None)
     if door is not None:
-        closed.setdefault(door, []).append(scratch)
+        closed.setdefault(door, [])
     return closed
 
 

@@ -77,7 +77,8 @@ class BotProcess(BotProgram):
         """
         cpu_before = self.whole_cpu_seconds() if on_cpu_clock else 0.0
         self._cpu_allowance = (cpu_before, seconds) if on_cpu_clock else None
-        self._thaw()
+        if self._is_frozen:
+            self._thaw()
         self._unsent += frame
         self._last_sent = frame
         self._last_body = b""
@@ -88,11 +89,9 @@ class BotProcess(BotProgram):
             self._wait_to_write(deadline, seconds)
             asked = time.perf_counter()
         body, wall_seconds = self._wait_for_answer(asked, deadline, seconds)
-        self._look_if_due()
-        if on_cpu_clock:
+        if on_cpu_clock or wall_seconds >= LOOK_SECONDS:
             self._look()
-            return body, self._check_cpu_allowance()
-        return body, wall_seconds
+        return body, self._check_cpu_allowance() if on_cpu_clock else wall_seconds
 
     def check_off_turn(self) -> None:
         """Look at what has happened since the last answer; to be called before the next question.
@@ -190,7 +189,7 @@ class BotProcess(BotProgram):
         slice_seconds = LOOK_SECONDS if self._cpu_allowance is None else CPU_SLICE_SECONDS
         while True:
             left = deadline - time.perf_counter()
-            events = self._poll.poll(max(0.0, min(left, slice_seconds)) * 1000)
+            events = self._poll.poll((left if left < slice_seconds else slice_seconds) * 1000 if left > 0 else 0)
             if events:
                 break
             now = time.perf_counter()

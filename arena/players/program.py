@@ -69,8 +69,10 @@ class BotProgram:
 
         Linux gives the CPU clock of another process the number ``(~pid << 3) | 2`` (clock_getcpuclockid(3)).
         """
-        with contextlib.suppress(OSError):
+        try:  # noqa: SIM105 - contextlib.suppress would cost as much as the reading
             self._cpu_seconds = time.clock_gettime(self._cpu_clock)
+        except OSError:
+            pass
         return self._cpu_seconds
 
     def freeze(self) -> None:
@@ -79,9 +81,9 @@ class BotProgram:
         self._is_frozen = True
 
     def _thaw(self) -> None:
-        if self._is_frozen:
-            self._signal_group(signal.SIGCONT)
-            self._is_frozen = False
+        """Let a frozen bot go on."""
+        self._signal_group(signal.SIGCONT)
+        self._is_frozen = False
 
     def _signal_group(self, number: int) -> None:
         if not self._is_reaped:
@@ -174,7 +176,8 @@ class BotProgram:
         Returns:
             Whether it left by itself.
         """
-        self._thaw()
+        if self._is_frozen:
+            self._thaw()
         self._note_members()
         with contextlib.suppress(OSError):
             os.write(self._stdin, self._unsent + last_words)
