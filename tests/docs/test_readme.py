@@ -37,12 +37,23 @@ def test_the_first_bot_plays_and_beats_random_legal(tmp_path):
     directory = prepared(tmp_path)
     shown = next(block for block in blocks("sh") if "arena play" in block).split()[1:]
     assert "(normal)" in arena(*shown, cwd=directory)
-    bot, tournament = (block for block in blocks("toml"))
+    bot, tournament, _ = (block for block in blocks("toml"))
     assert tomllib.loads(bot)["command"] == ["python3", "my_bot.py"]
     (directory / "my_tournament.toml").write_text(tournament)
     arena("run", "my_tournament.toml", "-q", cwd=directory)
     rows = json.loads(arena("crosstable", "my_tournament", "--json", cwd=directory))
     assert [row["bot"] for row in rows][-1] in ("my_bot", "greedy")
+
+
+def test_the_settings_on_the_page_are_accepted(tmp_path):
+    directory = prepared(tmp_path)
+    _, tournament, settings = blocks("toml")
+    level, _, tables = settings.partition("\n")
+    merged = re.sub(r"\[time_control\]\n.*\n", "", tournament).replace("encounters = 10", "encounters = 1")
+    before, _, entrants = merged.partition("[[entrants]]")
+    level = level.replace('"landlock"', '"auto"')  # which levels there are depends on the machine
+    (directory / "t.toml").write_text(f"{before}\n{level}\n{tables}\n[[entrants]]{entrants}")
+    arena("run", "t.toml", "-q", cwd=directory)
 
 
 def test_the_bot_can_be_submitted_as_the_page_says(tmp_path):

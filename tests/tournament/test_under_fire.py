@@ -1,0 +1,257 @@
+"""The arena under fire: its own processes are killed, its disk and its descriptors run out, its files are spoiled.
+
+Whatever happens, a match is recorded once or played again, and what can't go on says so in one sentence.
+"""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.tournament.arena_home import ArenaHome
+from tests import zoo
+from tests.tournament.test_director import ARENA, arena, exported, recorded, table, wait_until_nothing_runs_in
+
+ZOO = ("exits_when_asked", "prints_text", "leaves_a_daemon", "dies_by_signal", "illegal_action", "fork_bomb")
+
+
+def write_fiery_definition(tmp_path, encounters, size=6):
+    """Two honest bots and six of the zoo; the honest ones have time enough on any machine."""
+    bots = [zoo.honest_bot("honest_a"), zoo.honest_bot("honest_b"), *map(zoo.bad_bot, ZOO)]
+    lines = ['game = "differences"', f"options = {{ size = {size} }}", f"encounters = {encounters}"]
+    lines += ["[limits]", "processes = 24", "[time_control]", "per_action_seconds = 20.0", "startup_seconds = 30.0"]
+    lines += [f'[[entrants]]\nbot = "{bot}"' for bot in bots]
+    path = tmp_path / "t.toml"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def processes_below(pid):
+    """Return every process under ours by what it is: worker, launcher or bot."""
+    found = {"worker": [], "launcher": [], "bot": []}
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (path / "cmdline").read_bytes()
+            ancestors = set(_ancestors(path.name))
+        except (OSError, ValueError):
+            continue
+        if str(pid) not in ancestors:
+            continue
+        if b"launcher.py" in command:
+            found["launcher"].append(int(path.name))
+        elif b"spawn_main" in command:
+            found["worker"].append(int(path.name))
+        elif b"resource_tracker" not in command:
+            found["bot"].append(int(path.name))
+    return found
+
+
+def _ancestors(pid):
+    while pid not in ("0", "1"):
+        yield pid
+        pid = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+
+
+def kill_for_a_while(tmp_path, path, kills, seed):
+    """Run the tournament, killing its processes at random moments; return how many of each kind were killed."""
+    rng = random.Random(seed)
+    stormy = tmp_path / "stormy"
+    done = dict.fromkeys(("director", "worker", "launcher", "bot"), 0)
+    director = None
+    while sum(done.values()) < kills:
+        if director is None or director.poll() is not None:
+            assert director is None or recorded(stormy) < scheduled(stormy), f"too short a tournament: {done}"
+            command = [*ARENA, "run", str(path), "--home", str(stormy), "-q"]
+            director = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.02, 0.25))
+        kind = rng.choice(("director", "worker", "worker", "launcher", "launcher"))
+        victims = [director.pid] if kind == "director" else processes_below(director.pid)[kind]
+        if not victims:
+            continue
+        try:
+            os.kill(rng.choice(victims), signal.SIGKILL)
+        except OSError:
+            continue
+        done[kind] += 1
+        if kind == "director":
+            director.wait()
+    director.kill()
+    director.wait()
+    return done
+
+
+def scheduled(home):
+    with ArenaHome(home) as opened:
+        found = opened.store.find_tournament("t")
+        return found.scheduled if found is not None else sys.maxsize
+
+
+def facts(home):
+    """Return what can't depend on when things happened."""
+    keys = ("match", "bots", "rng_seed", "actions", "scores", "ranks", "termination")
+    faults = [[(fault["seat"], fault["kind"], fault["ply"]) for fault in record["faults"]] for record in exported(home)]
+    return [[record[key] for key in keys] for record in exported(home)], faults
+
+
+def storm(tmp_path, kills, encounters):
+    path = write_fiery_definition(tmp_path, encounters)
+    before = zoo.traces()
+    assert arena("run", path, "--home", tmp_path / "calm", "-q").returncode == 0
+    done = kill_for_a_while(tmp_path, path, kills, seed=kills)
+    assert all(done[kind] > 0 for kind in ("director", "worker", "launcher"))
+    for _ in range(3):  # a match that was void three times in one run is left for the next
+        if arena("run", path, "--home", tmp_path / "stormy", "-q").returncode == 0:
+            break
+    assert facts(tmp_path / "stormy") == facts(tmp_path / "calm")
+    assert table(tmp_path / "stormy") == table(tmp_path / "calm")
+    assert arena("verify", "--home", tmp_path / "stormy").returncode == 0
+    wait_until_nothing_runs_in(tmp_path)
+    assert not zoo._settled(before)
+
+
+def test_twenty_kills_of_all_kinds_give_the_undisturbed_table(tmp_path):
+    storm(tmp_path, kills=20, encounters=4)
+
+
+@pytest.mark.soak
+def test_two_hundred_kills_of_all_kinds_give_the_undisturbed_table(tmp_path):
+    storm(tmp_path, kills=200, encounters=30)
+
+
+def small_definition(tmp_path, encounters=2):
+    path = tmp_path / "t.toml"
+    bots = "\n".join(f'[[entrants]]\nbot = "{zoo.honest_bot(name)}"' for name in ("honest_a", "honest_b"))
+    path.write_text(f'game = "differences"\noptions = {{ size = 4 }}\nencounters = {encounters}\n{bots}\n')
+    return path
+
+
+def one_sentence(done):
+    assert done.returncode in (1, 2), done
+    assert "Traceback" not in done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if line]
+    assert line.startswith("arena: ")
+    return line
+
+
+def test_a_locked_database_is_waited_for_and_then_told(tmp_path):
+    path = small_definition(tmp_path)
+    assert arena("run", path, "--home", tmp_path / "h", "-q").returncode == 0
+    other = sqlite3.connect(tmp_path / "h" / "arena.sqlite3", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    timer = threading.Timer(1.0, lambda: other.execute("ROLLBACK"))
+    timer.start()
+    try:
+        done = arena("run", path, "--name", "second", "--home", tmp_path / "h", "-q")
+    finally:
+        timer.join()
+        other.close()
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("how", ["no database at all", "a spoiled page", "cut short"])
+def test_a_corrupted_database_is_told_and_left_as_it_is(tmp_path, how):
+    path = small_definition(tmp_path)
+    assert arena("run", path, "--home", tmp_path / "h", "-q").returncode == 0
+    database = tmp_path / "h" / "arena.sqlite3"
+    contents = database.read_bytes()
+    spoiled = {
+        "no database at all": b"nothing of the kind" * 1000,
+        "a spoiled page": contents[:4096] + b"\xff" * (len(contents) - 4096),
+        "cut short": contents[: len(contents) // 3],
+    }[how]
+    database.write_bytes(spoiled)
+    for command in (("run", path), ("standings", "t"), ("verify",)):
+        said = one_sentence(arena(*command, "--home", tmp_path / "h"))
+        assert "arena.sqlite3" in said
+    assert database.read_bytes()[:4096] == spoiled[:4096]
+
+
+def limited(arguments, limits):
+    """Run the command line with resource limits of its own."""
+    code = f"import resource, runpy, sys\n{limits}\nsys.argv = ['arena', *sys.argv[1:]]\nrunpy.run_module('arena')"
+    code = code.replace("run_module('arena')", "run_module('arena', run_name='__main__')")
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def test_no_descriptors_left_is_told_and_nothing_is_lost(tmp_path):
+    path = small_definition(tmp_path, encounters=3)
+    limits = "resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0}))"
+    for descriptors in (10, 14, 18, 24):
+        done = limited(["run", path, "--home", tmp_path / "h", "-q"], limits.format(descriptors))
+        assert "Traceback" not in done.stderr, done.stderr
+        assert done.returncode in (0, 1, 2)
+    done = arena("run", path, "--home", tmp_path / "h", "-q")
+    assert done.returncode == 0, done.stderr
+    assert len(exported(tmp_path / "h")) == 6
+
+
+def test_a_full_temporary_directory_is_told(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small file system takes root")
+    small = tmp_path / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,nr_inodes=8,mode=1777", "none", str(small)], check=True)
+    try:
+        for number in range(
+            6
+        ):  # of eight; one is the directory itself, so one bot's scratch directory fits and no second
+            (small / str(number)).touch()
+        path = small_definition(tmp_path)
+        done = subprocess.run(
+            [*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "-q"],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | {"TMPDIR": str(small)},
+        )
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "has no result after several tries: VoidMatchError: no bot can be launched: No space left" in done.stderr
+    assert arena("run", path, "--home", tmp_path / "h", "-q").returncode == 0
+
+
+def test_a_clock_that_is_set_back_changes_nothing(tmp_path, monkeypatch):
+    """Time is measured by a clock that can't be set; the wall clock only dates the records."""
+    path = small_definition(tmp_path)
+    back = tmp_path / "back"
+    back.mkdir()
+    (back / "sitecustomize.py").write_text(
+        "import time\n_real = time.time\n_began = _real()\ntime.time = lambda: _began - 100.0 * (_real() - _began)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(back)}
+    command = [*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "-q"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    lines = arena("export", "--home", tmp_path / "h").stdout.splitlines()
+    seconds = [wall for line in lines for wall in json.loads(line)["wall_seconds"] if wall is not None]
+    assert seconds
+    assert all(0 <= wall < 20 for wall in seconds)
+
+
+def test_a_worker_that_is_killed_for_memory_costs_no_match(tmp_path):
+    """The kernel's killer sends SIGKILL, as here; every worker is killed once, in the middle of play."""
+    path = write_fiery_definition(tmp_path, encounters=2)
+    killed = set()
+    with subprocess.Popen(
+        [*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "-q"], stdout=subprocess.DEVNULL
+    ) as run:
+        while len(killed) < 2 and run.poll() is None:
+            for worker in processes_below(run.pid)["worker"]:
+                if recorded(tmp_path / "h") > 2 + 10 * len(killed) and worker not in killed:
+                    os.kill(worker, signal.SIGKILL)
+                    killed.add(worker)
+    assert run.returncode == 0
+    assert len(killed) == 2
+    assert len(exported(tmp_path / "h")) == scheduled(tmp_path / "h")
