@@ -34,6 +34,17 @@ def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
         raise error(f"{path}: not valid TOML: {reason}") from failure
 
 
+def without_nul(text: str) -> str:
+    """Return a text that the system accepts as a path or an argument of a program.
+
+    Raises:
+        ValueError: if there is a NUL in it, which ends a text for the system.
+    """
+    if "\0" in text:
+        raise ValueError("accepted is a text without the character NUL")
+    return text
+
+
 def check_model(model: type[ModelT], values: dict[str, Any], path: Path, error: type[UsageError]) -> ModelT:
     """Return ``values`` as a checked model.
 

@@ -119,6 +119,11 @@ class Outcome:
         return any(note.startswith("got through") for note in self.notes)
 
 
+def is_safe_inline(level: str) -> bool:
+    """Tell whether bots at this level can't hurt the process that plays with them."""
+    return os.geteuid() == 0 or choose_isolation(level).level in ("landlock", "bubblewrap")
+
+
 def play_zoo_bot(name: str, level: str, inline: bool) -> Outcome:
     """Play a bad bot's tournament at a level, in this process or in a worker."""
     isolation = choose_isolation(level)

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from arena.checked import check_model, read_toml
+from arena.checked import check_model, read_toml, without_nul
 from arena.errors import BotDefinitionError
 from arena.records import Bot
 
@@ -30,7 +30,7 @@ class _Manifest(BaseModel):
 
     name: str
     version: str = "1"
-    command: Annotated[list[str], Field(min_length=1)]
+    command: Annotated[list[Annotated[str, AfterValidator(without_nul)]], Field(min_length=1)]
     games: list[str] = []
     build: list[str] = []
     author: Text = ""

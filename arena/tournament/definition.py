@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from arena.checked import check_model, read_toml
+from arena.checked import check_model, read_toml, without_nul
 from arena.errors import BotDefinitionError, DefinitionError, OptionError, UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
@@ -45,6 +45,7 @@ def _size(value: Any) -> Any:
     return int(match[1]) * _UNITS[match[2]]
 
 
+Argument = Annotated[str, AfterValidator(without_nul)]
 Size = Annotated[int, Field(le=2**50), BeforeValidator(_size)]
 
 
@@ -96,9 +97,9 @@ class GameTable(_Strict):
 class EntrantTable(_Strict):
     """``[[entrants]]``: a path (from the file's directory), or a submitted ``name`` or ``name@version``."""
 
-    bot: str
+    bot: Argument
     name: str | None = None
-    args: list[str] = []
+    args: list[Argument] = []
 
 
 class TournamentFile(_Strict):

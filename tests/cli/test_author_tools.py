@@ -211,3 +211,44 @@ def test_the_doctor_measures_turns(arena):
     rows = json.loads(arena("doctor", "--clock", "--turns", "200", "--json")[1])
     assert [row["where"] for row in rows] == ["on one core", "left to the scheduler"]
     assert all(0 < row["p50_us"] <= row["p99_us"] <= row["max_us"] for row in rows)
+
+
+def test_nothing_a_bot_says_reaches_the_terminal_as_it_is(arena, tmp_path):
+    """Its name, notes and stderr are full of control characters, a formula and a script; every command is tried."""
+    tricks = shutil.copytree(zoo.bad_bot("terminal_tricks"), tmp_path / "tricks")
+    (tricks / "bot.toml").write_text('name = "=1+1<b>"\ncommand = ["python3", "terminal_tricks.py"]\n')
+    bad = shutil.copytree(zoo.bad_bot("prints_text"), tmp_path / "bad")
+    path = tmp_path / "t.toml"
+    path.write_text(
+        f'game = "differences"\noptions = {{ size = 4 }}\n[[entrants]]\nbot = "{tricks}"\n[[entrants]]\nbot = "{bad}"'
+    )
+    commands = [
+        ["run", path, "-q"],
+        ["standings"],
+        ["crosstable"],
+        ["leaderboard", "differences"],
+        ["matches"],
+        ["export"],
+    ]
+    commands += [
+        ["matches", "t", "--faults"],
+        ["replay", "t/1"],
+        ["repro", "t/1"],
+        ["repro", "t/1", "--seat", "0"],
+        ["verify"],
+    ]
+    commands += [
+        ["check", tricks, "--game", "differences"],
+        ["play", "differences", tricks, bad],
+        ["bots"],
+        ["submit", tricks],
+    ]
+    for arguments in commands:
+        _, out, errors = arena(*arguments)
+        assert all(character.isprintable() or character == "\n" for character in out + errors), arguments
+    page = arena("standings", "t", "--format", "html")[1]
+    assert "<b>" not in page
+    assert "&lt;b&gt;" in page
+    sheet = arena("standings", "t", "--format", "csv")[1]
+    assert "\n=1+1" not in sheet
+    assert ",=1+1" not in sheet

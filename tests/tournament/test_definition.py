@@ -34,6 +34,11 @@ REFUSED = {
     "wrong type": ({"encounters": '"3"'}, "", "encounters = '3': input should be a valid integer"),
     "zero encounters": ({"encounters": 0}, "", "encounters = 0: input should be greater than or equal to 1"),
     "format": ({"format": '"swis"'}, "", "format = 'swis': accepted is 'round-robin'"),
+    "a NUL": (
+        {},
+        '[[entrants]]\nbot = "\\u0000"',
+        "entrants[2].bot = '\\x00': accepted is a text without the character NUL",
+    ),
     "isolation": (
         {"isolation": '"jail"'},
         "",
