@@ -206,14 +206,16 @@ def _outcome(name: str, records: list[dict[str, Any]]) -> Outcome:
 
 
 def traces() -> set[str]:
-    """Return everything a bot could have left on this machine."""
+    """Return everything that bots of this process, or of processes it has started, could have left on this machine."""
     found = {f"process {path.name}: {_command(path)}" for path in _bot_processes()}
-    for directory in (Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")):
-        with contextlib.suppress(OSError):
-            found |= {str(path) for path in directory.iterdir() if path.name.startswith(MARKS)}
+    places = [Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")]
     home = find_group_home()
-    for directory in set(home.directories.values()) if home is not None else ():
-        found |= {str(path) for path in Path(directory).glob("arena-bot-*")}
+    places += [Path(directory) for directory in home.directories.values()] if home is not None else []
+    for place in places:
+        with contextlib.suppress(OSError):
+            found |= {
+                str(path) for path in place.iterdir() if path.name.startswith(MARKS) and not _is_anothers(path.name)
+            }
     for kind in ("shm", "msg", "sem"):
         with contextlib.suppress(OSError):
             lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
@@ -221,10 +223,26 @@ def traces() -> set[str]:
     return found
 
 
+def _is_anothers(name: str) -> bool:
+    """Tell whether a thing belongs to another arena that is running on this machine; its name tells its owner."""
+    owner = name.removeprefix("arena-bot-").partition("-")[0]
+    return owner.isdigit() and Path("/proc", owner).exists() and os.getpid() not in _with_ancestors(int(owner))
+
+
+def _with_ancestors(pid: int) -> Iterator[int]:
+    with contextlib.suppress(OSError):
+        while pid > 0:
+            yield pid
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def _bot_processes() -> Iterator[Path]:
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if FIRST_UID <= path.stat().st_uid <= LAST_UID or f"{MARK}=1".encode() in (path / "environ").read_bytes():
+            settings = dict(setting.partition(b"=")[::2] for setting in (path / "environ").read_bytes().split(b"\0"))
+            owner = settings.get(MARK.encode(), b"").decode()
+            is_marked = bool(owner) and not _is_anothers(f"arena-bot-{owner}-")
+            if is_marked or (not owner and FIRST_UID <= path.stat().st_uid <= LAST_UID):
                 yield path
 
 

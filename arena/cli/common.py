@@ -67,6 +67,15 @@ def match_of(text: str) -> tuple[str, int]:
     return tournament, int(number)
 
 
+def warn_of_weak_isolation(wanted: str) -> None:
+    """Say on stderr that bots are not confined here, if nobody has asked for that."""
+    from arena.isolation.levels import choose_isolation
+
+    level = choose_isolation(wanted).level
+    if wanted == "auto" and level in ("none", "limits"):
+        click.echo(f"arena: bots are hardly confined on this machine ({level}); arena doctor says why", err=True)
+
+
 def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str) -> None:
     """Print a table."""
     click.echo(render_table(columns, rows, table_format))

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from arena.cli.common import find_bots, home_option, parse_options, show_result
+from arena.cli.common import find_bots, home_option, parse_options, show_result, warn_of_weak_isolation
 from arena.cli.group import FAILED, OK
 from arena.report.tables import printable
 
@@ -49,6 +49,7 @@ def command(
     if "players" not in values and len(loaded) != 2:
         values["players"] = len(loaded)
     rules = make_game(game, **values)
+    warn_of_weak_isolation(isolation)
     record = play_match(
         game,
         loaded,

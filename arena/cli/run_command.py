@@ -9,7 +9,13 @@ from pathlib import Path
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, print_standings
+from arena.cli.common import (
+    chosen_format,
+    format_options,
+    home_option,
+    print_standings,
+    warn_of_weak_isolation,
+)
 from arena.cli.group import FAILED, INTERRUPTED, OK
 from arena.cli.progress import make_progress
 
@@ -53,6 +59,7 @@ def command(
         definition = load_definition(file, arena_home.find_bot)
         if name is not None:
             definition = definition.renamed(name)
+        warn_of_weak_isolation(definition.isolation)
         progress_display = make_progress(definition, quiet=quiet or verbose)
         try:
             with progress_display:

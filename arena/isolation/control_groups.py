@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.isolation.launcher import remove_control_group
 from arena.records import Limits
 
 _names = itertools.count()
@@ -104,11 +105,7 @@ def remove_stale_groups() -> None:
         for group in Path(directory).glob("arena-bot-*"):
             owner = group.name.split("-")[2]
             if owner.isdigit() and not Path("/proc", owner).exists():
-                with contextlib.suppress(OSError):
-                    for pid in (group / "cgroup.procs").read_text().split():
-                        os.kill(int(pid), 9)
-                with contextlib.suppress(OSError):
-                    group.rmdir()
+                remove_control_group(str(group))
 
 
 def _own_paths() -> dict[str, str]:

@@ -127,6 +127,9 @@ def clean_up(running: Running) -> None:
 
 def remove_scratch(directory: str) -> None:
     """Remove a scratch directory, closed and deeply nested directories in it included."""
+    if os.path.islink(directory):  # put there by a bot, in the hope that what it points to is removed
+        os.unlink(directory)
+        return
     with contextlib.suppress(OSError):
         os.rmdir(directory)  # mostly it is empty, or was a file system of the bot's own
         return

@@ -9,7 +9,6 @@ import ctypes
 import errno
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -20,12 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import BotError, VoidMatchError
-from arena.isolation.control_groups import remove_stale_groups
+from arena.isolation.leftovers import SCRATCH_PREFIX, remove_stale
 
 ANSWER_SECONDS = 20.0
 """A launcher that takes longer has been stopped by somebody; another takes its place."""
 
-SCRATCH_PREFIX = "arena-bot-"
 _PR_SET_CHILD_SUBREAPER = 36
 _OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
 
@@ -178,15 +176,6 @@ def dismiss_launcher() -> None:
 def make_scratch() -> str:
     """Return a new directory for one bot; its name tells whose it is."""
     return tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{os.getpid()}-")
-
-
-def remove_stale() -> None:
-    """Remove what processes left that were killed together with their launchers."""
-    remove_stale_groups()
-    for path in Path(tempfile.gettempdir()).glob(f"{SCRATCH_PREFIX}*-*"):
-        owner = path.name.split("-")[2]
-        if owner.isdigit() and not Path("/proc", owner).exists():
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _read_all(descriptor: int) -> bytes:

@@ -24,7 +24,7 @@ from arena.isolation.seccomp import assemble_filter
 from arena.records import MEBIBYTE, Bot, Limits
 
 MARK = "ARENA_BOT"
-"""The environment variable that every bot is launched with."""
+"""The environment variable that every bot is launched with: the process number of the arena's process."""
 
 LEAST_ADDRESS_SPACE_BYTES = 4096 * MEBIBYTE
 """Java and Node reserve gigabytes of addresses that they never use."""
@@ -120,7 +120,7 @@ def clean_environment(scratch: str) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
-        MARK: "1",
+        MARK: str(os.getpid()),
     }
 
 

@@ -8,8 +8,10 @@ import sys
 import time
 from pathlib import Path
 
-from arena.isolation import launching, sweeping
-from arena.isolation.launching import expect_bots, remove_stale
+from arena.isolation import launching, leftovers, sweeping
+from arena.isolation.launcher import remove_scratch
+from arena.isolation.launching import expect_bots
+from arena.isolation.leftovers import remove_stale
 from arena.isolation.levels import choose_isolation
 from arena.match.runner import MatchRunner
 from arena.players.manifest import load_bot
@@ -82,7 +84,7 @@ def reap_what_has_been_left_to_us():
 
 
 def test_what_killed_launchers_left_is_removed_by_the_next(tmp_path, monkeypatch):
-    monkeypatch.setattr(launching.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(leftovers.tempfile, "tempdir", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
     dead = tmp_path / f"arena-bot-{gone.pid}-x"
@@ -92,6 +94,47 @@ def test_what_killed_launchers_left_is_removed_by_the_next(tmp_path, monkeypatch
         path.mkdir()
     remove_stale()
     assert (dead.exists(), alive.exists(), other.exists()) == (False, True, True)
+
+
+def test_a_bot_whose_arena_and_launcher_were_killed_together_is_killed_by_the_next():
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    command = [sys.executable, "-I", "-S", "-c", "import time; print(flush=True); time.sleep(1000)"]
+    sleepers = []
+    for owner in (gone.pid, os.getpid()):
+        environment = {**os.environ, "ARENA_BOT": str(owner)}
+        sleepers.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE))
+        sleepers[-1].stdout.readline()
+    remove_stale()
+    assert sleepers[0].wait(10) == -signal.SIGKILL
+    assert sleepers[1].poll() is None
+    sleepers[1].kill()
+    for sleeper in sleepers:
+        sleeper.communicate()
+
+
+def test_a_link_in_the_place_of_a_scratch_directory_is_removed_and_not_followed(tmp_path):
+    precious = tmp_path / "precious"
+    precious.mkdir(mode=0o500)
+    (precious / "file").write_text("x") if os.geteuid() == 0 else None
+    link = tmp_path / "arena-bot-1-x"
+    link.symlink_to(precious)
+    remove_scratch(str(link))
+    assert not link.is_symlink()
+    assert precious.stat().st_mode & 0o777 == 0o500
+
+
+def test_closed_and_deep_directories_are_removed(tmp_path):
+    scratch = tmp_path / "scratch"
+    deep = scratch
+    for _ in range(1200):  # deeper than Python recurses; the path stays below the system's limit
+        deep = deep / "d"
+    subprocess.run(["mkdir", "-p", str(deep)], check=True)
+    (scratch / "closed").mkdir()
+    (scratch / "closed" / "file").write_text("x")
+    (scratch / "closed").chmod(0)
+    remove_scratch(str(scratch))
+    assert not scratch.exists()
 
 
 def test_a_stopped_launcher_does_not_hang_the_arena(monkeypatch):
