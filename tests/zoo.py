@@ -22,6 +22,7 @@ from arena.errors import ArenaError
 from arena.isolation.control_groups import find_group_home
 from arena.isolation.launcher import FIRST_UID, LAST_UID
 from arena.isolation.levels import choose_isolation
+from arena.isolation.owner import is_dead
 from arena.isolation.plans import MARK, Isolation
 from arena.match.runner import MatchRunner
 from arena.records import MatchSpec
@@ -225,8 +226,9 @@ def traces() -> set[str]:
 
 def _is_anothers(name: str) -> bool:
     """Tell whether a thing belongs to another arena that is running on this machine; its name tells its owner."""
-    owner = name.removeprefix("arena-bot-").partition("-")[0]
-    return owner.isdigit() and Path("/proc", owner).exists() and os.getpid() not in _with_ancestors(int(owner))
+    tag = name.removeprefix("arena-bot-").partition("-")[0]
+    pid = tag.partition(".")[0]
+    return pid.isdigit() and not is_dead(tag) and os.getpid() not in _with_ancestors(int(pid))
 
 
 def _with_ancestors(pid: int) -> Iterator[int]:

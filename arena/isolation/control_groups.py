@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from arena.isolation.launcher import remove_control_group
+from arena.isolation.owner import is_dead, own_tag
 from arena.records import Limits
 
 _names = itertools.count()
@@ -45,7 +45,7 @@ def find_group_home() -> GroupHome | None:
 
 def group_plans(home: GroupHome, limits: Limits) -> list[dict[str, Any]]:
     """Return the groups of one bot as the launcher takes them."""
-    name = f"arena-bot-{os.getpid()}-{next(_names)}"
+    name = f"arena-bot-{own_tag()}-{next(_names)}"
     memory, processes = str(limits.memory_bytes), str(limits.processes)
     if home.version == 2:
         settings = {"memory.max": memory, "memory.oom.group": "1", "pids.max": processes}
@@ -103,8 +103,7 @@ def remove_stale_groups() -> None:
         return
     for directory in set(home.directories.values()):
         for group in Path(directory).glob("arena-bot-*"):
-            owner = group.name.split("-")[2]
-            if owner.isdigit() and not Path("/proc", owner).exists():
+            if is_dead(group.name.split("-")[2]):
                 remove_control_group(str(group))
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from arena.errors import BotError, VoidMatchError
 from arena.isolation.leftovers import SCRATCH_PREFIX, remove_stale
+from arena.isolation.owner import own_tag
 
 ANSWER_SECONDS = 20.0
 """A launcher that takes longer has been stopped by somebody; another takes its place."""
@@ -175,7 +176,7 @@ def dismiss_launcher() -> None:
 
 def make_scratch() -> str:
     """Return a new directory for one bot; its name tells whose it is."""
-    return tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{os.getpid()}-")
+    return tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{own_tag()}-")
 
 
 def _read_all(descriptor: int) -> bytes:

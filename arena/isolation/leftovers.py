@@ -10,10 +10,11 @@ import tempfile
 from pathlib import Path
 
 from arena.isolation.control_groups import remove_stale_groups
+from arena.isolation.owner import is_dead
 from arena.isolation.plans import MARK
 
 SCRATCH_PREFIX = "arena-bot-"
-"""How the names of scratch directories begin; the process number of their owner follows."""
+"""How the names of scratch directories begin; the tag of their owner follows."""
 
 
 def remove_stale() -> None:
@@ -24,8 +25,7 @@ def remove_stale() -> None:
                 os.kill(int(path.name), signal.SIGKILL)
     remove_stale_groups()
     for path in Path(tempfile.gettempdir()).glob(f"{SCRATCH_PREFIX}*-*"):
-        owner = path.name.removeprefix(SCRATCH_PREFIX).partition("-")[0]
-        if owner.isdigit() and _is_dead(owner):
+        if is_dead(path.name.removeprefix(SCRATCH_PREFIX).partition("-")[0]):
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -35,9 +35,5 @@ def _is_stale(path: Path) -> bool:
         for setting in (path / "environ").read_bytes().split(b"\0"):
             name, _, owner = setting.partition(b"=")
             if name == MARK.encode():
-                return owner.isdigit() and _is_dead(owner.decode())
+                return is_dead(owner.decode(errors="replace"))
     return False
-
-
-def _is_dead(pid: str) -> bool:
-    return not Path("/proc", pid).exists()

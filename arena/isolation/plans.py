@@ -19,12 +19,13 @@ from arena.errors import UsageError
 from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, find_bubblewrap, wrapped
 from arena.isolation.control_groups import find_group_home, group_plans
 from arena.isolation.landlock import ABI_WITH_SCOPES, landlock_abi, ruleset
+from arena.isolation.owner import own_tag
 from arena.isolation.reachable import behind_closed_doors, existing_system, readable_paths
 from arena.isolation.seccomp import assemble_filter
 from arena.records import MEBIBYTE, Bot, Limits
 
 MARK = "ARENA_BOT"
-"""The environment variable that every bot is launched with: the process number of the arena's process."""
+"""The environment variable that every bot is launched with; it tells whose the bot is."""
 
 LEAST_ADDRESS_SPACE_BYTES = 4096 * MEBIBYTE
 """Java and Node reserve gigabytes of addresses that they never use."""
@@ -120,7 +121,7 @@ def clean_environment(scratch: str) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
-        MARK: str(os.getpid()),
+        MARK: own_tag(),
     }
 
 

@@ -27,7 +27,7 @@ class SeatClock:
             return self._per_action
         return min(self._per_action, self.bank_seconds)
 
-    def charge(self, wall_seconds: float) -> None:
+    def charge(self, seconds: float) -> None:
         """Take an action's time out of the bank (never below zero: the margin is forgiven), then add the increment."""
         if self.bank_seconds is not None:
-            self.bank_seconds = max(0.0, self.bank_seconds - wall_seconds) + self._increment
+            self.bank_seconds = max(0.0, self.bank_seconds - seconds) + self._increment

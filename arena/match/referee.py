@@ -135,7 +135,7 @@ class Referee:
         except IllegalActionError as error:
             self._forfeit(seat, "illegal", f"{shortened(answer.action)}: {error.reason}")
             return
-        clock.charge(answer.wall_seconds)
+        clock.charge(answer.wall_seconds if answer.charged_seconds is None else answer.charged_seconds)
         self._keep(seat, answer)
 
     def _request(self, seat: int, player: Player, clock: SeatClock) -> Request:

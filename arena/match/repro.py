@@ -144,8 +144,8 @@ def _questions(
         )
         heard = ply
         yield ply, request, (game, state)
-        wall = record["wall_seconds"][ply] if ply < len(record["wall_seconds"]) else None
-        clock.charge(wall or 0.0)
+        used = record["cpu_seconds" if time_control.clock == "cpu" else "wall_seconds"]
+        clock.charge((used[ply] if ply < len(used) else None) or 0.0)
 
 
 def _frames(record: Record, player: ProcessPlayer, seat: int, ply: int) -> list[bytes]:

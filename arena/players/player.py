@@ -40,12 +40,14 @@ class Answer(NamedTuple):
         wall_seconds: from the last byte asked to the last byte answered.
         cpu_seconds: CPU time used meanwhile; None where it can't be measured.
         note: for the replay.
+        charged_seconds: what the clock charges for, if it is not the wall time.
     """
 
     action: Any
     wall_seconds: float
     cpu_seconds: float | None = None
     note: Any = None
+    charged_seconds: float | None = None
 
 
 class Player(ABC):

@@ -59,7 +59,7 @@ class BotProcess(BotProgram):
         self._unsent += frame
         self._write()
 
-    def ask(self, frame: bytes, seconds: float, on_cpu_clock: bool = False) -> tuple[bytes, float]:
+    def ask(self, frame: bytes, seconds: float, on_cpu_clock: bool = False) -> tuple[bytes, float, float]:
         """Send a message and wait for the answer.
 
         Args:
@@ -68,8 +68,8 @@ class BotProcess(BotProgram):
             on_cpu_clock: whether they are seconds of CPU time, of the bot and all it starts.
 
         Returns:
-            The body of the answer's frame, and the seconds from the last byte written to the last byte read, or the
-            CPU time.
+            The body of the answer's frame, the seconds from the last byte written to the last byte read, and what the
+            clock charges for: those seconds, or the CPU time.
 
         Raises:
             BotError: exit, timeout, protocol or limit.
@@ -91,7 +91,7 @@ class BotProcess(BotProgram):
         body, wall_seconds = self._wait_for_answer(asked, deadline, seconds)
         if on_cpu_clock or wall_seconds >= LOOK_SECONDS:
             self._look()
-        return body, self._check_cpu_allowance() if on_cpu_clock else wall_seconds
+        return body, wall_seconds, self._check_cpu_allowance() if on_cpu_clock else wall_seconds
 
     def check_off_turn(self) -> None:
         """Look at what has happened since the last answer; to be called before the next question.

@@ -71,7 +71,7 @@ class ProcessPlayer(Player):
     def _launch(self, startup_seconds: float) -> BotProcess:
         self._process = BotProcess(self.bot, self._isolation, self._limits)
         try:
-            body, _ = self._process.ask(_frame(messages.hello(__version__, self._limits)), startup_seconds)
+            body, _, _ = self._process.ask(_frame(messages.hello(__version__, self._limits)), startup_seconds)
             self._process.bot_is_up()
             self.ready = messages.read_ready(self._decode(body))
         except BotError as error:
@@ -87,11 +87,13 @@ class ProcessPlayer(Player):
         on_cpu_clock = self._time_control.clock == "cpu"
         process.check_off_turn()
         cpu_before = process.whole_cpu_seconds()
-        body, charged = process.ask(_frame(message), request.seconds + request.margin_seconds, on_cpu_clock)
+        body, wall_seconds, charged = process.ask(
+            _frame(message), request.seconds + request.margin_seconds, on_cpu_clock
+        )
         cpu_after = process.whole_cpu_seconds()
         self._keep_off_turn_still(process, cpu_before, cpu_after)
         action, note = messages.read_action(self._decode(body), request.ply, self._limits.note_bytes)
-        return Answer(action, charged, cpu_after - cpu_before, note)
+        return Answer(action, wall_seconds, cpu_after - cpu_before, note, charged)
 
     @staticmethod
     def question(request: Request, match: int) -> Message:

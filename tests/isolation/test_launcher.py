@@ -13,6 +13,7 @@ from arena.isolation.launcher import remove_scratch
 from arena.isolation.launching import expect_bots
 from arena.isolation.leftovers import remove_stale
 from arena.isolation.levels import choose_isolation
+from arena.isolation.owner import own_tag
 from arena.match.runner import MatchRunner
 from arena.players.manifest import load_bot
 from arena.records import MatchSpec, TimeControl
@@ -49,6 +50,7 @@ def test_a_new_launcher_takes_over_the_bots_of_the_old_one():
 SCRIPT = """
 import sys
 from pathlib import Path
+from arena.isolation.owner import own_tag
 from arena.isolation.levels import choose_isolation
 from arena.match.runner import MatchRunner
 from arena.players.manifest import load_bot
@@ -87,13 +89,14 @@ def test_what_killed_launchers_left_is_removed_by_the_next(tmp_path, monkeypatch
     monkeypatch.setattr(leftovers.tempfile, "tempdir", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
-    dead = tmp_path / f"arena-bot-{gone.pid}-x"
-    alive = tmp_path / f"arena-bot-{os.getpid()}-x"
+    dead = tmp_path / f"arena-bot-{gone.pid}.5-x"
+    of_another_with_our_number = tmp_path / f"arena-bot-{os.getpid()}.5-x"
+    alive = tmp_path / f"arena-bot-{own_tag()}-x"
     other = tmp_path / "arena-bot-notes"
-    for path in (dead, alive, other):
+    for path in (dead, of_another_with_our_number, alive, other):
         path.mkdir()
     remove_stale()
-    assert (dead.exists(), alive.exists(), other.exists()) == (False, True, True)
+    assert set(tmp_path.iterdir()) == {alive, other}
 
 
 def test_a_bot_whose_arena_and_launcher_were_killed_together_is_killed_by_the_next():
@@ -101,8 +104,8 @@ def test_a_bot_whose_arena_and_launcher_were_killed_together_is_killed_by_the_ne
         pass
     command = [sys.executable, "-I", "-S", "-c", "import time; print(flush=True); time.sleep(1000)"]
     sleepers = []
-    for owner in (gone.pid, os.getpid()):
-        environment = {**os.environ, "ARENA_BOT": str(owner)}
+    for owner in (f"{gone.pid}.5", own_tag()):
+        environment = {**os.environ, "ARENA_BOT": owner}
         sleepers.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE))
         sleepers[-1].stdout.readline()
     remove_stale()

@@ -66,7 +66,14 @@ play(act)
 def test_on_the_cpu_clock_waiting_costs_nothing(tmp_path):
     record = play(written(tmp_path, SLEEPER), TimeControl(0.2, clock="cpu"))
     assert record.faults == []
-    assert all(seconds < 0.2 for seconds in record.wall_seconds)
+    assert all(wall > 0.3 > cpu for wall, cpu in zip(record.wall_seconds[::2], record.cpu_seconds[::2], strict=True))
+
+
+def test_the_cpu_clock_takes_from_the_bank_what_was_worked(tmp_path):
+    """Four turns of 0.4 s asleep fit into a bank of half a second of CPU time, and not of wall time."""
+    bot = written(tmp_path, SLEEPER)
+    assert play(bot, TimeControl(None, bank_seconds=0.5, clock="cpu")).faults == []
+    assert play(bot, TimeControl(None, bank_seconds=0.5)).faults[0].kind == "timeout"
 
 
 @pytest.mark.parametrize("name", ["ignores_sigterm_and_spins", "a child's work"])

@@ -1,0 +1,33 @@
+"""Whose a thing is: process numbers come round again, so the time the process began goes with them."""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+
+
+def own_tag() -> str:
+    """Return what stands in the names of this process's things: its number and when it began."""
+    return _tag_of(os.getpid())
+
+
+@functools.lru_cache(maxsize=1)
+def _tag_of(pid: int) -> str:
+    return f"{pid}.{_began(pid)}"
+
+
+def _began(pid: int | str) -> str:
+    """Return when a process began, in ticks since the machine did (proc_pid_stat(5), field 22)."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+
+
+def is_dead(tag: str) -> bool:
+    """Tell whether a tag is that of a process that has gone; False for what is no tag."""
+    pid, _, began = tag.partition(".")
+    if not (pid.isdigit() and began.isdigit()):
+        return False
+    try:
+        return _began(pid) != began
+    except OSError:
+        return True
