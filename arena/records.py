@@ -180,7 +180,7 @@ class SeatReport:
 
     Attributes:
         wall_seconds: time on its own clock, all actions together.
-        cpu_seconds: CPU time it used while an answer was due.
+        cpu_seconds: CPU time it used while an answer was due, with its children.
         off_turn_cpu_seconds: CPU time it used otherwise, from the start of the match.
         exit: "running", "exit status N" or "signal NAME".
         stderr: what it wrote to stderr during the match: the first and the last 32 KiB.

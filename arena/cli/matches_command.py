@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -21,19 +22,37 @@ COLUMNS = [
     Column("faults", "faults", is_number=False),
 ]
 
+TIMES_COLUMNS = [
+    Column("bot", "bot", is_number=False),
+    Column("matches", "matches"),
+    Column("actions", "actions"),
+    Column("wall_seconds", "wall s", 3),
+    Column("cpu_seconds", "CPU s", 3),
+    Column("off_turn_cpu_seconds", "off-turn CPU s", 3),
+    Column("longest_seconds", "longest action s", 4),
+]
+
 
 @click.command("matches")
 @click.argument("tournament", required=False)
 @click.option("--bot", help="Only matches of this bot (name or name@version).")
 @click.option("--faults", "only_faults", is_flag=True, help="Only matches with a fault.")
+@click.option("--times", is_flag=True, help="Instead of matches, what time and processor each bot used in them.")
 @format_options
 @home_option
 def command(
-    tournament: str | None, bot: str | None, only_faults: bool, table_format: str, as_json: bool, home: str | None
+    tournament: str | None,
+    bot: str | None,
+    only_faults: bool,
+    times: bool,
+    table_format: str,
+    as_json: bool,
+    home: str | None,
 ) -> None:
     """List the recorded matches of TOURNAMENT (by default the latest)."""
     from arena.errors import UnknownNameError
     from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.times import bot_times
 
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
@@ -41,12 +60,16 @@ def command(
         names = [entrant["name"] for entrant in stored.definition["entrants"]]
         if bot is not None and bot.partition("@")[0] not in names:
             raise UnknownNameError("bot", bot, names)
-        rows = [
-            _row(record, table_format)
+        chosen = (
+            record
             for record in arena_home.store.records(stored)
             if (bot is None or any(bot in (label, label.partition("@")[0]) for label in record["bots"]))
             and (record["faults"] or not only_faults)
-        ]
+        )
+        if times:
+            print_table(TIMES_COLUMNS, [asdict(line) for line in bot_times(chosen)], table_format)
+            return
+        rows = [_row(record, table_format) for record in chosen]
     print_table(COLUMNS, rows, table_format)
     if table_format == "text":
         click.echo(f"\nTo step through one: arena replay {stored.name}/MATCH")

@@ -185,8 +185,6 @@ class Referee:
         for seat, report in enumerate(reports):
             own = [k for k, (actor, _) in enumerate(self._actions) if actor == seat]
             report.wall_seconds = sum(self._wall[k] or 0.0 for k in own)
-            report.cpu_seconds = sum(self._cpu[k] or 0.0 for k in own)
-            report.off_turn_cpu_seconds = max(0.0, report.off_turn_cpu_seconds - report.cpu_seconds)
         spec = self._spec
         return MatchRecord(
             match=spec.match,

@@ -87,10 +87,12 @@ class ProcessPlayer(Player):
         on_cpu_clock = self._time_control.clock == "cpu"
         process.check_off_turn()
         cpu_before = process.whole_cpu_seconds()
-        body, wall_seconds, charged = process.ask(
-            _frame(message), request.seconds + request.margin_seconds, on_cpu_clock
-        )
-        cpu_after = process.whole_cpu_seconds()
+        seconds = request.seconds + request.margin_seconds
+        try:
+            body, wall_seconds, charged = process.ask(_frame(message), seconds, on_cpu_clock)
+        finally:
+            cpu_after = process.whole_cpu_seconds()
+            self._cpu_on_turn += cpu_after - cpu_before
         self._keep_off_turn_still(process, cpu_before, cpu_after)
         action, note = messages.read_action(self._decode(body), request.ply, self._limits.note_bytes)
         return Answer(action, wall_seconds, cpu_after - cpu_before, note, charged)
@@ -107,7 +109,6 @@ class ProcessPlayer(Player):
 
     def _keep_off_turn_still(self, process: BotProcess, cpu_before: float, cpu_after: float) -> None:
         """After a turn, stop a bot that is to be stopped, or that was busy before the turn."""
-        self._cpu_on_turn += cpu_after - cpu_before
         if self._time_control.off_turn == "run":
             return
         if self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > BUSY_SECONDS:
@@ -133,7 +134,7 @@ class ProcessPlayer(Player):
         process = self._process
         if process is not None:
             process.tell(_frame(messages.end(self._match, ranks, scores, termination, faults)))
-            self._last_report = _report(process, self._cpu_used(process))
+            self._last_report = self._report(process, self._cpu_off_turn(process))
         return self._last_report
 
     def close(self) -> None:
@@ -144,15 +145,23 @@ class ProcessPlayer(Player):
     def _end_process(self, last_words: bytes, grace_seconds: float) -> None:
         process = self._running()
         self._process = None
-        cpu_used = self._cpu_used(process)
+        cpu_off_turn = self._cpu_off_turn(process)
         self.last_exchange, self.peak = process.last_exchange(), self.peak.or_more(process.peak())
         self.left_by_itself = process.end(last_words, grace_seconds)
-        self._last_report = _report(process, cpu_used)
+        self._last_report = self._report(process, cpu_off_turn)
 
-    def _cpu_used(self, process: BotProcess) -> float:
-        """Return the CPU time used since the match began; the referee takes the time on turn out of it."""
+    def _cpu_off_turn(self, process: BotProcess) -> float:
+        """Return the CPU time used since the match began, without that on turn."""
         process.update_usage()
-        return process.whole_cpu_seconds() - self._cpu_at_begin
+        return max(0.0, process.whole_cpu_seconds() - self._cpu_at_begin - self._cpu_on_turn)
+
+    def _report(self, process: BotProcess, cpu_off_turn: float) -> SeatReport:
+        return SeatReport(
+            cpu_seconds=self._cpu_on_turn,
+            off_turn_cpu_seconds=cpu_off_turn,
+            exit=process.exit_text,
+            stderr=process.take_stderr(),
+        )
 
     def _decode(self, body: bytes) -> Message:
         try:
@@ -164,10 +173,6 @@ class ProcessPlayer(Player):
         if self._process is None:
             raise MatchStateError(f"{self.bot.label} is not running")
         return self._process
-
-
-def _report(process: BotProcess, cpu_used: float) -> SeatReport:
-    return SeatReport(off_turn_cpu_seconds=cpu_used, exit=process.exit_text, stderr=process.take_stderr())
 
 
 def _frame(message: Message) -> bytes:

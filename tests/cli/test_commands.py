@@ -336,3 +336,11 @@ def test_the_python_calls_of_the_package_docstring_exist():
     assert all(getattr(package, name) is not None for name in package.__all__)
     with pytest.raises(AttributeError):
         package.nothing  # noqa: B018
+
+
+def test_the_times_of_bots_can_be_shown(arena):
+    code, rows, _ = arena("matches", "tiny", "--times", "--json")
+    assert code == 0
+    assert {row["bot"] for row in json.loads(rows)} == {"minimal@1", "1e5@1", "=cmd|x@1"}
+    assert all(row["matches"] == 12 and row["wall_seconds"] > 0 for row in json.loads(rows))
+    assert "off-turn CPU s" in arena("matches", "tiny", "--times")[1]

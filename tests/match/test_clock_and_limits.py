@@ -244,3 +244,10 @@ def test_a_limit_that_is_no_limit_is_refused(tmp_path, line, says):
     with pytest.raises(DefinitionError) as raised:
         load_definition(path)
     assert says in str(raised.value)
+
+
+def test_the_work_of_a_turn_that_fails_counts_as_on_turn():
+    record = play(load_bot(zoo.bad_bot("ignores_sigterm_and_spins")), TimeControl(0.4, margin_seconds=0.0))
+    (fault,) = record.faults
+    assert fault.kind == "timeout"
+    assert record.seats[0].cpu_seconds > 0.1 > record.seats[0].off_turn_cpu_seconds

@@ -1,0 +1,29 @@
+"""Times of bots, added up by hand."""
+
+from arena.tournament.times import BotTimes, bot_times
+
+
+def record(bots, actions, wall, seats):
+    keys = ("wall_seconds", "cpu_seconds", "off_turn_cpu_seconds")
+    return {
+        "bots": bots,
+        "actions": [[seat, None] for seat in actions],
+        "wall_seconds": wall,
+        "seats": [dict(zip(keys, seat, strict=True)) for seat in seats],
+    }
+
+
+def test_times_add_up_over_matches_and_seats():
+    records = [
+        record(["a@1", "b@1"], [0, 1, 0], [None, 0.5, 0.25], [(0.25, 0.1, 0.0), (0.5, 0.4, 2.0)]),
+        record(["b@1", "a@1"], [0, 1], [0.75, 0.125], [(0.75, 0.3, 1.0), (0.125, 0.1, 0.5)]),
+    ]
+    assert bot_times(records) == [
+        BotTimes("b@1", 2, 2, 1.25, 0.7, 3.0, 0.75),
+        BotTimes("a@1", 2, 2, 0.375, 0.2, 0.5, 0.25),
+    ]
+
+
+def test_a_bot_that_plays_itself_is_counted_for_both_seats():
+    (line,) = bot_times([record(["a@1", "a@1"], [0, 1], [1.0, 2.0], [(1.0, 1.0, 0.0), (2.0, 2.0, 0.0)])])
+    assert (line.matches, line.actions, line.wall_seconds, line.longest_seconds) == (2, 2, 3.0, 2.0)
