@@ -14,12 +14,13 @@ def own_tag() -> str:
 
 @functools.lru_cache(maxsize=1)
 def _tag_of(pid: int) -> str:
-    return f"{pid}.{_began(pid)}"
+    return f"{pid}.{_state_and_beginning(str(pid))[1]}"
 
 
-def _began(pid: int | str) -> str:
-    """Return when a process began, in ticks since the machine did (proc_pid_stat(5), field 22)."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+def _state_and_beginning(pid: str) -> tuple[str, str]:
+    """Return a process's state and when it began, in ticks since the machine did (proc_pid_stat(5), fields 3 and 22)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return fields[0], fields[19]
 
 
 def is_dead(tag: str) -> bool:
@@ -28,6 +29,7 @@ def is_dead(tag: str) -> bool:
     if not (pid.isdigit() and began.isdigit()):
         return False
     try:
-        return _began(pid) != began
+        state, beginning = _state_and_beginning(pid)
     except OSError:
         return True
+    return beginning != began or state in "ZX"  # a zombie waits for its parent only

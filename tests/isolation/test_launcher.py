@@ -13,7 +13,7 @@ from arena.isolation.launcher import remove_scratch
 from arena.isolation.launching import expect_bots
 from arena.isolation.leftovers import remove_stale
 from arena.isolation.levels import choose_isolation
-from arena.isolation.owner import own_tag
+from arena.isolation.owner import is_dead, own_tag
 from arena.match.runner import MatchRunner
 from arena.players.manifest import load_bot
 from arena.records import MatchSpec, TimeControl
@@ -50,7 +50,7 @@ def test_a_new_launcher_takes_over_the_bots_of_the_old_one():
 SCRIPT = """
 import sys
 from pathlib import Path
-from arena.isolation.owner import own_tag
+from arena.isolation.owner import is_dead, own_tag
 from arena.isolation.levels import choose_isolation
 from arena.match.runner import MatchRunner
 from arena.players.manifest import load_bot
@@ -114,6 +114,17 @@ def test_a_bot_whose_arena_and_launcher_were_killed_together_is_killed_by_the_ne
     sleepers[1].kill()
     for sleeper in sleepers:
         sleeper.communicate()
+
+
+def test_a_process_that_is_dead_and_not_yet_reaped_owns_nothing():
+    process = subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE)
+    tag = f"{process.pid}.{Path(f'/proc/{process.pid}/stat').read_text().rpartition(')')[2].split()[19]}"
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert is_dead(tag)
+    process.communicate()
+    assert is_dead(tag)
+    assert not is_dead(own_tag())
+    assert not is_dead("notes")
 
 
 def test_a_link_in_the_place_of_a_scratch_directory_is_removed_and_not_followed(tmp_path):
