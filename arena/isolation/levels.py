@@ -99,8 +99,11 @@ def choose_isolation(wanted: str) -> Isolation:
         known = ", ".join(repr(known) for known in ISOLATION_LEVELS)
         raise UsageError(f"isolation = {wanted!r}: accepted is 'auto', {known}, each but 'none' also with '+cgroup'")
     if wanted == "auto":
-        findings = (try_level(name) for name in PREFERRED)
-        return next((finding.isolation for finding in findings if finding.is_available), Isolation())
+        for name in PREFERRED:
+            finding = try_level(name)
+            if finding.is_available:
+                return finding.isolation
+        raise UsageError(f"isolation = 'auto': no bot can be launched on this machine: {finding.problem}")
     finding = try_level(level)
     if not finding.is_available:
         raise UsageError(

@@ -18,7 +18,7 @@ def _tag_of(pid: int) -> str:
 
 
 def _state_and_beginning(pid: str) -> tuple[str, str]:
-    """Return a process's state and when it began, in ticks since the machine did (proc_pid_stat(5), fields 3 and 22)."""
+    """Return a process's state and when it began, in ticks since the boot (proc_pid_stat(5), fields 3 and 22)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return fields[0], fields[19]
 

@@ -44,6 +44,12 @@ def test_a_level_that_can_not_be_had_is_refused_with_the_reason(monkeypatch, for
     assert choose_isolation("auto").level == "limits"
 
 
+def test_a_machine_that_can_launch_no_bot_says_why(monkeypatch, forget_findings):
+    monkeypatch.setattr(levels, "make_plan", lambda *_: {})
+    with pytest.raises(UsageError, match="isolation = 'auto': no bot can be launched on this machine: "):
+        choose_isolation("auto")
+
+
 def test_control_groups_that_can_not_be_had_are_refused_when_demanded(monkeypatch, forget_findings):
     monkeypatch.setattr(levels, "find_group_home", lambda: None)
     assert choose_isolation("limits") == Isolation("limits")
