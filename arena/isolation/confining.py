@@ -64,7 +64,7 @@ def write(path: str, value: str) -> None:
 
 def become(plan: Plan, descriptors: list[int], uid: int | None) -> NoReturn:
     """Turn this process into the bot. Never returns; what goes wrong is written into the last descriptor."""
-    report_to = 3
+    report_to = descriptors[-1]
     try:
         os.setsid()
         for group in plan["control_groups"]:

@@ -34,7 +34,7 @@ FIRST_UID, LAST_UID = 61184, 65519
 """Uids that are nobody's: the range systemd sets aside for services it makes up users for (systemd.io/UIDS-GIDS)."""
 
 _CLONE_PARENT = 0x00008000
-_SYS_CLONE = {"x86_64": 56, "aarch64": 220}
+_SYS_CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
 
 
 class Running:
@@ -90,7 +90,10 @@ def launch(plan: Plan, descriptors: list[int]) -> tuple[int, Running]:
         if plan["other_uid"]:
             running.uid, running.uid_lock = take_uid()
             os.chown(plan["scratch"], running.uid, running.uid)
-        number = _SYS_CLONE[os.uname().machine]
+        machine = os.uname().machine
+        if machine not in _SYS_CLONE:
+            raise StepError(f"bots can't be launched on {machine}, only on {', '.join(_SYS_CLONE)}", 0)
+        number = _SYS_CLONE[machine]
         pid = check("clone", libc.syscall(number, ctypes.c_ulong(_CLONE_PARENT | signal.SIGCHLD), 0, 0, 0, 0))
     except BaseException:
         clean_up(running)
@@ -151,8 +154,9 @@ def remove_control_group(directory: str) -> None:
             return
         except OSError:
             with contextlib.suppress(OSError), open(os.path.join(directory, "cgroup.procs")) as members:
-                for line in members:
-                    os.kill(int(line), signal.SIGKILL)
+                for pid in map(int, members):
+                    if pid > 0:  # 0 stands for a process of another namespace
+                        os.kill(pid, signal.SIGKILL)
             time.sleep(0.001)
 
 

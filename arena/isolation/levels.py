@@ -92,18 +92,12 @@ def choose_isolation(wanted: str) -> Isolation:
     Raises:
         UsageError: if the level is unknown or this machine can't give it.
     """
+    if wanted == "auto":
+        return _preferred()
     level, plus, rest = wanted.partition("+")
-    if wanted != "auto" and (
-        level not in ISOLATION_LEVELS or (plus and rest != "cgroup") or (level == "none" and plus)
-    ):
+    if level not in ISOLATION_LEVELS or (plus and (rest != "cgroup" or level == "none")):
         known = ", ".join(repr(known) for known in ISOLATION_LEVELS)
         raise UsageError(f"isolation = {wanted!r}: accepted is 'auto', {known}, each but 'none' also with '+cgroup'")
-    if wanted == "auto":
-        for name in PREFERRED:
-            finding = try_level(name)
-            if finding.is_available:
-                return finding.isolation
-        raise UsageError(f"isolation = 'auto': no bot can be launched on this machine: {finding.problem}")
     finding = try_level(level)
     if not finding.is_available:
         raise UsageError(
@@ -113,6 +107,15 @@ def choose_isolation(wanted: str) -> Isolation:
     if plus and not finding.isolation.groups:
         raise UsageError(f"isolation = {wanted!r}: {no_groups()}; without '+cgroup' limits are per process")
     return finding.isolation
+
+
+def _preferred() -> Isolation:
+    """Return the first of ``PREFERRED`` that this machine gives."""
+    for level in PREFERRED:
+        finding = try_level(level)
+        if finding.is_available:
+            return finding.isolation
+    raise UsageError(f"isolation = 'auto': no bot can be launched on this machine: {finding.problem}")
 
 
 def no_groups() -> str:

@@ -8,15 +8,19 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
+from arena.errors import VoidMatchError
 from arena.isolation import launching, leftovers, sweeping
 from arena.isolation.launcher import remove_scratch
-from arena.isolation.launching import expect_bots
+from arena.isolation.launching import expect_bots, make_scratch
 from arena.isolation.leftovers import remove_stale
 from arena.isolation.levels import choose_isolation
 from arena.isolation.owner import is_dead, own_tag
+from arena.isolation.plans import make_plan
 from arena.match.runner import MatchRunner
 from arena.players.manifest import load_bot
-from arena.records import MatchSpec, TimeControl
+from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from tests import zoo
 
 GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
@@ -50,11 +54,14 @@ def test_a_new_launcher_takes_over_the_bots_of_the_old_one():
 SCRIPT = """
 import sys
 from pathlib import Path
+
+import pytest
 from arena.isolation.owner import is_dead, own_tag
 from arena.isolation.levels import choose_isolation
+from arena.isolation.plans import make_plan
 from arena.match.runner import MatchRunner
 from arena.players.manifest import load_bot
-from arena.records import MatchSpec, TimeControl
+from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 bots = (load_bot(Path(sys.argv[1])), load_bot(Path(sys.argv[1])))
 with MatchRunner(choose_isolation(sys.argv[2])) as runner:
     player = runner._take((bots[0], 0))
@@ -114,6 +121,29 @@ def test_a_bot_whose_arena_and_launcher_were_killed_together_is_killed_by_the_ne
     sleepers[1].kill()
     for sleeper in sleepers:
         sleeper.communicate()
+
+
+def test_a_step_that_fails_before_the_exec_is_our_failure_and_no_fault_of_the_bots(tmp_path):
+    def plan(**changes):
+        made = make_plan(GOOD, choose_isolation("none"), DEFAULT_LIMITS, make_scratch())
+        return made | changes
+
+    group = {"directory": str(tmp_path / "group"), "settings": {}, "if_there": {}}
+    null = os.open(os.devnull, os.O_RDWR)
+    broken = {
+        "control group": plan(control_groups=[group]),  # a directory, but not the kernel's: there is nothing to join
+        "no such directory": plan(directory=str(tmp_path / "missing")),
+        "no such limit": plan(rlimits=[[99, 1, 1]]),
+        "no such filter": plan(seccomp="00" * 8, no_new_privs=True),
+    }
+    try:
+        for what, made in broken.items():
+            with pytest.raises(VoidMatchError, match="no bot can be launched"):
+                expect_bots().launch(made, (null, null, null))
+            assert expect_bots().alive == {}, what
+            assert not Path(made["scratch"]).exists(), what
+    finally:
+        os.close(null)
 
 
 def test_a_process_that_is_dead_and_not_yet_reaped_owns_nothing():
