@@ -16,7 +16,8 @@ import threading
 from collections.abc import Callable
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_PTRACE_ATTACH, _CLONE_NEWUSER, _IPC_CREAT = 16, 0x10000000, 0o1000
+_PTRACE_SEIZE = 0x4206  # attaching would stop the arena, seizing does not
+_CLONE_NEWUSER, _IPC_CREAT = 0x10000000, 0o1000
 _IO_URING_SETUP = 425
 
 
@@ -97,7 +98,7 @@ def main(secret: str, outside: str, port: int, arena_pid: int) -> None:
         "make a socket": lambda: socket.socket(socket.AF_UNIX).close(),
         "signal the arena": lambda: os.kill(arena_pid, 0),
         "read the arena's environment": lambda: _read(f"/proc/{arena_pid}/environ"),
-        "trace the arena": lambda: _must(_libc.ptrace(_PTRACE_ATTACH, arena_pid, 0, 0)),
+        "trace the arena": lambda: _must(_libc.ptrace(_PTRACE_SEIZE, arena_pid, 0, 0)),
         "change the arena's limits": lambda: resource.prlimit(arena_pid, resource.RLIMIT_CORE, (0, 0)),
         "raise its own limits": _raise_own_limit,
         "leave its session": _new_session,

@@ -6,4 +6,4 @@ import os
 from _wire import commit, must
 
 libc = ctypes.CDLL(None, use_errno=True)
-commit(lambda: must(libc.ptrace(16, os.getppid(), 0, 0), libc) and "attached")
+commit(lambda: must(libc.ptrace(0x4206, os.getppid(), 0, 0), libc) and "attached")
