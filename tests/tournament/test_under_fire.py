@@ -253,3 +253,18 @@ def test_a_worker_that_is_killed_for_memory_costs_no_match(tmp_path):
     assert run.returncode == 0
     assert len(killed) == 2
     assert len(exported(tmp_path / "h")) == scheduled(tmp_path / "h")
+
+
+def test_workers_that_are_stopped_go_on(tmp_path):
+    path = small_definition(tmp_path, encounters=300)
+    command = [*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "-q"]
+    stopped = set()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as run:
+        while not stopped and run.poll() is None:
+            if recorded(tmp_path / "h") > 0:
+                stopped = set(processes_below(run.pid)["worker"])
+                for worker in stopped:
+                    os.kill(worker, signal.SIGSTOP)
+        assert run.wait(120) == 0
+    assert stopped
+    assert len(exported(tmp_path / "h")) == 600

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -125,7 +126,10 @@ class LocalExecutor:
         """Wait for workers to answer or to die; return what came."""
         by_pipe = {worker.pipe: worker for worker in self._workers}
         outcomes: list[Outcome] = []
-        for pipe in wait(list(by_pipe), timeout=timeout_seconds):
+        ready = wait(list(by_pipe), timeout=timeout_seconds)
+        if not ready:
+            self._wake()
+        for pipe in ready:
             worker = by_pipe[pipe]  # type: ignore[index]
             try:
                 outcomes.append(worker.pipe.recv())
@@ -133,6 +137,12 @@ class LocalExecutor:
             except (EOFError, ConnectionError):
                 outcomes += self._replace(worker)
         return outcomes
+
+    def _wake(self) -> None:
+        """Let stopped workers go on: where a bot runs under our own uid, it can stop one for ever."""
+        for worker in self._workers:
+            with contextlib.suppress(OSError):
+                os.kill(worker.process.pid or os.getpid(), signal.SIGCONT)
 
     def play_again(self, spec: MatchSpec) -> None:
         """Play a match once more; to be called while ``run`` is on its way."""
