@@ -11,8 +11,6 @@ from typing import Any
 
 FAULT_KINDS = ("start", "exit", "timeout", "protocol", "illegal", "limit")
 TERMINATIONS = ("normal", "forfeit", "adjudication", "void")
-CLOCKS = ("wall", "cpu")
-OFF_TURN_RULES = ("auto", "run", "freeze")
 ISOLATION_LEVELS = ("none", "limits", "landlock", "bubblewrap")
 """From the weakest to the strongest; each may have "+cgroup" behind it."""
 

@@ -78,15 +78,6 @@ def breaches(groups: list[dict[str, Any]]) -> dict[str, int]:
     return counts
 
 
-def memory_bytes(groups: list[dict[str, Any]]) -> int | None:
-    """Return the memory all processes of the groups use together."""
-    for group in groups:
-        for file in ("memory.current", "memory.usage_in_bytes"):
-            with contextlib.suppress(OSError, ValueError):
-                return int(Path(group["directory"], file).read_text())
-    return None
-
-
 def _counter(path: Path, key: str) -> int:
     with contextlib.suppress(OSError, ValueError):
         for line in path.read_text().splitlines():

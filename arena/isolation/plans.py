@@ -75,7 +75,7 @@ def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> d
     """
     environment = clean_environment(scratch)
     own = bot.own_files or (bot.directory,)
-    readable = readable_paths(bot.command, bot.directory, own, environment["PATH"])
+    readable = readable_paths(bot.command, own, environment["PATH"])
     level = isolation.level
     plan: dict[str, Any] = {
         "command": list(bot.command),

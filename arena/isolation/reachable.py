@@ -39,12 +39,11 @@ _PROGRAM_DIRECTORIES = ("bin", "sbin", "shims", "libexec", "Scripts")
 _MOST_HOPS = 12
 
 
-def readable_paths(command: tuple[str, ...], directory: str, own: tuple[str, ...], path: str) -> tuple[str, ...]:
+def readable_paths(command: tuple[str, ...], own: tuple[str, ...], path: str) -> tuple[str, ...]:
     """Return what a bot needs beyond ``READ_ONLY_SYSTEM``.
 
     Args:
         command: how it is launched.
-        directory: its working directory.
         own: its own files: its directory, or the single program.
         path: its PATH, for programs without a slash.
     """

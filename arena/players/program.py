@@ -186,7 +186,7 @@ class BotProgram:
         left_by_itself = self._note_exit()
         self._note_members()
         self._signal_group(signal.SIGKILL)
-        self._wait_for_exit(5.0)
+        self._wait_for_exit(EXIT_SECONDS)
         self._drain_all(self._stderr)
         self._reap()
         for descriptor in (*self._pipes, self._pidfd):
