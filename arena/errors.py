@@ -79,6 +79,10 @@ class StoreError(UsageError):
     """The database can't be used: a newer version, read-only, full, corrupted, or in use by another director."""
 
 
+class StoreAwayError(StoreError):
+    """The database server can't be reached now; it may come back."""
+
+
 class IllegalActionError(ArenaError, ValueError):
     """An action the rules refuse.
 

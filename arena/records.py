@@ -139,6 +139,7 @@ class ScheduledMatch:
     Attributes:
         match: its number, from 1.
         encounter: the encounter it belongs to, from 1.
+        round: the round it belongs to, from 1.
         game: which of the definition's games.
         seats: the number of the entrant in each seat.
         opening: the number of the opening, from 0.
@@ -148,6 +149,7 @@ class ScheduledMatch:
 
     match: int
     encounter: int
+    round: int
     game: int
     seats: tuple[int, ...]
     opening: int

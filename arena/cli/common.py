@@ -12,7 +12,7 @@ from arena.errors import UsageError
 from arena.report.tables import FORMATS, Column, Row, printable, render_table
 
 if TYPE_CHECKING:
-    from arena.store.store import StoredTournament
+    from arena.store.values import StoredTournament
     from arena.tournament.arena_home import ArenaHome
     from arena.tournament.standings import Standings
 

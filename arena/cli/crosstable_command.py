@@ -25,8 +25,8 @@ def command(tournament: str | None, game: str | None, table_format: str, as_json
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         arena_home.check_game(stored, game)
-        cells = crosstable(arena_home.store.results(stored, game))
-        labels = stored.labels
-        bots = [(labels[line.bot], line.bot) for line in arena_home.standings(stored.name, game).lines]
+        cells = crosstable(arena_home.store.encounters(stored, game))
+        table = arena_home.standings(stored.name, game)
+    bots = [(label, line.bot) for label, line in zip(table.labels, table.lines, strict=True)]
     columns, rows = crosstable_table(cells, bots, for_people=table_format != "json")
     print_table(columns, rows, table_format)

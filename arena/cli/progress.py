@@ -58,6 +58,11 @@ class Silent:
         """Show nothing."""
 
 
+def total(progress: Progress) -> int:
+    """Return how many matches there will be, as far as anybody knows."""
+    return max(progress.scheduled, progress.expected or 0)
+
+
 class PlainLines(Silent):
     """A line on stderr at each tenth of the way and every ten seconds."""
 
@@ -71,15 +76,17 @@ class PlainLines(Silent):
         """Print a line if it is time for one."""
         now = time.monotonic()
         steps = progress.recorded - self._said
-        is_due = steps >= PLAIN_SHARE * progress.scheduled or now - self._said_at > PLAIN_SECONDS
+        is_due = steps >= PLAIN_SHARE * total(progress) or now - self._said_at > PLAIN_SECONDS
         if steps == 0 or not (is_due or self._said < 0 or progress.is_complete):
             return
         self._said, self._said_at = progress.recorded, now
-        text = f"{self._name}: {progress.recorded} of {progress.scheduled} matches"
+        text = f"{self._name}: {progress.recorded} of {total(progress)} matches"
         if progress.played:
             rate = progress.played / (now - self._started)
-            left = (progress.scheduled - progress.recorded) / rate
+            left = (total(progress) - progress.recorded) / rate
             text += f", {rate:.1f}/s, {left:.0f} s left"
+        if progress.status:
+            text += f"; {progress.status}"
         click.echo(text, err=True)
 
 
@@ -92,7 +99,7 @@ class Live:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._entrants = [bot.label for bot in definition.entrants]
-        self._names = {bot.label: bot.name for bot in definition.entrants}
+        self._names = definition.shown_names
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -121,11 +128,12 @@ class Live:
     def update(self, progress: Progress) -> None:
         """Count what is new; rate again when enough time has gone by."""
         if self._task is None:
-            self._task = self._bar.add_task(self._description, total=progress.scheduled, rate="")
+            self._task = self._bar.add_task(self._description, total=total(progress), rate="")
         self._results.update((row.game, row.bots, row.ranks) for row in progress.new)
         now = time.monotonic()
         rate = progress.played / max(1e-9, now - self._started)
-        self._bar.update(self._task, completed=progress.recorded, rate=f"{rate:.1f}/s")
+        text = f"{rate:.1f}/s" + (f"  {progress.status}" if progress.status else "")
+        self._bar.update(self._task, completed=progress.recorded, total=total(progress), rate=text)
         if now >= self._rate_again_at and self._results:
             self._rate()
             took = time.monotonic() - now
@@ -134,11 +142,11 @@ class Live:
     def _rate(self) -> None:
         import json
 
-        from arena.store.store import ResultCount
+        from arena.store.values import EncounterCount, MatchOutcome
         from arena.tournament.standings import standings
 
         counted = [
-            ResultCount(game, tuple(json.loads(bots)), tuple(json.loads(ranks)), count, count)
+            EncounterCount(game, (MatchOutcome(tuple(json.loads(bots)), tuple(json.loads(ranks))),), count)
             for (game, bots, ranks), count in self._results.items()
         ]
         self._top = standings(counted, {}, self._names, everybody=self._entrants).lines[:TOP]

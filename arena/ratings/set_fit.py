@@ -13,13 +13,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import sqrt
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
 from arena.errors import UsageError
-from arena.ratings.environment import BETA, MU, SIGMA, Environment, cdf, ppf
+from arena.ratings.environment import BETA, MU, SIGMA, Environment, ppf
+from arena.ratings.truncation import Floats, corrections, messages
 
 Result = tuple[Sequence[str], Sequence[int]]
 """The names in seat order, and the rank of each: 1 is best, ties share."""
@@ -100,14 +104,14 @@ def fit_counted(
     beta: float = BETA,
 ) -> FittedField:
     """Rate everybody, as ``rate_results`` does, from results with how often each occurred."""
-    counts = _in_canonical_order(counted)
+    fit = SetFit(counted, mu, beta)
     if draw_probability is not None:
-        return FittedField(_Fit(counts, Environment(draw_probability, mu, sigma, beta)).run(), draw_probability)
-    matched = _kept_within_bounds(_tied_share(counts))
+        return FittedField(fit.run(draw_probability, sigma), draw_probability)
+    matched = kept_within_bounds(tied_share(fit.counts))
     for _ in range(DRAW_ROUNDS):
         probability = matched
-        ratings = _Fit(counts, Environment(probability, mu, sigma, beta)).run()
-        matched = _matching_draw_probability(counts, ratings, beta)
+        ratings = fit.run(probability, sigma)
+        matched = matching_draw_probability(fit.counts, ratings, beta)
         if abs(matched - probability) < 0.01 * probability:
             break
     return FittedField(ratings, probability)
@@ -120,11 +124,11 @@ _Canonical = tuple[tuple[str, ...], tuple[int, ...]]
 def _in_canonical_order(counted: Iterable[tuple[Result, int]]) -> Counter[_Canonical]:
     counts: Counter[_Canonical] = Counter()
     for (names, ranks), count in counted:
-        counts[_canonical(names, ranks)] += count
+        counts[canonical(names, ranks)] += count
     return counts
 
 
-def _canonical(names: Sequence[str], ranks: Sequence[int]) -> _Canonical:
+def canonical(names: Sequence[str], ranks: Sequence[int]) -> _Canonical:
     if len(names) < 2 or len(names) != len(ranks):
         raise UsageError(f"a result needs two or more names and a rank for each, not {names!r} and {ranks!r}")
     if len(set(names)) != len(names):
@@ -136,7 +140,7 @@ def _canonical(names: Sequence[str], ranks: Sequence[int]) -> _Canonical:
     return tuple(name for _, name in order), tuple(dense[rank] for rank, _ in order)
 
 
-def _tied_share(counts: Mapping[_Canonical, int]) -> float:
+def tied_share(counts: Mapping[_Canonical, int]) -> float:
     """Return the tied share of all pairs inside the matches."""
     pairs = ties = 0
     for (_, ranks), count in counts.items():
@@ -145,86 +149,159 @@ def _tied_share(counts: Mapping[_Canonical, int]) -> float:
     return ties / pairs if pairs else 0.0
 
 
-def _kept_within_bounds(probability: float) -> float:
+def kept_within_bounds(probability: float) -> float:
     return min(max(probability, LEAST_DRAW_PROBABILITY), MOST_DRAW_PROBABILITY)
 
 
-def _matching_draw_probability(counts: Mapping[_Canonical, int], ratings: Mapping[str, Rating], beta: float) -> float:
+def matching_draw_probability(
+    counts: Mapping[_Canonical, int], ratings: Mapping[str, Rating], beta: float = BETA
+) -> float:
     """Return the draw probability under which these ratings expect the tied share that was seen, by bisection."""
     met: Counter[tuple[str, str]] = Counter()
     for (members, _), count in counts.items():
         for pair in combinations(members, 2):
             met[pair] += count
     spread = sqrt(2) * beta
-    gaps = [((ratings[a].mu - ratings[b].mu) / spread, count) for (a, b), count in met.items()]
-    seen = _tied_share(counts) * met.total()
+    gaps = np.array([(ratings[a].mu - ratings[b].mu) / spread for a, b in met])
+    often = np.array(list(met.values()), dtype=np.float64)
+    seen = tied_share(counts) * met.total()
     low, high = LEAST_DRAW_PROBABILITY, MOST_DRAW_PROBABILITY
     for _ in range(30):
         middle = (low + high) / 2
         margin = ppf((middle + 1) / 2)
-        expected = sum(count * (cdf(margin - gap) - cdf(-margin - gap)) for gap, count in gaps)
+        expected = float(often @ (ndtr(margin - gaps) - ndtr(-margin - gaps)))
         low, high = (middle, high) if expected < seen else (low, middle)
     return (low + high) / 2
 
 
-@dataclass(slots=True)
-class _Belief:
-    """A normal distribution in natural parameters: precision pi = 1/sigma², and tau = mu/sigma²."""
+class _Pairs:
+    """The results of two: arrays over distinct results, the winner first."""
 
-    pi: float
-    tau: float
+    def __init__(self, results: Sequence[tuple[_Canonical, int]], index: Mapping[str, int]) -> None:
+        chosen = [(members, ranks, count) for (members, ranks), count in results if len(members) == 2]
+        self.first = np.array([index[members[0]] for members, _, _ in chosen], dtype=np.intp)
+        self.second = np.array([index[members[1]] for members, _, _ in chosen], dtype=np.intp)
+        self.is_draw = np.array([ranks[0] == ranks[1] for _, ranks, _ in chosen], dtype=np.bool_)
+        self.count = np.array([count for _, _, count in chosen], dtype=np.float64)
+        self.pi = np.zeros((2, len(chosen)))
+        self.tau = np.zeros((2, len(chosen)))
 
-    def mean_and_sigma(self) -> tuple[float, float]:
-        return self.tau / self.pi, 1.0 / sqrt(self.pi)
+
+class _Group:
+    """A distinct result of three or more, with its sites."""
+
+    def __init__(self, members: Sequence[int], ranks: tuple[int, ...], count: int) -> None:
+        self.members = np.array(members, dtype=np.intp)
+        self.ranks = ranks
+        self.count = count
+        self.pi = np.zeros(len(members))
+        self.tau = np.zeros(len(members))
 
 
-class _Fit:
-    """The sweeps. Strengths are kept relative to the prior's mean, which the likelihood does not see."""
+class SetFit:
+    """The sweeps over a set of results.
 
-    def __init__(self, counts: Mapping[_Canonical, int], environment: Environment) -> None:
-        self._environment = environment
-        self._results = sorted(counts.items())
-        names = sorted({name for (members, _), _ in self._results for name in members})
-        self._prior_pi = environment.sigma**-2
-        self._beliefs = {name: _Belief(self._prior_pi, 0.0) for name in names}
-        self._sites = [[_Belief(0.0, 0.0) for _ in members] for (members, _), _ in self._results]
-        self._fields = _connected([members for (members, _), _ in self._results])
+    Strengths are kept relative to the prior's mean, which the likelihood does not see. What has been found is kept, so
+    that another run with a slightly different prior or draw probability takes a sweep or two.
 
-    def run(self) -> dict[str, Rating]:
-        before = self._ratings()
-        damping = 1.0
-        last_change = float("inf")
+    Attributes:
+        names: everybody who occurs, in alphabetical order.
+    """
+
+    def __init__(self, counted: Iterable[tuple[Result, int]], mu: float = MU, beta: float = BETA) -> None:
+        """Prepare a fit.
+
+        Raises:
+            UsageError: if a result is none.
+        """
+        self.counts = _in_canonical_order(counted)
+        results = sorted(self.counts.items())
+        self.names = sorted({name for (members, _), _ in results for name in members})
+        self._index = {name: number for number, name in enumerate(self.names)}
+        self._mu, self._beta = mu, beta
+        self._pairs = _Pairs(results, self._index)
+        self._groups = [
+            _Group([self._index[name] for name in members], ranks, count)
+            for (members, ranks), count in results
+            if len(members) > 2
+        ]
+        self._fields = [
+            np.array([self._index[name] for name in field])
+            for field in _connected(members for members, _ in self.counts)
+        ]
+        self._prior_pi = 0.0
+        self._pi, self._tau = np.zeros(len(self.names)), np.zeros(len(self.names))
+
+    def run(self, draw_probability: float, sigma: float = SIGMA) -> dict[str, Rating]:
+        """Sweep until nothing moves, and return the ratings."""
+        self._environment = Environment(draw_probability, self._mu, sigma, self._beta)
+        self.draw_margin = ppf((draw_probability + 1) / 2) * sqrt(2) * self._beta
+        self._pi += sigma**-2 - self._prior_pi
+        self._prior_pi = sigma**-2
+        damping, last_change = 1.0, float("inf")
         for _ in range(MAX_SWEEPS):
-            self._sweep(damping)
+            before = self._tau / self._pi, self._pi**-0.5
+            self._sweep_pairs(damping)
+            for group in self._groups:
+                self._sweep_group(group, damping)
             self._centre()
-            ratings = self._ratings()
-            change = max(
-                (max(abs(new.mu - old.mu), abs(new.sigma - old.sigma)) for new, old in _pairs(ratings, before)),
-                default=0.0,
-            )
+            after = self._tau / self._pi, self._pi**-0.5
+            change = max((float(np.abs(new - old).max(initial=0.0)) for new, old in zip(after, before, strict=True)))
             if change < TOLERANCE * damping:
                 break
             if change > 0.9 * last_change:
                 damping = max(0.05, damping / 2)
-            last_change, before = change, ratings
-        return self._ratings()
+            last_change = change
+        return self.ratings()
 
-    def _ratings(self) -> dict[str, Rating]:
-        ratings = {}
-        for name, belief in self._beliefs.items():
-            mean, sigma = belief.mean_and_sigma()
-            ratings[name] = Rating(mean + self._environment.mu, sigma)
-        return ratings
+    def ratings(self) -> dict[str, Rating]:
+        """Return what has been found."""
+        means = self._mu + self._tau / self._pi
+        sigmas = self._pi**-0.5
+        return {name: Rating(float(m), float(s)) for name, m, s in zip(self.names, means, sigmas, strict=True)}
 
-    def _sweep(self, damping: float) -> None:
-        for ((members, ranks), count), sites in zip(self._results, self._sites, strict=True):
-            cavities = [self._cavity(name, site) for name, site in zip(members, sites, strict=True)]
-            posteriors = self._rate(cavities, ranks)
-            for name, site, cavity, (mean, sigma) in zip(members, sites, cavities, posteriors, strict=True):
-                pi = sigma**-2
-                step_pi = damping * (pi - cavity.pi - site.pi)
-                step_tau = damping * (pi * mean - cavity.tau - site.tau)
-                self._move(self._beliefs[name], site, step_pi, step_tau, count)
+    def _sweep_pairs(self, damping: float) -> None:
+        """Rate every result of two by the closed form of the package's factor graph, all from the same beliefs."""
+        pairs = self._pairs
+        if not len(pairs.count):
+            return
+        members = np.stack([pairs.first, pairs.second])
+        mean, variance = self._cavities(members, pairs.pi, pairs.tau)
+        c = np.sqrt(variance.sum(axis=0) + 2 * self._beta**2)
+        v, w = corrections((mean[0] - mean[1]) / c, self.draw_margin / c, pairs.is_draw)
+        sign = np.array([[1.0], [-1.0]])
+        posterior_pi = 1.0 / (variance * (1.0 - variance / c**2 * w))
+        posterior_tau = posterior_pi * (mean + sign * variance / c * v)
+        step_pi = damping * (posterior_pi - 1.0 / variance - pairs.pi)
+        step_tau = damping * (posterior_tau - mean / variance - pairs.tau)
+        pairs.pi += step_pi
+        pairs.tau += step_tau
+        size = len(self.names)
+        for side in (0, 1):
+            self._pi += np.bincount(members[side], step_pi[side] * pairs.count, size)
+            self._tau += np.bincount(members[side], step_tau[side] * pairs.count, size)
+
+    def _sweep_group(self, group: _Group, damping: float) -> None:
+        """Rate a result of three or more with the package."""
+        mean, variance = self._cavities(group.members, group.pi, group.tau)
+        environment = self._environment
+        teams = [
+            (environment.create_rating(m, s),) for m, s in zip(mean.tolist(), np.sqrt(variance).tolist(), strict=True)
+        ]
+        rated = environment.rate(teams, ranks=list(group.ranks), min_delta=1e-6)
+        posterior_pi = np.array([rating.sigma**-2 for (rating,) in rated])
+        posterior_tau = posterior_pi * np.array([rating.mu for (rating,) in rated])
+        step_pi = damping * (posterior_pi - 1.0 / variance - group.pi)
+        step_tau = damping * (posterior_tau - mean / variance - group.tau)
+        group.pi += step_pi
+        group.tau += step_tau
+        self._pi[group.members] += group.count * step_pi
+        self._tau[group.members] += group.count * step_tau
+
+    def _cavities(self, members: NDArray[np.intp], pi: Floats, tau: Floats) -> tuple[Floats, Floats]:
+        """Return mean and variance of what is believed of ``members`` without one copy of a site."""
+        variance = 1.0 / (self._pi[members] - pi)
+        return (self._tau[members] - tau) * variance, variance
 
     def _centre(self) -> None:
         """Shift everybody who is connected by results so that their mean is the prior's.
@@ -232,61 +309,39 @@ class _Fit:
         The likelihood does not change with a common shift, so the posterior's mean strength is the prior's; the sweeps
         alone approach it only slowly.
         """
-        shifts: dict[str, float] = {}
+        shifts = np.zeros(len(self.names))
         for field in self._fields:
-            beliefs = [self._beliefs[name] for name in field]
-            mean = sum(belief.tau / belief.pi for belief in beliefs)
-            weight = sum(1 - self._prior_pi / belief.pi for belief in beliefs)
-            shifts.update(dict.fromkeys(field, -mean / weight if weight > 0 else 0.0))
-        for name, belief in self._beliefs.items():
-            belief.tau += (belief.pi - self._prior_pi) * shifts[name]
-        for ((members, _), _), sites in zip(self._results, self._sites, strict=True):
-            for name, site in zip(members, sites, strict=True):
-                site.tau += site.pi * shifts[name]
+            mean = (self._tau[field] / self._pi[field]).sum()
+            weight = (1 - self._prior_pi / self._pi[field]).sum()
+            shifts[field] = -mean / weight if weight > 0 else 0.0
+        self._tau += (self._pi - self._prior_pi) * shifts
+        pairs = self._pairs
+        for side, members in enumerate((pairs.first, pairs.second)):
+            pairs.tau[side] += pairs.pi[side] * shifts[members]
+        for group in self._groups:
+            group.tau += group.pi * shifts[group.members]
 
-    def _cavity(self, name: str, site: _Belief) -> _Belief:
-        """Return the belief about a bot without one copy of a site."""
-        belief = self._beliefs[name]
-        return _Belief(belief.pi - site.pi, belief.tau - site.tau)
+    def messages(self) -> dict[_Canonical, tuple[NDArray[np.intp], Floats, Floats]]:
+        """Return what each distinct result says of the strengths: members, precision matrix and shift.
 
-    @staticmethod
-    def _move(belief: _Belief, site: _Belief, step_pi: float, step_tau: float, count: int) -> None:
-        site.pi += step_pi
-        site.tau += step_tau
-        belief.pi += count * step_pi
-        belief.tau += count * step_tau
-
-    def _rate(self, cavities: Sequence[_Belief], ranks: tuple[int, ...]) -> list[tuple[float, float]]:
-        """Return mean and sigma of each bot after one result, by the package's factor graph."""
-        if len(cavities) == 2:
-            return self._rate_two(cavities[0], cavities[1], is_draw=ranks[0] == ranks[1])
-        environment = self._environment
-        groups = [(environment.create_rating(*cavity.mean_and_sigma()),) for cavity in cavities]
-        rated = environment.rate(groups, ranks=list(ranks), min_delta=1e-6)
-        return [(rating.mu, rating.sigma) for (rating,) in rated]
-
-    def _rate_two(self, winner: _Belief, loser: _Belief, is_draw: bool) -> list[tuple[float, float]]:
-        """Return what the factor graph gives for two players, which has a closed form."""
-        environment = self._environment
-        (mean_1, sigma_1), (mean_2, sigma_2) = winner.mean_and_sigma(), loser.mean_and_sigma()
-        var_1, var_2 = sigma_1**2, sigma_2**2
-        c = sqrt(var_1 + var_2 + 2 * environment.beta**2)
-        diff, margin = (mean_1 - mean_2) / c, self._margin(c)
-        v = (environment.v_draw if is_draw else environment.v_win)(diff, margin)
-        w = (environment.w_draw if is_draw else environment.w_win)(diff, margin)
-        return [
-            (mean_1 + var_1 / c * v, sigma_1 * sqrt(1 - var_1 / c**2 * w)),
-            (mean_2 - var_2 / c * v, sigma_2 * sqrt(1 - var_2 / c**2 * w)),
-        ]
-
-    def _margin(self, c: float) -> float:
-        environment = self._environment
-        unscaled: float = environment.ppf((environment.draw_probability + 1) / 2) * sqrt(2) * environment.beta
-        return unscaled / c
-
-
-def _pairs(new: Mapping[str, Rating], old: Mapping[str, Rating]) -> Iterable[tuple[Rating, Rating]]:
-    return ((new[name], old[name]) for name in new)
+        Strengths are relative to the prior's mean. See ``truncation.py``.
+        """
+        found: dict[_Canonical, tuple[NDArray[np.intp], Floats, Floats]] = {}
+        by_size: dict[int, list[_Canonical]] = {}
+        for result in sorted(self.counts):
+            by_size.setdefault(len(result[0]), []).append(result)
+        for size, results in by_size.items():
+            members = np.array([[self._index[name] for name in names] for names, _ in results])
+            if size == 2:
+                pi, tau = self._pairs.pi.T, self._pairs.tau.T
+            else:
+                groups = [group for group in self._groups if len(group.members) == size]
+                pi, tau = np.stack([group.pi for group in groups]), np.stack([group.tau for group in groups])
+            mean, variance = self._cavities(members, pi, tau)
+            is_draw = np.array([[a == b for a, b in pairwise(ranks)] for _, ranks in results])
+            said = messages(mean, variance, is_draw, self.draw_margin, self._beta)
+            found.update(zip(results, zip(members, said.precision, said.shift, strict=True), strict=True))
+        return found
 
 
 def _connected(groups: Iterable[tuple[str, ...]]) -> list[list[str]]:

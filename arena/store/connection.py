@@ -1,28 +1,142 @@
 """Opening the database, and turning what can go wrong with it into one sentence.
 
 SQLite through SQLAlchemy needs care: left alone, the driver begins transactions late and read-then-write loses updates.
-Here the driver's own transactions are off, and every transaction that writes begins with BEGIN IMMEDIATE.
+Here the driver's own transactions are off, and every transaction that writes begins with BEGIN IMMEDIATE. PostgreSQL is
+a server and may go away: what was not committed is done again when it is back, for as long as the caller has patience.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import time
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from arena.errors import StoreError
+from arena.errors import StoreAwayError, StoreError
 
 BUSY_TIMEOUT_SECONDS = 30
+CONNECT_TIMEOUT_SECONDS = 10
+TRY_AGAIN_SECONDS = 0.5
+
+Value = TypeVar("Value")
+Work = Callable[[Connection], Value]
 
 
-def open_engine(path: Path) -> Engine:
-    """Return an engine for the SQLite file at ``path``; on a read-only file system it can still be read."""
+class Database:
+    """An SQLite file or a PostgreSQL server.
+
+    Attributes:
+        shown: what to call it in messages: the path, or the URL without its password.
+        patience_seconds: how long to wait for a server that has gone away.
+        when_back: called before a lost transaction is tried again.
+    """
+
+    def __init__(self, place: Path | str) -> None:
+        """Prepare a database at a path, or at a URL.
+
+        Raises:
+            StoreError: if the URL is none of ours, or the driver is missing.
+        """
+        self.patience_seconds = 0.0
+        self.when_back: Callable[[], None] = lambda: None
+        self._sleep = time.sleep
+        self._now = time.monotonic
+        self.path = place if isinstance(place, Path) else None
+        if isinstance(place, Path):
+            self.shown, self._engine = str(place), _sqlite_engine(place)
+        else:
+            self.shown, self._engine = _server(place)
+
+    @property
+    def is_server(self) -> bool:
+        """Whether it is a server that several machines can reach."""
+        return self.path is None
+
+    def read(self, work: Work[Value]) -> Value:
+        """Run ``work`` in a transaction that reads."""
+        return self._patiently(lambda: self._transact(work, writes=False))
+
+    def write(self, work: Work[Value], again: Work[Value] | None = None) -> Value:
+        """Run ``work`` in a transaction that writes: all of it happens, or nothing.
+
+        Args:
+            work: what to do.
+            again: what to do instead when a server went away and nobody knows whether ``work`` was committed; by default
+                the same.
+        """
+        tries = iter([work])
+        return self._patiently(lambda: self._transact(next(tries, again or work), writes=True))
+
+    def _transact(self, work: Work[Value], writes: bool) -> Value:
+        with self._connected() as connection:
+            try:
+                with connection.execution_options(arena_writes=writes).begin():
+                    return work(connection)
+            except DBAPIError as error:
+                if self.is_server and (error.connection_invalidated or _is_shutdown(error)):
+                    raise self._away(error) from error
+                raise StoreError(f"{self.shown}: {_reason(str(error.orig))}") from error
+
+    def _connected(self) -> Connection:
+        try:
+            return self._engine.connect()
+        except DBAPIError as error:
+            if self.is_server:
+                raise self._away(error) from error
+            raise StoreError(f"{self.shown}: {_reason(str(error.orig))}") from error
+
+    def _away(self, error: DBAPIError) -> StoreAwayError:
+        reason = " ".join(str(error.orig).split("\n")[0].split())
+        return StoreAwayError(f"{self.shown}: the database server can't be reached: {reason}")
+
+    def _patiently(self, attempt: Callable[[], Value]) -> Value:
+        deadline = self._now() + self.patience_seconds
+        while True:
+            try:
+                return attempt()
+            except StoreAwayError:
+                if self._now() >= deadline:
+                    raise
+            while True:
+                self._sleep(TRY_AGAIN_SECONDS)
+                try:
+                    self.when_back()
+                    break
+                except StoreAwayError:
+                    if self._now() >= deadline:
+                        raise
+
+    def use_write_ahead_log(self) -> None:
+        """Make a new SQLite file keep a write ahead log; the file remembers it."""
+        if self.path is None:
+            return
+        try:
+            with closing(self._engine.raw_connection()) as connection:
+                connection.cursor().execute("PRAGMA journal_mode = WAL")
+        except DBAPIError as error:
+            raise StoreError(f"{self.shown}: {_reason(str(error.orig))}") from error
+
+    def dedicated_connection(self) -> Connection:
+        """Return a connection of one's own, for a lock that lives as long as it does.
+
+        Raises:
+            StoreAwayError: if the server can't be reached.
+        """
+        return self._connected().execution_options(isolation_level="AUTOCOMMIT")
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+
+def _sqlite_engine(path: Path) -> Engine:
+    """Return an engine for the file at ``path``; on a read-only file system it can still be read."""
     url = f"sqlite:///{path}"
     if path.exists() and not os.access(path.parent, os.W_OK):
         url = f"sqlite:///file:{quote(str(path))}?immutable=1&uri=true"
@@ -32,15 +146,31 @@ def open_engine(path: Path) -> Engine:
     return engine
 
 
+def _server(text: str) -> tuple[str, Engine]:
+    """Return what to call a server, and an engine for it."""
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise StoreError(f"store {text!r}: accepted is a URL such as postgresql://user@host/database") from None
+    shown = url.render_as_string(hide_password=True)
+    if url.get_backend_name() != "postgresql":
+        raise StoreError(f"store {shown!r}: accepted is a URL such as postgresql://user@host/database")
+    try:
+        engine = create_engine(
+            url.set(drivername="postgresql+psycopg"),
+            connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS},
+            pool_pre_ping=True,
+        )
+    except (ModuleNotFoundError, NoSuchModuleError):
+        raise StoreError(
+            f"store {shown!r}: needs the package psycopg; try: pip install 'grid-arena[postgres]'"
+        ) from None
+    return shown, engine
+
+
 def _set_up(connection: Any, _record: Any) -> None:
     """With a write ahead log kill -9 loses nothing; what a power cut may lose has no record and is played again."""
     connection.execute("PRAGMA synchronous = NORMAL")
-
-
-def use_write_ahead_log(engine: Engine, path: Path) -> None:
-    """Make a new database keep a write ahead log; the file remembers it."""
-    with _explained(path), closing(engine.raw_connection()) as connection:
-        connection.cursor().execute("PRAGMA journal_mode = WAL")
 
 
 def _begin(connection: Connection) -> None:
@@ -48,26 +178,10 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-@contextmanager
-def reading(engine: Engine, path: Path) -> Iterator[Connection]:
-    """Open a transaction that reads."""
-    with _explained(path), engine.connect() as connection, connection.begin():
-        yield connection
-
-
-@contextmanager
-def writing(engine: Engine, path: Path) -> Iterator[Connection]:
-    """Open a transaction that writes: all of it happens, or nothing."""
-    with _explained(path), engine.connect().execution_options(arena_writes=True) as connection, connection.begin():
-        yield connection
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except DBAPIError as error:
-        raise StoreError(f"{path}: {_reason(str(error.orig))}") from error
+def _is_shutdown(error: DBAPIError) -> bool:
+    """Tell whether the server says that it goes, or that the line is broken (SQLSTATE classes 08 and 57P)."""
+    state = getattr(error.orig, "sqlstate", None) or ""
+    return state.startswith(("08", "57P"))
 
 
 def _reason(text: str) -> str:
@@ -75,9 +189,13 @@ def _reason(text: str) -> str:
         "readonly": "the database can't be written; check the permissions of the file and its directory",
         "full": "the disk is full; nothing that was recorded is lost",
         "disk I/O": "the disk reports an error, or is full; nothing that was recorded is lost",
+        "No space left": "the server's disk is full; nothing that was recorded is lost",
         "not a database": "this file is no arena database",
         "malformed": "the database is damaged; restore it from a copy",
         "locked": f"another program has kept the database locked for {BUSY_TIMEOUT_SECONDS} s",
         "unable to open": "the database can't be opened; check that its directory exists and can be written",
     }
-    return next((reason for sign, reason in reasons.items() if sign in text), f"the database refuses: {text}")
+    return next(
+        (reason for sign, reason in reasons.items() if sign in text),
+        f"the database refuses: {' '.join(text.split())}",
+    )

@@ -21,6 +21,7 @@ class RecordRow(NamedTuple):
     """
 
     match: int
+    encounter: int
     game: str
     bots: str
     ranks: str
@@ -37,6 +38,7 @@ def row_of(record: MatchRecord) -> RecordRow:
     game = [record.game, record.options]
     return RecordRow(
         record.match,
+        record.encounter,
         record.game,
         as_json(record.bots),
         as_json(record.ranks),

@@ -2,14 +2,17 @@
 
 ``matches`` is the schedule, written before anything is played. ``records`` holds one row for each match that has been
 played, under the same key; a match without a record is still to be played. ``faults`` repeats the records' faults in a
-form that can be counted. ``voids`` keeps the tries that ended through our own failure.
+form that can be counted. ``voids`` keeps the tries that ended through our own failure. Formats whose rounds depend on
+results add a round to ``matches`` when the one before is complete; ``finished_at`` says that none follows.
+
+``migrations.py`` brings older databases here.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
@@ -22,26 +25,30 @@ tournaments = Table(
     Column("name", String(64), nullable=False, unique=True),
     Column("definition", Text, nullable=False),
     Column("created_at", String(40), nullable=False),
+    Column("finished_at", String(40)),
 )
 
 matches = Table(
     "matches",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True),
-    Column("match", Integer, primary_key=True),
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("match", Integer, primary_key=True, autoincrement=False),
     Column("encounter", Integer, nullable=False),
+    Column("round", Integer, nullable=False),
     Column("game", Integer, nullable=False),
     Column("seats", Text, nullable=False),
     Column("opening", Integer, nullable=False),
     Column("opening_actions", Text, nullable=False),
     Column("rng_seed", BigInteger, nullable=False),
+    Index("matches_by_round", "tournament_id", "round"),
 )
 
 records = Table(
     "records",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True),
-    Column("match", Integer, primary_key=True),
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("match", Integer, primary_key=True, autoincrement=False),
+    Column("encounter", Integer, nullable=False),
     Column("game", String(200), nullable=False),
     Column("bots", Text, nullable=False),
     Column("ranks", Text, nullable=False),
@@ -55,9 +62,9 @@ records = Table(
 faults = Table(
     "faults",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True),
-    Column("match", Integer, primary_key=True),
-    Column("seat", Integer, primary_key=True),
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("match", Integer, primary_key=True, autoincrement=False),
+    Column("seat", Integer, primary_key=True, autoincrement=False),
     Column("game", String(200), nullable=False),
     Column("bot", String(140), nullable=False),
     Column("kind", String(16), nullable=False),

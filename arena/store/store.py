@@ -3,83 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import Connection, Select, and_, case, func, inspect, select
+from sqlalchemy import Connection, Select, and_, func, inspect, select
 
 from arena.errors import StoreError, UnknownNameError
 from arena.records import ScheduledMatch
-from arena.store.connection import open_engine, reading, use_write_ahead_log, writing
-from arena.store.lock import DirectorLock
+from arena.store.connection import Database
+from arena.store.lock import DirectorLock, FileLock, ServerLock
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import SCHEMA_VERSION, bots, faults, matches, meta, metadata, records, tournaments, voids
+from arena.store.values import EncounterCount, MatchOutcome, RoundMatch, StoredBot, StoredTournament
 
 CHUNK_ROWS = 500
-
-
-@dataclass(frozen=True, slots=True)
-class StoredTournament:
-    """A tournament in the store.
-
-    Attributes:
-        number: its key.
-        name: its name.
-        definition: what results depend on, as JSON types.
-        created_at: UTC, ISO 8601.
-        scheduled: matches in the schedule.
-        recorded: matches with a record.
-    """
-
-    number: int
-    name: str
-    definition: dict[str, Any]
-    created_at: str
-    scheduled: int
-    recorded: int
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """``name@version`` of each entrant, by its name."""
-        return {entrant["name"]: f"{entrant['name']}@{entrant['version']}" for entrant in self.definition["entrants"]}
-
-
-class ResultCount(NamedTuple):
-    """How often bots in these seats finished with these ranks.
-
-    Attributes:
-        game: the game's name.
-        bots: ``name@version`` per seat.
-        ranks: per seat.
-        matches: how many.
-        rated: how many of them count for ratings: where all matches of the same bots, in the same seats and from the
-            same opening, are the same to the last action, they count once.
-    """
-
-    game: str
-    bots: tuple[str, ...]
-    ranks: tuple[int, ...]
-    matches: int
-    rated: int
-
-
-class StoredBot(NamedTuple):
-    """A submitted bot."""
-
-    name: str
-    version: str
-    content: str
-    entry: str
-    submitted_at: str
-
-    @property
-    def label(self) -> str:
-        """``name@version``."""
-        return f"{self.name}@{self.version}"
 
 
 def _now() -> str:
@@ -89,18 +31,21 @@ def _now() -> str:
 class Store:
     """A database of tournaments."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the database, creating it where there is none.
+    def __init__(self, place: Path | str) -> None:
+        """Open the database, creating its tables where there are none.
+
+        Args:
+            place: the path of an SQLite file, or the URL of a PostgreSQL database.
 
         Raises:
             StoreError: if it can't be opened or was made by a newer arena.
         """
-        self.path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"{path.parent}: can't be written: {error.strerror}") from error
-        self._engine = open_engine(path)
+        if isinstance(place, Path):
+            try:
+                place.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError(f"{place.parent}: can't be written: {error.strerror}") from error
+        self._database = Database(place)
         try:
             self._check_or_create()
         except BaseException:
@@ -108,50 +53,90 @@ class Store:
             raise
 
     def _check_or_create(self) -> None:
-        with reading(self._engine, self.path) as connection:
-            version = self._version(connection)
+        version = self._database.read(self._version)
         if version is None:
-            use_write_ahead_log(self._engine, self.path)
-            with writing(self._engine, self.path) as connection:
-                metadata.create_all(connection)
-                if self._version(connection) is None:
-                    connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})
+            self._database.use_write_ahead_log()
+            self._database.write(self._create)
         elif version > SCHEMA_VERSION:
             raise StoreError(
-                f"{self.path}: the database has version {version}, and this arena knows {SCHEMA_VERSION};"
+                f"{self._database.shown}: the database has version {version}, and this arena knows {SCHEMA_VERSION};"
                 " a newer arena is needed"
             )
+        elif version < SCHEMA_VERSION:
+            from arena.store.migrations import migrate
+
+            self._database.write(lambda connection: migrate(connection, version))
+
+    def _create(self, connection: Connection) -> None:
+        if self._database.is_server:  # two that begin at the same time
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7461)")
+        metadata.create_all(connection)
+        if self._version(connection) is None:
+            connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})
 
     def close(self) -> None:
         """Close the database."""
-        self._engine.dispose()
+        self._database.close()
 
     def _version(self, connection: Connection) -> int | None:
         names = inspect(connection).get_table_names()
         if meta.name not in names:
             if names:
-                raise StoreError(f"{self.path}: this file is a database of another program; nothing was changed")
+                raise StoreError(f"{self._database.shown}: this is a database of another program; nothing was changed")
             return None
         text = connection.execute(select(meta.c.value).where(meta.c.key == "schema_version")).scalar()
         return int(text) if text is not None else None
+
+    def be_patient(self, seconds: float) -> None:
+        """From now on wait so long for a server that has gone away, before giving up."""
+        self._database.patience_seconds = seconds
+
+    def _rows(self, query: Select[Any]) -> list[Any]:
+        return self._database.read(lambda connection: list(connection.execute(query)))
 
     # tournaments and schedules
 
     def lock(self, tournament: str) -> DirectorLock:
         """Return the lock that the tournament's director holds."""
-        return DirectorLock(self.path.with_name("locks"), tournament)
+        path = self._database.path
+        return ServerLock(self._database, tournament) if path is None else FileLock(path.with_name("locks"), tournament)
 
     def create_tournament(
         self, name: str, definition: dict[str, Any], schedule: Iterable[ScheduledMatch]
     ) -> StoredTournament:
-        """Write a tournament with its whole schedule, or nothing."""
-        with writing(self._engine, self.path) as connection:
+        """Write a tournament with its schedule as far as it is known, or nothing."""
+
+        def create(connection: Connection) -> None:
             values = {"name": name, "definition": as_json(definition), "created_at": _now()}
             key = connection.execute(tournaments.insert(), values).inserted_primary_key
-            number = int(key[0]) if key is not None else 0
-            for chunk in _chunks(schedule):
-                connection.execute(matches.insert(), [_schedule_row(number, line) for line in chunk])
+            _insert_lines(connection, int(key[0]) if key is not None else 0, schedule)
+
+        self._database.write(create)
         return self.tournament(name)
+
+    def extend_schedule(self, tournament: StoredTournament, lines: Sequence[ScheduledMatch]) -> None:
+        """Add a round to the schedule, or nothing."""
+        number = tournament.number
+
+        def extend_once(connection: Connection) -> None:
+            query = select(func.max(matches.c.round)).where(matches.c.tournament_id == number)
+            if (connection.execute(query).scalar() or 0) < lines[0].round:
+                _insert_lines(connection, number, lines)
+
+        self._database.write(lambda connection: _insert_lines(connection, number, lines), again=extend_once)
+
+    def change_definition(self, tournament: StoredTournament, definition: dict[str, Any]) -> None:
+        """Write another definition: of a ladder that somebody enters or leaves."""
+        values = {"definition": as_json(definition), "finished_at": None}
+        self._update(tournament, values)
+
+    def set_finished(self, tournament: StoredTournament, is_finished: bool) -> None:
+        """Note that no round follows, or that there is one again."""
+        self._update(tournament, {"finished_at": _now() if is_finished else None})
+
+    def _update(self, tournament: StoredTournament, values: dict[str, Any]) -> None:
+        change = tournaments.update().where(tournaments.c.id == tournament.number).values(**values)
+        self._database.write(lambda connection: connection.execute(change))
 
     def tournaments(self) -> list[StoredTournament]:
         """Return all tournaments, the oldest first."""
@@ -161,11 +146,10 @@ class Store:
         scheduled = select(func.count()).where(matches.c.tournament_id == tournaments.c.id).scalar_subquery()
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
         query = chosen.add_columns(scheduled, recorded).order_by(tournaments.c.id)
-        with reading(self._engine, self.path) as connection:
-            return [
-                StoredTournament(number, name, json.loads(definition), created_at, lines, played)
-                for number, name, definition, created_at, lines, played in connection.execute(query)
-            ]
+        return [
+            StoredTournament(number, name, json.loads(definition), created_at, lines, played, finished_at)
+            for number, name, definition, created_at, finished_at, lines, played in self._rows(query)
+        ]
 
     def find_tournament(self, name: str) -> StoredTournament | None:
         """Return a tournament by its name; None if there is none."""
@@ -179,8 +163,11 @@ class Store:
         """
         found = self.find_tournament(name)
         if found is None:
-            raise UnknownNameError("tournament", name, [known.name for known in self.tournaments()])
+            raise UnknownNameError("tournament", name, self._names())
         return found
+
+    def _names(self) -> list[str]:
+        return [name for (name,) in self._rows(select(tournaments.c.name).order_by(tournaments.c.id))]
 
     def latest_tournament(self) -> StoredTournament:
         """Return the tournament that was begun last.
@@ -188,31 +175,33 @@ class Store:
         Raises:
             StoreError: if there is none yet.
         """
-        known = self.tournaments()
-        if not known:
-            raise StoreError(f"{self.path}: there is no tournament yet; begin one with: arena run FILE")
-        return known[-1]
+        names = self._names()
+        if not names:
+            raise StoreError(f"{self._database.shown}: there is no tournament yet; begin one with: arena run FILE")
+        return self.tournament(names[-1])
 
     def unplayed(self, tournament: StoredTournament) -> Iterator[ScheduledMatch]:
         """Yield the matches that have no record, in order, reading the schedule piece by piece."""
         same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
-        open_lines = (
+        return self._lines(
             select(matches)
             .outerjoin(records, same)
             .where(matches.c.tournament_id == tournament.number, records.c.match.is_(None))
         )
+
+    def schedule(self, tournament: StoredTournament) -> Iterator[ScheduledMatch]:
+        """Yield all matches of the schedule, in order, reading it piece by piece."""
+        return self._lines(select(matches).where(matches.c.tournament_id == tournament.number))
+
+    def _lines(self, chosen: Select[Any]) -> Iterator[ScheduledMatch]:
         last = 0
-        while True:
-            query = open_lines.where(matches.c.match > last).order_by(matches.c.match).limit(CHUNK_ROWS)
-            with reading(self._engine, self.path) as connection:
-                lines = connection.execute(query).all()
-            if not lines:
-                return
+        while lines := self._rows(chosen.where(matches.c.match > last).order_by(matches.c.match).limit(CHUNK_ROWS)):
             for line in lines:
                 last = line.match
                 yield ScheduledMatch(
                     line.match,
                     line.encounter,
+                    line.round,
                     line.game,
                     tuple(json.loads(line.seats)),
                     line.opening,
@@ -224,50 +213,67 @@ class Store:
 
     def record(self, tournament: StoredTournament, rows: Sequence[RecordRow]) -> None:
         """Record played matches, all or none; a match that has a record already is refused by its key."""
-        key = {"tournament_id": tournament.number}
-        found = [
-            {**key, "match": row.match, "seat": seat, "game": row.game, "bot": bot, "kind": kind}
-            for row in rows
-            for seat, bot, kind in row.faults
-        ]
-        with writing(self._engine, self.path) as connection:
-            connection.execute(records.insert(), [{**key, **_without_faults(row)} for row in rows])
-            if found:
-                connection.execute(faults.insert(), found)
+        number = tournament.number
+
+        def record_the_rest(connection: Connection) -> None:
+            wanted = [row.match for row in rows]
+            query = select(records.c.match).where(records.c.tournament_id == number, records.c.match.in_(wanted))
+            known = {match for (match,) in connection.execute(query)}
+            _insert_records(connection, number, [row for row in rows if row.match not in known])
+
+        self._database.write(lambda connection: _insert_records(connection, number, rows), again=record_the_rest)
 
     def note_void(self, tournament: StoredTournament, match: int, reason: str) -> None:
         """Keep a try that ended through our own failure."""
         values = {"tournament_id": tournament.number, "match": match, "reason": reason, "at": _now()}
-        with writing(self._engine, self.path) as connection:
-            connection.execute(voids.insert(), values)
+        self._database.write(lambda connection: connection.execute(voids.insert(), values))
 
     def void_tries(self, tournament: StoredTournament) -> list[tuple[int, str]]:
         """Return ``(match, reason)`` of every void try."""
         query = select(voids.c.match, voids.c.reason).where(voids.c.tournament_id == tournament.number)
-        with reading(self._engine, self.path) as connection:
-            return [(match, reason) for match, reason in connection.execute(query.order_by(voids.c.id))]
+        return [(match, reason) for match, reason in self._rows(query.order_by(voids.c.id))]
 
-    def results(self, tournament: StoredTournament | None = None, game: str | None = None) -> list[ResultCount]:
-        """Count the results of a tournament, or of all, and of one game, or of all."""
+    def encounters(self, tournament: StoredTournament | None = None, game: str | None = None) -> list[EncounterCount]:
+        """Count how the encounters of a tournament went, or of all, and of one game, or of all.
+
+        Encounters that went alike are one line, however many there are.
+        """
         same_start = (records.c.bots, records.c.start)
-        courses = _narrowed(
-            select(*same_start, func.count(records.c.digest.distinct()).label("number")), tournament, game
-        )
-        group = courses.group_by(*same_start).subquery()
-        vary = group.c.number > 1
-        rated = func.count(case((vary, 1))) + func.count(case((~vary, records.c.digest)).distinct())
+        order = (records.c.tournament_id, records.c.match)
+        first, last = (extreme(records.c.digest).over(partition_by=same_start) for extreme in (func.min, func.max))
+        varies = first != last
+        is_first = func.row_number().over(partition_by=same_start, order_by=order) == 1
         columns = (records.c.game, records.c.bots, records.c.ranks)
+        key = (records.c.tournament_id, records.c.encounter)
+        query = _narrowed(select(*key, *columns, varies | is_first), tournament, game).order_by(*order)
+
+        def count(connection: Connection) -> Counter[tuple[tuple[str, str, str, bool], ...]]:
+            rows = connection.execution_options(yield_per=10_000).execute(query)
+            together = groupby(rows, key=itemgetter(0, 1))
+            return Counter(tuple((g, b, r, bool(rated)) for _, _, g, b, r, rated in group) for _, group in together)
+
+        return [
+            EncounterCount(
+                lines[0][0],
+                tuple(MatchOutcome(tuple(json.loads(b)), tuple(json.loads(r)), rated) for _, b, r, rated in lines),
+                often,
+            )
+            for lines, often in sorted(self._database.read(count).items())
+        ]
+
+    def round_matches(self, tournament: StoredTournament, after: int = 0) -> list[RoundMatch]:
+        """Return the recorded matches of all rounds later than ``after``, in the order of the schedule."""
+        same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
         query = (
-            _narrowed(select(*columns, func.count(), rated), tournament, game)
-            .join(group, and_(group.c.bots == records.c.bots, group.c.start == records.c.start))
-            .group_by(*columns)
-            .order_by(*columns)
+            select(matches.c.round, matches.c.encounter, matches.c.game, matches.c.seats, records.c.ranks)
+            .join(records, same)
+            .where(matches.c.tournament_id == tournament.number, matches.c.round > after)
+            .order_by(matches.c.match)
         )
-        with reading(self._engine, self.path) as connection:
-            return [
-                ResultCount(name, tuple(json.loads(seats)), tuple(json.loads(ranks)), count, times)
-                for name, seats, ranks, count, times in connection.execute(query)
-            ]
+        return [
+            RoundMatch(number, encounter, game, tuple(json.loads(seats)), tuple(json.loads(ranks)))
+            for number, encounter, game, seats, ranks in self._rows(query)
+        ]
 
     def fault_counts(
         self, tournament: StoredTournament | None = None, game: str | None = None
@@ -279,9 +285,8 @@ class Store:
         if game is not None:
             query = query.where(faults.c.game == game)
         counts: dict[str, dict[str, int]] = {}
-        with reading(self._engine, self.path) as connection:
-            for bot, kind, count in connection.execute(query):
-                counts.setdefault(bot, {})[kind] = count
+        for bot, kind, count in self._rows(query):
+            counts.setdefault(bot, {})[kind] = count
         return counts
 
     def records(self, tournament: StoredTournament | None = None, game: str | None = None) -> Iterator[dict[str, Any]]:
@@ -291,8 +296,7 @@ class Store:
         while True:
             beyond = (key[0] > last[0]) | ((key[0] == last[0]) & (key[1] > last[1]))
             query = _narrowed(select(*key, records.c.record).where(beyond), tournament, game)
-            with reading(self._engine, self.path) as connection:
-                rows = connection.execute(query.order_by(*key).limit(CHUNK_ROWS)).all()
+            rows = self._rows(query.order_by(*key).limit(CHUNK_ROWS))
             if not rows:
                 return
             for number, match, text in rows:
@@ -306,8 +310,7 @@ class Store:
             StoreError: if there is none.
         """
         query = select(records.c.record).where(records.c.tournament_id == tournament.number, records.c.match == match)
-        with reading(self._engine, self.path) as connection:
-            text = connection.execute(query).scalar()
+        text = next((text for (text,) in self._rows(query)), None)
         if text is None:
             raise StoreError(
                 f"match {match} of tournament {tournament.name!r} has no record;"
@@ -320,14 +323,12 @@ class Store:
 
     def add_bot(self, bot: StoredBot) -> None:
         """Add a submitted bot."""
-        with writing(self._engine, self.path) as connection:
-            connection.execute(bots.insert(), bot._asdict())
+        self._database.write(lambda connection: connection.execute(bots.insert(), bot._asdict()))
 
     def submitted_bots(self) -> list[StoredBot]:
         """Return the submitted bots, the oldest first."""
         columns = (bots.c.name, bots.c.version, bots.c.content, bots.c.entry, bots.c.submitted_at)
-        with reading(self._engine, self.path) as connection:
-            return [StoredBot(*row) for row in connection.execute(select(*columns).order_by(bots.c.id))]
+        return [StoredBot(*row) for row in self._rows(select(*columns).order_by(bots.c.id))]
 
 
 def _narrowed(query: Select[Any], tournament: StoredTournament | None, game: str | None) -> Select[Any]:
@@ -338,11 +339,30 @@ def _narrowed(query: Select[Any], tournament: StoredTournament | None, game: str
     return query
 
 
+def _insert_lines(connection: Connection, number: int, lines: Iterable[ScheduledMatch]) -> None:
+    for chunk in _chunks(lines):
+        connection.execute(matches.insert(), [_schedule_row(number, line) for line in chunk])
+
+
+def _insert_records(connection: Connection, number: int, rows: Sequence[RecordRow]) -> None:
+    key = {"tournament_id": number}
+    found = [
+        {**key, "match": row.match, "seat": seat, "game": row.game, "bot": bot, "kind": kind}
+        for row in rows
+        for seat, bot, kind in row.faults
+    ]
+    if rows:
+        connection.execute(records.insert(), [{**key, **_without_faults(row)} for row in rows])
+    if found:
+        connection.execute(faults.insert(), found)
+
+
 def _schedule_row(number: int, line: ScheduledMatch) -> dict[str, Any]:
     return {
         "tournament_id": number,
         "match": line.match,
         "encounter": line.encounter,
+        "round": line.round,
         "game": line.game,
         "seats": as_json(line.seats),
         "opening": line.opening,

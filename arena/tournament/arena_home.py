@@ -1,4 +1,6 @@
-"""Where the arena keeps its things: one directory with the database, the submitted bots, the logs and the locks."""
+"""Where the arena keeps its things: one directory with the submitted bots, the logs and the locks, and the database,
+which may also be a server that several machines reach ($ARENA_STORE).
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,14 @@ from pathlib import Path
 from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
 from arena.players.manifest import MANIFEST, bot_files, digest_of, load_bot
 from arena.records import Bot, Limits
-from arena.store.store import Store, StoredBot, StoredTournament
+from arena.store.store import Store
+from arena.store.values import StoredBot, StoredTournament
+from arena.tournament.definition import shown_names
 from arena.tournament.standings import Standings, standings
 
 DEFAULT_HOME = ".arena"
 HOME_VARIABLE = "ARENA_HOME"
+STORE_VARIABLE = "ARENA_STORE"
 MAX_BOT_BYTES = 256 * 1024 * 1024
 
 
@@ -41,9 +46,10 @@ class ArenaHome:
         """
         self.directory = Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME).resolve()
         path = self.directory / "arena.sqlite3"
-        if must_exist and not path.exists():
+        server = os.environ.get(STORE_VARIABLE)
+        if must_exist and not server and not path.exists():
             raise StoreError(f"{self.directory}: there is no tournament yet; begin one with: arena run FILE")
-        self.store = Store(path)
+        self.store = Store(server or path)
 
     def __enter__(self) -> ArenaHome:
         return self
@@ -66,14 +72,15 @@ class ArenaHome:
             UnknownNameError: if there is no such tournament.
         """
         if tournament is None:
-            return standings(self.store.results(game=game), self.store.fault_counts(game=game))
+            return standings(self.store.encounters(game=game), self.store.fault_counts(game=game))
         found = self.store.tournament(tournament)
-        names = {label: name for name, label in found.labels.items()}
+        names = shown_names(found.entrants)
         table = standings(
-            self.store.results(found, game), self.store.fault_counts(found, game), names, everybody=list(names)
+            self.store.encounters(found, game), self.store.fault_counts(found, game), names, everybody=list(names)
         )
         if game is None:
             table.scheduled = found.scheduled
+            table.is_finished = found.finished_at is not None
         return table
 
     def recorded_bot(self, tournament: StoredTournament, label: str, place: Path | None) -> tuple[Bot, Limits, bool]:
@@ -93,7 +100,7 @@ class ArenaHome:
         definition = tournament.definition
         version = label.rpartition("@")[2]
         entrant = next(one for one in definition["entrants"] if f"{one['name']}@{one['version']}" == label)
-        found = definition.get("places", {}).get(entrant["name"])
+        found = definition.get("places", {}).get(label)
         if place is None and found is None:
             raise UsageError(f"bot {label!r}: the record does not say where it was; use --bot PATH")
         if place is not None:
@@ -117,9 +124,8 @@ class ArenaHome:
     @staticmethod
     def check_game(tournament: StoredTournament, game: str | None) -> None:
         """Raise UnknownNameError unless the tournament has this game; None stands for all of its games."""
-        games = [choice["game"] for choice in tournament.definition["games"]]
-        if game is not None and game not in games:
-            raise UnknownNameError("game", game, games)
+        if game is not None and game not in tournament.games:
+            raise UnknownNameError("game", game, tournament.games)
 
     # submitted bots
 

@@ -7,135 +7,27 @@ from __future__ import annotations
 
 import json
 import os
-import re
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-
-from arena.checked import check_model, read_toml, without_nul
+from arena.checked import check_model, read_toml
 from arena.errors import BotDefinitionError, DefinitionError, OptionError, UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.players.manifest import check_name, load_bot
-from arena.records import MEBIBYTE, Bot, Limits, TimeControl
-from arena.tournament.formats import FORMATS
+from arena.records import Bot, Limits, TimeControl
+from arena.tournament.formats import FORMATS, AdaptiveFormat, Field, Format
+from arena.tournament.tournament_file import EntrantTable, GameTable, TournamentFile
 
 FindBot = Callable[[str, Sequence[str]], Bot]
 """Finds a submitted bot by ``name`` or ``name@version``; raises UsageError if there is none."""
 
-Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False, strict=False)]
-SecondsOrZero = Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False, strict=False)]
 
-
-_SIZE = re.compile(r"\s*(\d+)\s*(bytes|KiB|MiB|GiB)\s*")
-_UNITS = {"bytes": 1, "KiB": 1024, "MiB": MEBIBYTE, "GiB": 1024 * MEBIBYTE}
-_DEFAULTS = Limits()
-
-
-def _size(value: Any) -> Any:
-    """Turn "512 MiB" into a number; leave the rest for the checks that follow."""
-    if not isinstance(value, str):
-        return value
-    match = _SIZE.fullmatch(value)
-    if match is None:
-        raise ValueError('accepted is a number of bytes, or a text such as "64 KiB", "512 MiB", "2 GiB"')
-    return int(match[1]) * _UNITS[match[2]]
-
-
-Argument = Annotated[str, AfterValidator(without_nul)]
-Size = Annotated[int, Field(le=2**50), BeforeValidator(_size)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class TimeControlTable(_Strict):
-    """``[time_control]``: at least one of the first two; see ``arena.records.TimeControl``."""
-
-    per_action_seconds: Seconds | None = None
-    bank_seconds: Seconds | None = None
-    increment_seconds: SecondsOrZero = 0.0
-    startup_seconds: Seconds = 10.0
-    margin_seconds: SecondsOrZero = 0.1
-    clock: Literal["wall", "cpu"] = "wall"
-    off_turn: Literal["auto", "run", "freeze"] = "auto"
-
-    @model_validator(mode="after")
-    def _has_a_limit(self) -> TimeControlTable:
-        if self.per_action_seconds is None and self.bank_seconds is None:
-            raise ValueError("needs per_action_seconds or bank_seconds")
-        return self
-
-
-class LimitsTable(_Strict):
-    """``[limits]``: see ``arena.records.Limits``. Sizes are numbers of bytes, or texts such as "512 MiB"."""
-
-    memory_bytes: Annotated[Size, Field(ge=16 * MEBIBYTE)] = _DEFAULTS.memory_bytes
-    cpu_seconds: Seconds | None = None
-    processes: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULTS.processes
-    open_files: Annotated[int, Field(ge=16, le=100_000)] = _DEFAULTS.open_files
-    file_bytes: Annotated[Size, Field(ge=4096)] = _DEFAULTS.file_bytes
-    scratch_bytes: Annotated[Size, Field(ge=64 * 1024)] = _DEFAULTS.scratch_bytes
-    stderr_bytes: Annotated[Size, Field(ge=1)] = _DEFAULTS.stderr_bytes
-    note_bytes: Annotated[Size, Field(ge=1, le=64 * 1024)] = _DEFAULTS.note_bytes
-    message_bytes: Annotated[Size, Field(ge=256, le=16 * MEBIBYTE)] = _DEFAULTS.message_bytes
-    message_depth: Annotated[int, Field(ge=3, le=64)] = _DEFAULTS.message_depth
-    message_nodes: Annotated[int, Field(ge=16, le=1_000_000)] = _DEFAULTS.message_nodes
-
-
-class GameTable(_Strict):
-    """``[[games]]``: a game and its options."""
-
-    game: str
-    options: dict[str, Any] = {}
-
-
-class EntrantTable(_Strict):
-    """``[[entrants]]``: a path (from the file's directory), or a submitted ``name`` or ``name@version``."""
-
-    bot: Argument
-    name: str | None = None
-    args: list[Argument] = []
-
-
-class TournamentFile(_Strict):
-    """The whole file.
-
-    Attributes:
-        name: of the tournament, in the store; by default the file's name.
-        game: the game; or several under ``games``.
-        options: of ``game``.
-        games: several games, each with its options.
-        entrants: at least as many as each game has players.
-        format: "round-robin".
-        encounters: for each pairing: one opening each, played in all seat rotations.
-        opening_plies: random actions before the bots take over.
-        time_control: the time rules.
-        limits: what a bot may use.
-        workers: matches at a time; by default one for each core.
-        rng_seed: everything random follows from it.
-        isolation: "auto", or a level that is demanded.
-        fresh_bots: launch every bot anew for every match.
-    """
-
-    name: str | None = None
-    game: str | None = None
-    options: dict[str, Any] = {}
-    games: list[GameTable] = []
-    entrants: Annotated[list[EntrantTable], Field(min_length=2)]
-    format: str = "round-robin"
-    encounters: Annotated[int, Field(ge=1, le=1_000_000)] = 1
-    opening_plies: Annotated[int, Field(ge=0, le=1000)] = 2
-    time_control: TimeControlTable = TimeControlTable(per_action_seconds=1.0)
-    limits: LimitsTable = LimitsTable()
-    workers: Annotated[int, Field(ge=1, le=1024)] | None = None
-    rng_seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    isolation: str = "auto"
-    fresh_bots: bool = False
+STOPS = ("matches", "margin_95", "hours")
+"""Settings that only say when to stop: they may differ from run to run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +56,8 @@ class Definition:
         isolation: the level asked for.
         fresh_bots: launch every bot anew for every match.
         workers: matches at a time; None for one for each core.
+        settings: of the format.
+        active: the numbers of the entrants that may be paired; None for all.
     """
 
     name: str
@@ -178,12 +72,42 @@ class Definition:
     isolation: str
     fresh_bots: bool
     workers: int | None
+    settings: dict[str, Any] = field(default_factory=dict)
+    active: frozenset[int] | None = None
+
+    @property
+    def shown_names(self) -> dict[str, str]:
+        """What tables call each entrant, by ``name@version``: its name, if no other version takes part."""
+        return shown_names([(bot.name, bot.label) for bot in self.entrants])
+
+    def field(self, players: int) -> Field:
+        """Return what a format is told."""
+        names = tuple(self.shown_names.values())
+        return Field(names, players, self.rng_seed, self.encounters, self.settings, self.active)
+
+    def formats(self) -> list[Format]:
+        """Return the formats of the tournament: one for each game; a single one for all if rounds depend on results.
+
+        Raises:
+            DefinitionError: if entrants or games don't fit the format.
+        """
+        kind = FORMATS[self.format]
+        players = [choice.players for choice in self.games]
+        if not issubclass(kind, AdaptiveFormat):
+            return [kind(self.field(number)) for number in players]
+        if len(set(players)) > 1:
+            raise DefinitionError(
+                f"games: format {self.format!r} needs games of the same number of players, and these are for"
+                f" {', '.join(map(str, players))}"
+            )
+        return [kind(self.field(players[0]))]
 
     def what_decides(self) -> dict[str, Any]:
         """Return everything that results depend on, as JSON types: two definitions that agree are one tournament."""
         values = asdict(self)
-        for name in ("name", "workers"):
+        for name in ("name", "workers", "active"):
             del values[name]
+        values["settings"] = {key: value for key, value in self.settings.items() if key not in STOPS}
         for entrant in values["entrants"]:
             entrant["args"] = list(entrant.pop("command"))[1:]
             del entrant["directory"], entrant["games"], entrant["own_files"]
@@ -193,7 +117,7 @@ class Definition:
     def places(self) -> dict[str, Any]:
         """Return where the bots are and how they are launched, as JSON types: kept for launching them again."""
         return {
-            bot.name: {"command": [*bot.command], "directory": bot.directory, "own_files": [*bot.own_files]}
+            bot.label: {"command": [*bot.command], "directory": bot.directory, "own_files": [*bot.own_files]}
             for bot in self.entrants
         }
 
@@ -217,9 +141,18 @@ def load_definition(path: str | os.PathLike[str], find_bot: FindBot | None = Non
     file = check_model(TournamentFile, read_toml(path, DefinitionError), path, DefinitionError)
     faults: list[str] = []
     definition = _Builder(file, path, find_bot, faults).build()
+    if not faults:
+        with _collecting(faults):
+            definition.formats()
     if faults:
         raise DefinitionError(f"{path}: " + "; ".join(faults))
     return definition
+
+
+def shown_names(entrants: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return what tables call each entrant, by its label, from its name and label."""
+    often = Counter(name for name, _ in entrants)
+    return {label: name if often[name] == 1 else label for name, label in entrants}
 
 
 def check_tournament_name(name: str, where: str) -> None:
@@ -248,8 +181,10 @@ class _Builder:
         with _collecting(self._faults):
             choose_isolation(file.isolation)
         if file.format not in FORMATS:
-            known = " or ".join(repr(known) for known in FORMATS)
+            known = ", ".join(repr(known) for known in FORMATS)
             self._faults.append(f"format = {file.format!r}: accepted is {known}")
+        for key in file.needless_tables():
+            self._faults.append(f"{key}: these settings are for another format, and format = {file.format!r}")
         games = self._games()
         entrants = self._entrants()
         self._check_fit(games, entrants)
@@ -266,6 +201,7 @@ class _Builder:
             file.isolation,
             file.fresh_bots,
             file.workers,
+            file.format_settings(),
         )
 
     def _games(self) -> tuple[GameChoice, ...]:
@@ -299,9 +235,9 @@ class _Builder:
             except UsageError as error:
                 self._faults.append(f"entrants[{number}]: {error}")
                 continue
-            if any(bot.name == other.name for other in bots):
+            if any(bot.label == other.label for other in bots):
                 self._faults.append(
-                    f"entrants[{number}].name = {bot.name!r}: another entrant has this name;"
+                    f"entrants[{number}].name = {bot.name!r}: another entrant has this name and version;"
                     " give one of them a name of its own"
                 )
             bots.append(bot)

@@ -1,29 +1,37 @@
 """The director: plays a tournament, from its definition to the last record, and takes it up again after anything.
 
-The schedule is in the store before the first match; a match is recorded once, by the director alone; what has no record
-is still to be played. So there is nothing to repair after Ctrl-C, kill -9 or a power cut: run the same command again.
+The schedule is in the store before the first match; where rounds depend on results, each round is there before its first
+match. A match is recorded once, by the director alone; what has no record is still to be played. So there is nothing to
+repair after Ctrl-C, kill -9 or a power cut: run the same command again.
 """
 
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from arena.errors import DefinitionError
 from arena.isolation.levels import choose_isolation
+from arena.records import Bot, ScheduledMatch
 from arena.store.rows import RecordRow
-from arena.store.store import Store, StoredTournament
+from arena.store.store import Store
+from arena.store.values import StoredTournament
 from arena.tournament.definition import Definition
 from arena.tournament.executors import Executor, LocalExecutor, Played, Void
 from arena.tournament.executors.local import available_cores
+from arena.tournament.rounds import Course
 from arena.tournament.schedule import schedule, spec_of
 
 MOST_TRIES = 3
 """A match that is void this often in one run is reported instead of played once more."""
+
+PATIENCE_SECONDS = 60.0
+"""How long a run waits for a database server that has gone away."""
 
 log = logging.getLogger("arena.director")
 
@@ -33,8 +41,11 @@ class Progress:
     """How a run stands.
 
     Attributes:
-        scheduled: matches in the schedule.
+        scheduled: matches in the schedule, as far as it is known.
         recorded: matches with a record, earlier runs included.
+        expected: matches there will be; None where nobody can say.
+        status: how it stands by the format, in a few words.
+        is_finished: no round follows.
         played: matches recorded in this run.
         given_up: matches that were void too often, with the reason of the last try.
         new: the rows recorded since the listener was called last.
@@ -42,14 +53,17 @@ class Progress:
 
     scheduled: int
     recorded: int
+    expected: int | None = None
+    status: str = ""
+    is_finished: bool = False
     played: int = 0
     given_up: dict[int, str] = field(default_factory=dict)
     new: list[RecordRow] = field(default_factory=list)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every match has a record."""
-        return self.recorded == self.scheduled
+        """Whether every match has a record, and no round follows or the run was to end here."""
+        return self.recorded == self.scheduled and self.is_finished
 
 
 Listener = Callable[[Progress], None]
@@ -84,39 +98,79 @@ def run_tournament(
     """
     isolation = choose_isolation(definition.isolation)
     with store.lock(definition.name):
-        tournament = _enter(definition, store)
-        run = _Run(definition, store, tournament, listener)
-        if executor is None:
-            slots = min(workers or definition.workers or len(available_cores()), max(1, run.left))
-            executor = LocalExecutor(slots, isolation, definition.limits, definition.fresh_bots, log_path)
-        with executor:
-            log.info("%s: %d of %d matches to play", definition.name, run.left, tournament.scheduled)
-            run.play(executor)
-            log.info("%s: %d of %d matches recorded", definition.name, run.progress.recorded, tournament.scheduled)
+        definition, tournament = _enter(definition, store)
+        store.be_patient(PATIENCE_SECONDS)
+        try:
+            run = _Run(definition, store, tournament, listener)
+            if executor is None:
+                slots = workers or definition.workers or len(available_cores())
+                if not run.course.is_adaptive:
+                    slots = min(slots, max(1, run.left))
+                executor = LocalExecutor(slots, isolation, definition.limits, definition.fresh_bots, log_path)
+            with executor:
+                log.info("%s: %d of %d matches to play", definition.name, run.left, tournament.scheduled)
+                run.play(executor)
+                log.info("%s: %d matches recorded", definition.name, run.progress.recorded)
+        finally:
+            store.be_patient(0.0)
         return run.progress
 
 
-def _enter(definition: Definition, store: Store) -> StoredTournament:
+def _enter(definition: Definition, store: Store) -> tuple[Definition, StoredTournament]:
     """Find the tournament in the store, or write it there with its schedule."""
-    decides = definition.what_decides()
     found = store.find_tournament(definition.name)
     if found is None:
-        stored = decides | {"places": definition.places()}
-        return store.create_tournament(definition.name, stored, schedule(definition))
+        stored = definition.what_decides() | {"places": definition.places()}
+        return definition, store.create_tournament(definition.name, stored, schedule(definition))
+    if definition.format == "ladder":
+        definition = _with_earlier_entrants(definition, found)
+    decides = definition.what_decides()
     differing = _differences(found.definition, decides)
     if differing:
         raise DefinitionError(
             f"tournament {definition.name!r} is in the store with {found.recorded} matches recorded, and differs in"
             f" {', '.join(differing)}; give this one another name (--name NAME)"
         )
-    return found
+    if len(definition.entrants) > len(found.entrants):
+        store.change_definition(found, decides | {"places": definition.places()})
+        found = store.tournament(definition.name)
+    return definition, found
+
+
+def _with_earlier_entrants(definition: Definition, stored: StoredTournament) -> Definition:
+    """Return a ladder with everybody who ever entered, in order of entry; those who left are not paired any more."""
+    present = {bot.label: bot for bot in definition.entrants}
+    places = stored.definition.get("places", {})
+    earlier = stored.definition["entrants"]
+    entrants = [present.get(entrant_label(one)) or _absent(one, places) for one in earlier]
+    known = {bot.label for bot in entrants}
+    entrants += [bot for bot in definition.entrants if bot.label not in known]
+    labels = {bot.label for bot in definition.entrants}
+    active = frozenset(number for number, bot in enumerate(entrants) if bot.label in labels)
+    return replace(definition, entrants=tuple(entrants), active=active)
+
+
+def entrant_label(entrant: dict[str, Any]) -> str:
+    """Return the ``name@version`` of an entrant of a stored definition."""
+    return f"{entrant['name']}@{entrant['version']}"
+
+
+def _absent(entrant: dict[str, Any], places: dict[str, Any]) -> Bot:
+    """Return an entrant that has left, as it was."""
+    place = places.get(entrant_label(entrant), {})
+    command = tuple(place.get("command", ("", *entrant["args"])))
+    own_files = tuple(place.get("own_files", ()))
+    return Bot(
+        entrant["name"], entrant["version"], command, place.get("directory", ""), (), entrant["content"], own_files
+    )
 
 
 def _differences(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     """Name what differs between two definitions, the entrants by their names."""
     names = [name for name in wanted if name != "entrants" and stored.get(name) != wanted[name]]
-    before, now = ({entrant["name"]: entrant for entrant in values["entrants"]} for values in (stored, wanted))
-    if before.keys() != now.keys():
+    before, now = ({entrant_label(entrant): entrant for entrant in values["entrants"]} for values in (stored, wanted))
+    may_grow = wanted["format"] == "ladder"
+    if list(now)[: len(before)] != list(before) if may_grow else list(before) != list(now):
         names.append("entrants")
     return names + [f"the bot {name!r}" for name in now if name in before and before[name] != now[name]]
 
@@ -132,7 +186,8 @@ class _Run:
         self._tournament = tournament
         self._listener = listener
         self._tries: Counter[int] = Counter()
-        self.progress = Progress(tournament.scheduled, tournament.recorded)
+        self.course = Course(definition, store, tournament)
+        self.progress = Progress(tournament.scheduled, tournament.recorded, self.course.expected_matches)
 
     @property
     def left(self) -> int:
@@ -142,8 +197,24 @@ class _Run:
     def play(self, executor: Executor) -> None:
         """Play the schedule, and again what was void, until nothing is left that may be tried."""
         self._report([])
-        specs = (spec_of(line, self._definition) for line in self._store.unplayed(self._tournament))
-        for outcomes in executor.run(specs):
+        hours = self._definition.settings.get("hours")
+        ends_at = None if hours is None else time.monotonic() + 3600 * hours
+        self._play_matches(executor, self._store.unplayed(self._tournament))
+        while self.left == 0:
+            upcoming = self.course.next_round()
+            self.progress.status = self.course.status
+            if not upcoming or (ends_at is not None and time.monotonic() >= ends_at):
+                self.progress.is_finished = True
+                break
+            self._store.extend_schedule(self._tournament, upcoming)
+            self.progress.scheduled += len(upcoming)
+            self._report([])
+            self._play_matches(executor, upcoming)
+        self._store.set_finished(self._tournament, self.progress.is_complete)
+        self._report([])
+
+    def _play_matches(self, executor: Executor, lines: Iterable[ScheduledMatch]) -> None:
+        for outcomes in executor.run(spec_of(line, self._definition) for line in lines):
             rows = [outcome.row for outcome in outcomes if isinstance(outcome, Played)]
             if rows:
                 self._store.record(self._tournament, rows)

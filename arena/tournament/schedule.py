@@ -1,49 +1,100 @@
 """From a definition to its schedule: every match with its seats, opening and seed, in a fixed order.
 
-Encounter by encounter, so that at any time everybody has played about equally often.
+Formats whose rounds are known are scheduled as a whole, pass by pass, so that at any time everybody has played about
+equally often. The others are scheduled round by round, each when the one before has been played.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from arena.games import make_game
 from arena.records import MatchSpec, ScheduledMatch
 from arena.tournament.definition import Definition, GameChoice
-from arena.tournament.formats import FORMATS
+from arena.tournament.formats import AdaptiveFormat, FixedFormat, Pairing, Round
 from arena.tournament.openings import Opening, openings
+from arena.tournament.seats import SeatPlanner, rotations
 from arena.tournament.seeds import seed_of
 
 
 def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
-    """Yield every match of a tournament.
+    """Yield every match that is known before anything is played: all, or the first round.
 
-    Every pairing plays the same openings: encounter k of each starts from opening k.
+    In each pass, every pairing of a game plays the same opening.
 
     Raises:
-        DefinitionError: if there is no opening of that many plies.
+        DefinitionError: if there is no opening of that many plies, or the format does not fit.
     """
-    drawn = [_openings_of(choice, definition) for choice in definition.games]
-    pairings = [FORMATS[definition.format](len(definition.entrants), choice.players) for choice in definition.games]
-    match = encounter = 0
-    for opening in range(definition.encounters):
-        for game, game_pairings in enumerate(pairings):
-            opening_actions = next(drawn[game])
-            for pairing in game_pairings:
-                encounter += 1
-                for seats in rotations(pairing):
-                    match += 1
-                    seed = seed_of("match", definition.rng_seed, match)
-                    yield ScheduledMatch(match, encounter, game, seats, opening, opening_actions, seed)
+    formats = definition.formats()
+    scheduler = Scheduler(definition)
+    first = formats[0]
+    if isinstance(first, AdaptiveFormat):
+        upcoming = first.next_round()
+        if upcoming is not None:
+            yield from scheduler.adaptive_round(upcoming, first.encounters_a_round)
+        return
+    for number in range(definition.encounters):
+        for game, known in enumerate(formats):
+            assert isinstance(known, FixedFormat)
+            for fixed in known.rounds():
+                yield from scheduler.lines(fixed.pairings, game, number)
+                scheduler.round += 1
 
 
-def _openings_of(choice: GameChoice, definition: Definition) -> Iterator[Opening]:
-    return openings(make_game(choice.game, **choice.options), definition.opening_plies, definition.rng_seed)
+class Scheduler:
+    """Gives matches their numbers, seats, openings and seeds, one round after another.
+
+    Attributes:
+        round: the number of the round that comes next, from 1.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self._definition = definition
+        self._openings = [_Openings(choice, definition) for choice in definition.games]
+        self._planner = SeatPlanner()
+        self._match = self._encounter = 0
+        self.round = 1
+
+    def go_on_after(self, scheduled: Iterable[ScheduledMatch]) -> None:
+        """Take note of what has been scheduled before, in order."""
+        for line in scheduled:
+            if line.encounter != self._encounter:
+                self._planner.note(line.seats)
+            self._match, self._encounter, self.round = line.match, line.encounter, line.round + 1
+
+    def adaptive_round(self, upcoming: Round, encounters: int) -> Iterator[ScheduledMatch]:
+        """Yield the matches of a round in all games, and go on to the next round."""
+        for number in range(encounters):
+            opening = (self.round - 1) * encounters + number
+            for game in range(len(self._definition.games)):
+                yield from self.lines(upcoming.pairings, game, opening)
+        self.round += 1
+
+    def lines(self, pairings: Iterable[Pairing], game: int, opening: int) -> Iterator[ScheduledMatch]:
+        """Yield one encounter of each pairing from the same opening, in the round that is on."""
+        actions = self._openings[game].take(opening)
+        for pairing in pairings:
+            self._encounter += 1
+            for seats in rotations(self._planner.order(pairing)):
+                self._match += 1
+                seed = seed_of("match", self._definition.rng_seed, self._match)
+                yield ScheduledMatch(self._match, self._encounter, self.round, game, seats, opening, actions, seed)
 
 
-def rotations(pairing: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return all seat rotations of a pairing: (a, b, c), (b, c, a), (c, a, b)."""
-    return [pairing[k:] + pairing[:k] for k in range(len(pairing))]
+class _Openings:
+    """The openings of a game by number, in rising order."""
+
+    def __init__(self, choice: GameChoice, definition: Definition) -> None:
+        game = make_game(choice.game, **choice.options)
+        self._coming = openings(game, definition.opening_plies, definition.rng_seed)
+        self._number = -1
+        self._current: Opening = ()
+
+    def take(self, number: int) -> Opening:
+        while self._number < number:
+            self._current = next(self._coming)
+            self._number += 1
+        return self._current
 
 
 def spec_of(scheduled: ScheduledMatch, definition: Definition) -> MatchSpec:

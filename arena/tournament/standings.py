@@ -1,18 +1,20 @@
-"""Standings, crosstables and leaderboards: pure functions of counted results, the same in whatever order they came."""
+"""Standings, crosstables and leaderboards: pure functions of counted encounters, the same in whatever order they came."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import sqrt
 
-from arena.ratings import MU, SIGMA, Rating, fit_counted
-from arena.store.store import ResultCount
+from arena.ratings import MU, SIGMA, Rating
+from arena.ratings.consistency import Consistency, consistency
+from arena.ratings.field_fit import Encounter, FittedEncounters, fit_encounters
+from arena.store.values import EncounterCount
+from arena.tournament.formats import points_of
 
-CONFIDENCE_95 = 1.959964
-"""Standard deviations on either side of the mean that hold 95 % of a normal distribution."""
+CONFIDENCE_95 = 0.975
+"""Of two bots one is told apart from the other when the probability that it is better is at least this."""
 
 UNRATED = Rating(MU, SIGMA)
 """What is believed of a bot before its first match."""
@@ -26,28 +28,34 @@ class Standing:
         rank: place by exposure; bots with equal exposure share it.
         bot: name, as tables show it.
         rating: TrueSkill.
-        same_as_next: its rating and the next bot's can't be told apart at 95 %.
+        margin: half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters.
+        rank_interval: the 95 % interval of its rank by mu.
+        better_than_next: the probability that it is better than the next bot; None for the last.
+        group: bots with the same letter can't be told apart from the first of them.
         matches: played.
         places: how often it finished 1st, 2nd, …, ties at their shared rank.
         wins: matches it was first in alone.
         draws: matches it shared the first rank in.
         points: in each match the share of rivals it beat, a tie counting half.
-        first_seat_matches: matches it sat in seat 0.
-        first_seat_points: points from those.
+        seat_matches: matches it sat in each seat.
+        seat_points: points from those.
         faults: by kind.
     """
 
     bot: str
     rating: Rating = UNRATED
     rank: int = 0
-    same_as_next: bool = False
+    margin: float | None = None
+    rank_interval: tuple[int, int] | None = None
+    better_than_next: float | None = None
+    group: str = ""
     matches: int = 0
     places: list[int] = field(default_factory=list)
     wins: int = 0
     draws: int = 0
     points: float = 0.0
-    first_seat_matches: int = 0
-    first_seat_points: float = 0.0
+    seat_matches: list[int] = field(default_factory=list)
+    seat_points: list[float] = field(default_factory=list)
     faults: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -63,12 +71,18 @@ class Standing:
     @property
     def first_seat_share(self) -> float | None:
         """Points per match in seat 0; None without any."""
-        return self.first_seat_points / self.first_seat_matches if self.first_seat_matches else None
+        return self.seat_share(0)
+
+    def seat_share(self, seat: int) -> float | None:
+        """Points per match in a seat; None without any."""
+        if seat >= len(self.seat_matches) or not self.seat_matches[seat]:
+            return None
+        return self.seat_points[seat] / self.seat_matches[seat]
 
     @property
-    def margin(self) -> float:
-        """Half the width of the 95 % interval of the rating."""
-        return CONFIDENCE_95 * self.rating.sigma
+    def same_as_next(self) -> bool:
+        """Whether it and the next bot can't be told apart at 95 %."""
+        return self.better_than_next is not None and 1 - CONFIDENCE_95 < self.better_than_next < CONFIDENCE_95
 
 
 @dataclass(slots=True)
@@ -77,116 +91,164 @@ class Standings:
 
     Attributes:
         lines: the best bot first.
+        labels: ``name@version`` of each line.
         players: the most players in a match.
         matches: counted.
         rated: matches that count for the ratings.
-        draw_probability: of two equal bots, as estimated for the ratings.
+        fitted: the ratings with what they rest on.
+        consistency: whether one number for each bot is enough.
         first_seat_share: points per match of seat 0, over all bots; None before the first match.
-        scheduled: matches in the schedule; None for a leaderboard.
+        scheduled: matches in the schedule as far as it is known; None for a leaderboard.
+        is_finished: whether no round follows.
     """
 
     lines: list[Standing]
+    labels: list[str]
     players: int
     matches: int
     rated: int
-    draw_probability: float | None
+    fitted: FittedEncounters
+    consistency: Consistency
     first_seat_share: float | None
     scheduled: int | None = None
+    is_finished: bool = True
+
+    @property
+    def draw_probability(self) -> float | None:
+        """Of two equal bots, as estimated for the ratings; None before the first match."""
+        return self.fitted.draw_probability if self.fitted.names else None
 
 
 def standings(
-    results: Iterable[ResultCount],
+    encounters: Iterable[EncounterCount],
     faults: Mapping[str, Mapping[str, int]],
     shown_names: Mapping[str, str] | None = None,
     everybody: Sequence[str] = (),
 ) -> Standings:
-    """Return the table of counted results.
+    """Return the table of counted encounters.
 
     Where bots always play the same match from an opening, it counts in every column as often as it was played, but once
     for the ratings: a deterministic bot that plays one match five times has not shown its strength five times. Where
     they vary from that opening, every match is a fresh draw and counts, even if its actions occurred before.
 
     Args:
-        results: counted results, bots as ``name@version``.
+        encounters: counted encounters, bots as ``name@version``.
         faults: by bot and kind.
         shown_names: the names to show, by ``name@version``; by default the latter.
         everybody: bots to list even without a match.
     """
-    results = list(results)
+    encounters = list(encounters)
     lines: dict[str, Standing] = {bot: Standing(bot) for bot in everybody}
-    for result in results:
-        _count(result, lines)
-    rated = [((result.bots, result.ranks), result.rated) for result in results if _ratable(result)]
-    draw_probability = None
-    if rated:
-        fitted = fit_counted(rated)
-        draw_probability = fitted.draw_probability
-        for bot, rating in fitted.ratings.items():
-            lines[bot].rating = rating
+    for (bots, ranks), often in _results(encounters).items():
+        _count(bots, ranks, often, lines)
+    rated = rated_encounters(encounters)
+    fitted = fit_encounters(rated.items())
+    for bot, rating, margin, interval in zip(
+        fitted.names, fitted.ratings, fitted.margins(), fitted.rank_intervals(), strict=True
+    ):
+        line = lines[bot]
+        line.rating, line.margin, line.rank_interval = rating, float(margin), interval
     for bot, line in lines.items():
         line.faults = dict(faults.get(bot, {}))
     ordered = sorted(lines.items(), key=lambda item: (-item[1].rating.exposure, item[0]))
     table = [line for _, line in ordered]
+    labels = [bot for bot, _ in ordered]
     _rank(table)
-    for bot, line in ordered:
-        line.bot = (shown_names or {}).get(bot, bot)
-    first_seat_matches = sum(line.first_seat_matches for line in table)
+    _tell_apart(table, labels, fitted)
+    for label, line in ordered:
+        line.bot = (shown_names or {}).get(label, label)
+    first_seat_matches = sum(line.seat_matches[0] for line in table if line.seat_matches)
+    first_seat_points = sum(line.seat_points[0] for line in table if line.seat_points)
     return Standings(
         table,
-        max((len(result.bots) for result in results), default=2),
-        sum(result.matches for result in results),
-        sum(result.rated for result in results),
-        draw_probability,
-        sum(line.first_seat_points for line in table) / first_seat_matches if first_seat_matches else None,
+        labels,
+        max((len(one.matches[0].bots) for one in encounters), default=2),
+        sum(one.often * len(one.matches) for one in encounters),
+        sum(one.often * sum(match.rated for match in one.matches) for one in encounters),
+        fitted,
+        consistency(rated.items(), fitted),
+        first_seat_points / first_seat_matches if first_seat_matches else None,
     )
 
 
-def _ratable(result: ResultCount) -> bool:
-    """A bot that plays itself shows nothing about its strength."""
-    return len(set(result.bots)) == len(result.bots)
+def rated_encounters(encounters: Iterable[EncounterCount]) -> Counter[Encounter]:
+    """Return what counts for ratings; a bot that plays itself shows nothing about its strength."""
+    rated: Counter[Encounter] = Counter()
+    for one in encounters:
+        results = tuple((m.bots, m.ranks) for m in one.matches if m.rated and len(set(m.bots)) == len(m.bots))
+        if results:
+            rated[results] += one.often
+    return rated
 
 
-def _count(result: ResultCount, lines: dict[str, Standing]) -> None:
-    top_is_shared = result.ranks.count(1) > 1
-    for seat, (bot, rank) in enumerate(zip(result.bots, result.ranks, strict=True)):
+def _results(encounters: Iterable[EncounterCount]) -> Counter[tuple[tuple[str, ...], tuple[int, ...]]]:
+    counted: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
+    for one in encounters:
+        for match in one.matches:
+            counted[match.bots, match.ranks] += one.often
+    return counted
+
+
+def _count(bots: Sequence[str], ranks: Sequence[int], often: int, lines: dict[str, Standing]) -> None:
+    top_is_shared = ranks.count(1) > 1
+    for seat, (bot, rank) in enumerate(zip(bots, ranks, strict=True)):
         line = lines.setdefault(bot, Standing(bot))
-        points = result.matches * points_of(result.ranks, seat)
-        line.matches += result.matches
+        points = often * points_of(ranks, seat)
+        missing = len(ranks) - len(line.places)
+        line.places += [0] * missing
+        line.seat_matches += [0] * missing
+        line.seat_points += [0.0] * missing
+        line.matches += often
         line.points += points
-        line.places += [0] * (len(result.ranks) - len(line.places))
-        line.places[rank - 1] += result.matches
+        line.places[rank - 1] += often
+        line.seat_matches[seat] += often
+        line.seat_points[seat] += points
         if rank == 1:
-            line.draws += result.matches * top_is_shared
-            line.wins += result.matches * (not top_is_shared)
-        if seat == 0:
-            line.first_seat_matches += result.matches
-            line.first_seat_points += points
-
-
-def points_of(ranks: Sequence[int], seat: int) -> float:
-    """Return what a match is worth to a seat: the share of rivals it beat, a tie counting half."""
-    mine = ranks[seat]
-    beaten = sum((rank > mine) + (rank == mine) / 2 for rank in ranks) - 0.5
-    return beaten / (len(ranks) - 1)
+            line.draws += often * top_is_shared
+            line.wins += often * (not top_is_shared)
 
 
 def _rank(table: list[Standing]) -> None:
     for place, line in enumerate(table, 1):
         before = table[place - 2] if place > 1 else None
         line.rank = before.rank if before and before.rating.exposure == line.rating.exposure else place
-    for line, following in pairwise(table):
-        gap = abs(line.rating.mu - following.rating.mu)
-        line.same_as_next = gap < CONFIDENCE_95 * sqrt(line.rating.sigma**2 + following.rating.sigma**2)
 
 
-def crosstable(results: Iterable[ResultCount]) -> dict[tuple[str, str], tuple[float, int]]:
+def _tell_apart(table: list[Standing], labels: Sequence[str], fitted: FittedEncounters) -> None:
+    """Compare neighbours, and form groups: a group goes from its first bot down to the last that can't be told apart."""
+    index = {bot: number for number, bot in enumerate(fitted.names)}
+    better = fitted.better()
+
+    def chance(a: str, b: str) -> float:
+        return float(better[index[a], index[b]]) if a in index and b in index else 0.5
+
+    for (line, label), (_, following) in pairwise(zip(table, labels, strict=True)):
+        line.better_than_next = chance(label, following)
+    first, letter = 0, 0
+    for number, label in enumerate(labels):
+        if number and chance(labels[first], label) >= CONFIDENCE_95:
+            first, letter = number, letter + 1
+        table[number].group = _letters(letter)
+
+
+def _letters(number: int) -> str:
+    """Return a, b, …, z, aa, ab, …."""
+    text = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        text = chr(ord("a") + rest) + text
+    return text
+
+
+def crosstable(encounters: Iterable[EncounterCount]) -> dict[tuple[str, str], tuple[float, int]]:
     """Return ``{(bot, rival): (points, matches)}``: a win is a point, a tie half, in every match the two met in."""
     sums: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for result in results:
-        for bot, rank in zip(result.bots, result.ranks, strict=True):
-            for rival, other in zip(result.bots, result.ranks, strict=True):
+    for (bots, ranks), often in _results(encounters).items():
+        for bot, rank in zip(bots, ranks, strict=True):
+            for rival, other in zip(bots, ranks, strict=True):
                 if bot != rival:
                     cell = sums[bot, rival]
-                    cell[0] += result.matches * ((rank < other) + (rank == other) / 2)
-                    cell[1] += result.matches
+                    cell[0] += often * ((rank < other) + (rank == other) / 2)
+                    cell[1] += often
     return {pair: (points, int(met)) for pair, (points, met) in sums.items()}

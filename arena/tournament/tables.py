@@ -27,6 +27,8 @@ def standings_columns(table: Standings) -> list[Column]:
         Column("mu", "mu", 2),
         Column("sigma", "sigma", 2),
         Column("margin_95", "± 95 %", 2),
+        Column("rank_95", "95 % rank"),
+        Column("better_than_next", "P > next"),
         Column("same_as_next", "= next", is_number=False),
         Column("matches", "matches"),
         *places,
@@ -59,6 +61,8 @@ def _standings_row(line: Standing, players: int, for_people: bool) -> Row:
         "mu": line.rating.mu,
         "sigma": line.rating.sigma,
         "margin_95": line.margin,
+        "rank_95": list(line.rank_interval) if line.rank_interval else None,
+        "better_than_next": line.better_than_next,
         "same_as_next": line.same_as_next,
         "matches": line.matches,
         "points": line.points,
@@ -73,8 +77,29 @@ def _standings_row(line: Standing, players: int, for_people: bool) -> Row:
         row.update({f"place_{k + 1}": places[k] for k in range(players)})
     if for_people:
         row["same_as_next"] = "=" if line.same_as_next else ""
+        row["rank_95"] = interval_text(line.rank_interval)
+        row["better_than_next"] = percent_text(line.better_than_next)
         row["faults"] = ", ".join(f"{count} {kind}" for kind, count in row["faults"].items())
     return row
+
+
+def interval_text(interval: tuple[int, int] | None) -> str | None:
+    """Return ``1–3``, or ``2`` where there is no doubt."""
+    if interval is None:
+        return None
+    low, high = interval
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def percent_text(chance: float | None) -> str | None:
+    """Return a probability as text that never says more than is known: ``> 99.9 %``, not ``100 %``."""
+    if chance is None:
+        return None
+    if chance > 0.999:
+        return "> 99.9 %"
+    if chance < 0.001:
+        return "< 0.1 %"
+    return f"{100 * chance:.1f} %"
 
 
 def _percent(share: float | None) -> float | None:
@@ -87,7 +112,7 @@ def standings_footer(table: Standings) -> str:
         return "No match has been recorded yet."
     of = f" of {table.scheduled}" if table.scheduled is not None else ""
     played = f"{table.matches}{of} matches"
-    if table.scheduled is not None and table.matches < table.scheduled:
+    if table.scheduled is not None and (table.matches < table.scheduled or not table.is_finished):
         played += ": the tournament is not complete"
     repeats = table.matches - table.rated
     sentences = [f"{played}. "]
@@ -99,9 +124,28 @@ def standings_footer(table: Standings) -> str:
         sentences.append(f"Seat 0 scores {100 * table.first_seat_share:.1f} %. ")
     if table.draw_probability is not None:
         sentences.append(f"Two equal bots draw with probability {table.draw_probability:.3f}. ")
+    sentences.append(f"{_about_the_fit(table)} ")
     if any(line.same_as_next for line in table.lines):
         sentences.append('"=": the rating and the next one can\'t be told apart at 95 %.')
     return "".join(sentences).strip()
+
+
+def _about_the_fit(table: Standings) -> str:
+    """Say what the ratings rest on, and whether one number for each bot is enough."""
+    found = table.consistency
+    text = f"Strengths spread by {table.fitted.prior_width:.1f} (estimated)"
+    if found.phi is None:
+        return f"{text}; too few pairs to test whether one number for each bot is enough."
+    text += f"; phi = {found.phi:.2f}"
+    if not found.is_flagged:
+        return f"{text}: one number for each bot explains the results."
+    names = dict(zip(table.labels, (line.bot for line in table.lines), strict=True))
+    cycles = ", ".join(" > ".join(names[bot] for bot in (*cycle, cycle[0])) for cycle in found.cycles[:3])
+    named = f" ({cycles})" if cycles else ""
+    return (
+        f"{text}: ONE NUMBER FOR EACH BOT MISLEADS HERE{named}; look at the crosstable, or at Nash averaging with"
+        " arena stats."
+    )
 
 
 def crosstable_table(

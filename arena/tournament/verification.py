@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from arena.errors import UsageError
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
-from arena.store.store import StoredTournament
+from arena.store.values import StoredTournament
 from arena.tournament.arena_home import ArenaHome
 
 RATING_TOLERANCE = 0.02
@@ -50,11 +50,12 @@ def _rated(groups: Iterable[list[tuple[str, Result]]]) -> list[Result]:
 
 
 def _compare_ratings(home: ArenaHome, tournament: StoredTournament, results: list[Result]) -> list[str]:
-    recomputed = rate_results(reversed(results))
+    table = home.standings(tournament.name)
+    width, probability = table.fitted.prior_width, table.fitted.draw_probability
+    recomputed = rate_results(reversed(results), sigma=width, draw_probability=probability)
     problems = []
-    labels = tournament.labels
-    for line in home.standings(tournament.name).lines:
-        again = recomputed.get(labels[line.bot])
+    for line, label in zip(table.lines, table.labels, strict=True):
+        again = recomputed.get(label)
         if again is not None and abs(again.mu - line.rating.mu) > RATING_TOLERANCE:
             problems.append(f"{line.bot}: mu is {line.rating.mu:.3f} in the table, but {again.mu:.3f} from the replays")
     return problems

@@ -33,7 +33,11 @@ REFUSED = {
     "no game": ({"game": None}, "", "either game"),
     "wrong type": ({"encounters": '"3"'}, "", "encounters = '3': input should be a valid integer"),
     "zero encounters": ({"encounters": 0}, "", "encounters = 0: input should be greater than or equal to 1"),
-    "format": ({"format": '"swis"'}, "", "format = 'swis': accepted is 'round-robin'"),
+    "format": (
+        {"format": '"swis"'},
+        "",
+        "format = 'swis': accepted is 'round-robin', 'gauntlet', 'swiss', 'knockout', 'ladder'",
+    ),
     "a NUL": (
         {},
         '[[entrants]]\nbot = "\\u0000"',

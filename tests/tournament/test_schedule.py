@@ -12,9 +12,10 @@ from arena.errors import DefinitionError
 from arena.games import make_game
 from arena.records import Bot, Limits, TimeControl
 from arena.tournament.definition import Definition, GameChoice
-from arena.tournament.formats import FORMATS
+from arena.tournament.formats import FORMATS, Field
 from arena.tournament.openings import openings
-from arena.tournament.schedule import rotations, schedule, spec_of
+from arena.tournament.schedule import schedule, spec_of
+from arena.tournament.seats import rotations
 from arena.tournament.seeds import pick_below
 from tests.games.variants import VARIANTS
 
@@ -43,7 +44,9 @@ def definition(entrants=4, encounters=3, games=(("differences", {}),), plies=2, 
 
 @given(st.integers(2, 12), st.integers(2, 4))
 def test_a_round_robin_has_every_pairing_once(entrants, players):
-    pairings = FORMATS["round-robin"](entrants, players)
+    field = Field(tuple(map(str, range(max(entrants, players)))), players)
+    entrants = field.entrants
+    pairings = [pairing for upcoming in FORMATS["round-robin"](field).rounds() for pairing in upcoming.pairings]
     assert len(pairings) == comb(entrants, players)
     assert len({frozenset(pairing) for pairing in pairings}) == len(pairings)
     assert all(len(set(pairing)) == players for pairing in pairings)

@@ -1,20 +1,25 @@
 """The store: what is written once is there once, whatever happens to the file."""
 
+import contextlib
 import sqlite3
 import subprocess
 import sys
+import time
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from arena.errors import StoreError, UnknownNameError
-from arena.records import MatchRecord, ScheduledMatch, TimeControl
+from arena.errors import StoreAwayError, StoreError, UnknownNameError
+from arena.records import Fault, MatchRecord, ScheduledMatch, TimeControl
 from arena.store.rows import row_of
 from arena.store.store import Store
+from arena.store.values import StoredBot
 
 
 def line(match):
-    return ScheduledMatch(match, (match + 1) // 2, 0, (0, 1), 0, ((1, 2), "+"), 2**63 - match)
+    return ScheduledMatch(match, (match + 1) // 2, 1, 0, (0, 1), 0, ((1, 2), "+"), 2**63 - match)
 
 
 def record(match, **changes):
@@ -27,8 +32,21 @@ def record(match, **changes):
     return row_of(MatchRecord(**{**values, **changes}))
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request, tmp_path):
+    """Where a database may be: every test of the store runs on both kinds."""
+    return tmp_path / "arena.sqlite3" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+
+
 @pytest.fixture
-def store(tmp_path):
+def store(place):
+    store = Store(place)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def sqlite_store(tmp_path):
     store = Store(tmp_path / "arena.sqlite3")
     yield store
     store.close()
@@ -64,12 +82,59 @@ def test_results_are_counted_with_their_repeats(store, tournament):
     varied = {**opening_b, "ranks": [1, 2]}
     rows = [record(1), record(2), record(3), record(4, **opening_b), record(5, **opening_b), record(6, **varied)]
     store.record(tournament, [*rows, record(7, bots=["b@1", "a@1"])])
-    counts = {(result.bots, result.ranks): (result.matches, result.rated) for result in store.results(tournament)}
+    counts = Counter()
+    for found in store.encounters(tournament):
+        for match in found.matches:
+            counts[match.bots, match.ranks, match.rated] += found.often
     assert counts == {
-        (("a@1", "b@1"), (1, 1)): (5, 1 + 2),
-        (("a@1", "b@1"), (1, 2)): (1, 1),
-        (("b@1", "a@1"), (1, 1)): (1, 1),
+        (("a@1", "b@1"), (1, 1), True): 1 + 2,
+        (("a@1", "b@1"), (1, 1), False): 2,
+        (("a@1", "b@1"), (1, 2), True): 1,
+        (("b@1", "a@1"), (1, 1), True): 1,
     }
+
+
+def test_encounters_that_went_alike_are_counted_together(store, tournament):
+    """Encounters 1 and 2 have matches 1, 2 and 3, 4: both a win and a draw."""
+    pair = [{"ranks": [1, 2], "actions": [[0, (1, 1)]]}, {"ranks": [1, 1], "actions": [[0, (2, 2)]]}]
+    rows = [record(k + 1, encounter=k // 2 + 1, opening_plies=0, **pair[k % 2]) for k in range(4)]
+    store.record(tournament, rows)
+    (found,) = store.encounters(tournament)
+    assert (found.often, [match.ranks for match in found.matches]) == (2, [(1, 2), (1, 1)])
+
+
+def test_a_round_is_added_behind_what_was_scheduled(store, tournament):
+    more = [replace(line(1201), round=2), replace(line(1202), round=2)]
+    store.extend_schedule(tournament, more)
+    assert list(store.unplayed(tournament))[-2:] == more
+    store.record(tournament, [record(1), record(1201, ranks=[2, 1]), record(1202)])
+    assert [(found.round, found.ranks) for found in store.round_matches(tournament)] == [
+        (1, (1, 1)),
+        (2, (2, 1)),
+        (2, (1, 1)),
+    ]
+    assert [found.round for found in store.round_matches(tournament, after=1)] == [2, 2]
+
+
+def test_a_tournament_is_finished_when_it_is_said_to_be(store, tournament):
+    assert tournament.finished_at is None
+    store.set_finished(tournament, True)
+    assert store.tournament("t").finished_at is not None
+    store.change_definition(tournament, {"entrants": [], "x": 1})
+    assert store.tournament("t").finished_at is None
+    assert store.tournament("t").definition["x"] == 1
+
+
+def test_faults_are_counted_by_bot_and_kind(store, tournament):
+    store.record(tournament, [record(1, faults=[Fault(1, "exit", 0, "")]), record(2, faults=[Fault(1, "exit", 0, "")])])
+    assert store.fault_counts(tournament) == {"b@1": {"exit": 2}}
+
+
+def test_submitted_bots_are_listed_in_order(store):
+    found = [StoredBot("a", version, "c", ".", "2026-01-01") for version in "12"]
+    for bot in found:
+        store.add_bot(bot)
+    assert store.submitted_bots() == found
 
 
 def test_records_come_in_match_order_piece_by_piece(store, tournament):
@@ -85,29 +150,45 @@ def test_unknown_names_are_refused_with_the_known_ones(store, tournament):
         store.record_of(tournament, 7)
 
 
-def test_a_second_director_is_refused_and_the_lock_ends_with_its_holder(store, tmp_path):
+def test_a_second_director_is_refused_and_the_lock_ends_with_its_holder(store, place):
+    kind = "str" if isinstance(place, str) else "Path"
     code = (
-        "import sys, time; from pathlib import Path; from arena.store.lock import DirectorLock\n"
-        "with DirectorLock(Path(sys.argv[1]), 't'):\n    print('held', flush=True); time.sleep(1000)"
+        "import sys, time; from pathlib import Path; from arena.store.store import Store\n"
+        f"with Store({kind}(sys.argv[1])).lock('t'):\n    print('held', flush=True); time.sleep(1000)"
     )
-    locks = store.path.with_name("locks")
-    with subprocess.Popen([sys.executable, "-c", code, str(locks)], stdout=subprocess.PIPE) as holder:
+    with subprocess.Popen([sys.executable, "-c", code, str(place)], stdout=subprocess.PIPE) as holder:
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(StoreError, match=rf"another director \(process {holder.pid}\)"), store.lock("t"):
+        with pytest.raises(StoreError, match=r"tournament 't' is being run by another director"), store.lock("t"):
+            pass
+        with store.lock("another"):
             pass
         holder.kill()
         holder.wait()
-    with store.lock("t"):
+    with taken_soon(store):
         pass
+
+
+@contextlib.contextmanager
+def taken_soon(store):
+    """Take the lock; a server needs a moment to notice that its client is gone."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            with store.lock("t"):
+                yield
+                return
+        except StoreError:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
 
 def test_a_database_of_a_newer_version_is_refused(tmp_path):
     path = tmp_path / "arena.sqlite3"
     Store(path).close()
     with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE meta SET value = '2' WHERE key = 'schema_version'")
+        connection.execute("UPDATE meta SET value = '3' WHERE key = 'schema_version'")
     connection.close()
-    with pytest.raises(StoreError, match="the database has version 2, and this arena knows 1"):
+    with pytest.raises(StoreError, match="the database has version 3, and this arena knows 2"):
         Store(path)
 
 
@@ -131,11 +212,14 @@ def test_a_database_of_another_program_is_refused(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_full_disk_is_told_and_nothing_recorded_is_lost(store, tournament):
+def test_a_full_disk_is_told_and_nothing_recorded_is_lost(sqlite_store):
     """SQLite's page limit stands in for a small disk: the error is the same SQLITE_FULL."""
     from sqlalchemy import event
 
-    @event.listens_for(store._engine, "begin")
+    store = sqlite_store
+    tournament = store.create_tournament("t", {"entrants": []}, [line(match) for match in range(1, 1201)])
+
+    @event.listens_for(store._database._engine, "begin")
     def limit_pages(connection):
         connection.exec_driver_sql("PRAGMA max_page_count = 100")
 
@@ -162,12 +246,139 @@ def test_a_home_below_a_file_is_told(tmp_path):
         Store(tmp_path / "file" / "home" / "arena.sqlite3")
 
 
-def test_a_read_only_database_is_told(store, tournament):
+def test_a_read_only_database_is_told(sqlite_store):
     from sqlalchemy import event
 
-    @event.listens_for(store._engine, "begin")
+    store = sqlite_store
+    tournament = store.create_tournament("t", {"entrants": []}, [line(match) for match in range(1, 1201)])
+
+    @event.listens_for(store._database._engine, "begin")
     def only_read(connection):
         connection.exec_driver_sql("PRAGMA query_only = 1")
 
     with pytest.raises(StoreError, match="can't be written"):
         store.record(tournament, [record(1)])
+
+
+def test_a_database_of_version_1_is_brought_up_to_date(tmp_path):
+    """A file made by the first release: two entrants, two matches, one of them recorded."""
+    path = tmp_path / "arena.sqlite3"
+    with sqlite3.connect(path) as connection:
+        connection.executescript((Path(__file__).parents[1] / "data" / "schema_1.sql").read_text())
+    connection.close()
+    store = Store(path)
+    try:
+        half, whole = store.tournaments()
+        assert (half.scheduled, half.recorded, half.finished_at) == (2, 1, None)
+        assert whole.finished_at is not None
+        assert half.definition["settings"] == {}
+        assert list(half.definition["places"]) == ["minimal@1", "greedy@2"]
+        assert [(found.match, found.round) for found in store.unplayed(half)] == [(2, 1)]
+        (found,) = store.encounters(half)
+        assert found.matches[0].bots == ("minimal@1", "greedy@2")
+        store.record(half, [record(2, encounter=1)])
+        assert len(store.encounters(half)[0].matches) == 2
+    finally:
+        store.close()
+    Store(path).close()
+
+
+def test_when_a_migration_fails_the_database_is_as_it_was(tmp_path, monkeypatch):
+    path = tmp_path / "arena.sqlite3"
+    with sqlite3.connect(path) as connection:
+        connection.executescript((Path(__file__).parents[1] / "data" / "schema_1.sql").read_text())
+    connection.close()
+    dump = list(sqlite3.connect(path).iterdump())
+    monkeypatch.setattr("arena.store.migrations._definition_2", lambda definition: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        Store(path)
+    assert list(sqlite3.connect(path).iterdump()) == dump
+
+
+# a server that goes away
+
+
+def test_a_server_that_comes_back_is_waited_for_and_nothing_is_lost_or_doubled(postgres):
+    store = Store(postgres.new_database())
+    try:
+        tournament = store.create_tournament("t", {"entrants": []}, [line(match) for match in range(1, 11)])
+        with store.lock("t"):
+            store.be_patient(60)
+            store.record(tournament, [record(1)])
+            postgres.stop()
+            slept = []
+
+            def sleep_then_start(seconds):
+                slept.append(seconds)
+                if len(slept) == 3:
+                    postgres.start()
+
+            store._database._sleep = sleep_then_start
+            store.record(tournament, [record(2), record(3)])
+            assert len(slept) >= 3
+            assert [found["match"] for found in store.records(tournament)] == [1, 2, 3]
+            with pytest.raises(StoreError, match="being run by another director"), store.lock("t"):
+                pass  # the lock was taken again
+    finally:
+        store.close()
+
+
+def test_a_server_that_stays_away_is_told_in_a_sentence(postgres):
+    url = postgres.new_database()
+    store = Store(url)
+    postgres.stop()
+    try:
+        with pytest.raises(
+            StoreAwayError, match=r"postgresql://arena@/arena\d+.*: the database server can't be reached"
+        ):
+            store.tournaments()
+        clock = iter(range(0, 1000, 20))
+        store._database._now = lambda: next(clock)
+        store._database._sleep = lambda seconds: None
+        store.be_patient(60)
+        with pytest.raises(StoreAwayError):
+            store.tournaments()
+    finally:
+        store.close()
+        postgres.start()
+
+
+def test_what_was_committed_before_the_line_broke_is_not_written_twice(postgres_url, monkeypatch):
+    """The worst moment: the server has committed, and the answer is lost."""
+    store = Store(postgres_url)
+    try:
+        tournament = store.create_tournament("t", {"entrants": []}, [line(match) for match in range(1, 11)])
+        store.be_patient(60)
+        store._database._sleep = lambda seconds: None
+        transact, losses = store._database._transact, []
+
+        def lose_the_answer(work, writes):
+            value = transact(work, writes)
+            if writes and not losses:
+                losses.append(1)
+                raise StoreAwayError("the answer is lost")
+            return value
+
+        monkeypatch.setattr(store._database, "_transact", lose_the_answer)
+        store.record(tournament, [record(1), record(2)])
+        assert losses
+        assert [found["match"] for found in store.records(tournament)] == [1, 2]
+        losses.clear()
+        store.extend_schedule(tournament, [replace(line(11), round=2)])
+        assert losses
+        assert sum(1 for found in store.schedule(tournament) if found.round == 2) == 1
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("url", ["mysql://a@b/c", "nonsense", "postgresql+nothing"])
+def test_a_url_that_is_none_of_ours_is_refused(url):
+    with pytest.raises(StoreError, match="accepted is a URL such as postgresql://user@host/database"):
+        Store(url)
+
+
+def test_a_password_is_not_shown():
+    with pytest.raises(StoreError) as raised:
+        Store("postgresql://me:secret@localhost:1/x")
+    assert "secret" not in str(raised.value)
+    assert "can't be reached" in str(raised.value)

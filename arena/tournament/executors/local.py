@@ -97,7 +97,7 @@ class LocalExecutor:
         self._log.__exit__(kind, error, at)
 
     def run(self, specs: Iterable[MatchSpec]) -> Iterator[list[Outcome]]:
-        """Play matches. To be called once.
+        """Play matches; what has been given is played to its end before the next call.
 
         Args:
             specs: read as workers become free, so an endless supply will do.
@@ -106,7 +106,8 @@ class LocalExecutor:
             The outcomes that have come in since the last time, in any order; nothing now and then, to show progress.
         """
         supply = iter(specs)
-        self._workers = [self._start(number) for number in range(len(self._settings))]
+        if not self._workers:
+            self._workers = [self._start(number) for number in range(len(self._settings))]
         outcomes: list[Outcome] = []
         yielded_at = time.monotonic()
         self._hand_out(supply)

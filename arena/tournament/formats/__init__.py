@@ -1,11 +1,45 @@
-"""Formats: pure functions from entrants to pairings."""
+"""Formats: who meets whom, from the field and the results so far. See ``format.py``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from arena.tournament.formats.round_robin import Pairing, round_robin
+from arena.tournament.formats.format import (
+    AdaptiveFormat,
+    Field,
+    FixedFormat,
+    Format,
+    MatchResult,
+    Meeting,
+    Pairing,
+    Place,
+    Round,
+    points_of,
+)
+from arena.tournament.formats.gauntlet import Gauntlet
+from arena.tournament.formats.knockout import Knockout
+from arena.tournament.formats.ladder import Ladder
+from arena.tournament.formats.round_robin import RoundRobin
+from arena.tournament.formats.swiss import Swiss
 
-FORMATS: Mapping[str, Callable[[int, int], list[Pairing]]] = {"round-robin": round_robin}
+FORMATS: Mapping[str, type[Format]] = {
+    "round-robin": RoundRobin,
+    "gauntlet": Gauntlet,
+    "swiss": Swiss,
+    "knockout": Knockout,
+    "ladder": Ladder,
+}
 
-__all__ = ["FORMATS", "Pairing", "round_robin"]
+__all__ = [
+    "FORMATS",
+    "AdaptiveFormat",
+    "Field",
+    "FixedFormat",
+    "Format",
+    "MatchResult",
+    "Meeting",
+    "Pairing",
+    "Place",
+    "Round",
+    "points_of",
+]

@@ -1,0 +1,165 @@
+"""Whether one number for each bot is enough: do the results agree with the fit, and are there cycles?
+
+1. phi is Pearson's chi-square of the pair scores against the fit, for each degree of freedom: near 1 when a single
+   strength explains the results. How much an encounter varies is taken from the encounters themselves, over all pairs
+   together, so that mirrored openings don't disturb it.
+2. A cycle is three bots each of which beats the next significantly. It is looked for among the pairs whose score differs
+   from one half at 99 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, ndtr
+
+from arena.ratings.environment import BETA, ppf
+from arena.ratings.field_fit import Encounter, FittedEncounters
+from arena.ratings.truncation import Floats
+
+SIGNIFICANCE = 0.01
+SURE_OF_A_PAIR = 2.326
+"""Standard errors from one half, one-sided 99 %."""
+
+LEAST_VARIANCE = 0.02
+"""Of a pair's share: where the fit expects one bot to win always, a single upset must not look like a proof."""
+
+LEAST_DISPERSION = 0.05
+
+LEAST_ENCOUNTERS = 5
+"""Encounters that a pair needs for its score to say anything here."""
+
+
+@dataclass(frozen=True)
+class PairScore:
+    """How a bot did against another.
+
+    Attributes:
+        score: the mean over encounters of the share of points, from 0 to 1.
+        variance: of an encounter's share, from the encounters of this pair.
+        encounters: how many.
+    """
+
+    score: float
+    variance: float
+    encounters: int
+
+    @property
+    def error(self) -> float:
+        """The standard error of the score; the variance is drawn a little towards a coin's, so that it is never nothing."""
+        number = self.encounters
+        return float(np.sqrt((self.variance * max(number - 1, 0) + 0.25) / number / number))
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """What the test found.
+
+    Attributes:
+        phi: chi-square for each degree of freedom; None if there are too few pairs.
+        chance: how often so large a phi comes about by chance.
+        cycles: ``(a, b, c)``: a beats b, b beats c, c beats a; the clearest first.
+    """
+
+    phi: float | None
+    chance: float
+    cycles: tuple[tuple[str, str, str], ...]
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether a single number for each bot misleads."""
+        return self.phi is not None and self.chance < SIGNIFICANCE
+
+
+def pair_scores(encounters: Iterable[tuple[Encounter, int]]) -> dict[tuple[str, str], PairScore]:
+    """Return how each bot did against each rival, by (bot, rival) with bot < rival."""
+    sums: dict[tuple[str, str], list[float]] = {}
+    for results, count in encounters:
+        points: dict[tuple[str, str], list[float]] = {}
+        for names, ranks in results:
+            for (a, rank_a), (b, rank_b) in combinations(zip(names, ranks, strict=True), 2):
+                pair, share = ((a, b), (rank_a < rank_b) + (rank_a == rank_b) / 2)
+                if b < a:
+                    pair, share = (b, a), 1.0 - share
+                points.setdefault(pair, []).append(share)
+        for pair, shares in points.items():
+            mean = sum(shares) / len(shares)
+            total = sums.setdefault(pair, [0.0, 0.0, 0.0])
+            total[0] += count
+            total[1] += count * mean
+            total[2] += count * mean * mean
+    return {pair: _pair_score(*total) for pair, total in sums.items()}
+
+
+def _pair_score(number: float, total: float, squares: float) -> PairScore:
+    mean = total / number
+    return PairScore(mean, max(0.0, squares - number * mean * mean) / max(1.0, number - 1), int(number))
+
+
+def consistency(encounters: Iterable[tuple[Encounter, int]], fitted: FittedEncounters) -> Consistency:
+    """Test whether results agree with a fit."""
+    scores = pair_scores(encounters)
+    index = {name: k for k, name in enumerate(fitted.names)}
+    telling = [(pair, score) for pair, score in scores.items() if score.encounters >= LEAST_ENCOUNTERS]
+    cycles = _cycles(scores)
+    if not telling:
+        return Consistency(None, 1.0, cycles)
+    a = np.array([index[pair[0]] for pair, _ in telling])
+    b = np.array([index[pair[1]] for pair, _ in telling])
+    seen = np.array([score.score for _, score in telling])
+    expected = expected_scores(fitted, a, b)
+    often = np.array([score.encounters for _, score in telling])
+    within = np.array([score.variance for _, score in telling])
+    coin = np.maximum(expected * (1.0 - expected), LEAST_VARIANCE)
+    dispersion = float(((often - 1) * within).sum() / ((often - 1) * coin).sum())
+    variance = max(dispersion, LEAST_DISPERSION) * coin / often
+    freedom = float((1.0 - np.minimum(1.0, _variance_of_expected(fitted, a, b) / variance)).sum())
+    if freedom < 1.0:
+        return Consistency(None, 1.0, cycles)
+    square = float(((seen - expected) ** 2 / variance).sum())
+    return Consistency(square / freedom, float(chdtrc(freedom, square)), cycles)
+
+
+def expected_scores(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
+    """Return the score of bots ``a`` against bots ``b`` that the fit expects."""
+    means = np.array([rating.mu for rating in fitted.ratings])
+    gap = (means[a] - means[b]) / (np.sqrt(2) * BETA)
+    margin = ppf((fitted.draw_probability + 1) / 2)
+    return np.asarray((ndtr(gap - margin) + ndtr(gap + margin)) / 2)
+
+
+def _variance_of_expected(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
+    """Return how uncertain the expected scores are through the fit: so much of the residuals the fit has taken away."""
+    means = np.array([rating.mu for rating in fitted.ratings])
+    gap = (means[a] - means[b]) / (np.sqrt(2) * BETA)
+    margin = ppf((fitted.draw_probability + 1) / 2)
+    slope = (_density(gap - margin) + _density(gap + margin)) / 2 / (np.sqrt(2) * BETA)
+    return np.asarray(slope**2 * np.var(fitted.draws[:, a] - fitted.draws[:, b], axis=0))
+
+
+def _density(x: Floats) -> Floats:
+    return np.asarray(np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))
+
+
+def _cycles(scores: dict[tuple[str, str], PairScore]) -> tuple[tuple[str, str, str], ...]:
+    """Return the significant cycles of three, the one with the clearest weakest link first."""
+    clear: dict[tuple[str, str], float] = {}
+    for (a, b), score in scores.items():
+        if score.encounters >= LEAST_ENCOUNTERS:
+            z = (score.score - 0.5) / score.error
+            if abs(z) >= SURE_OF_A_PAIR:
+                clear[(a, b) if z > 0 else (b, a)] = abs(z)
+    beats: dict[str, set[str]] = {}
+    for a, b in clear:
+        beats.setdefault(a, set()).add(b)
+    found = [
+        (min(clear[a, b], clear[b, c], clear[c, a]), (a, b, c))
+        for a, b in clear
+        for c in beats.get(b, ())
+        if a < b and a < c and a in beats.get(c, ())
+    ]
+    return tuple(cycle for _, cycle in sorted(found, key=lambda line: (-line[0], line[1])))

@@ -1,0 +1,229 @@
+"""The ratings of a whole field, with what is known about their errors.
+
+1. Expectation propagation over the set of results (``set_fit.py``), with the draw probability matched to it.
+2. The prior's width is estimated from the field: with a prior too wide, adaptive pairing and small numbers of matches
+   make intervals miss. Three imaginary bots of the usual width keep the estimate sane in a small field.
+3. The full covariance: the precision of the prior plus what every result says (``truncation.py``).
+4. A bootstrap over encounters, the unit that is really independent: the matches of one encounter share an opening, and
+   often cancel. Encounters are drawn again with replacement, the prior's mean is drawn from the prior (Newton, Polson and
+   Xu, "Weighted Bayesian Bootstrap", 2021), and the fit is moved by one Newton step. Of very many different encounters,
+   the limit of that bootstrap is drawn instead, a normal distribution.
+
+Everything is relative to the mean of the field: a common shift is not in the results.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.special import ndtr
+
+from arena.ratings.environment import MU, SIGMA
+from arena.ratings.set_fit import (
+    Rating,
+    Result,
+    SetFit,
+    canonical,
+    kept_within_bounds,
+    matching_draw_probability,
+    tied_share,
+)
+from arena.ratings.truncation import Floats
+
+DRAWS = 2000
+MOST_KINDS = 5000
+"""Different encounters up to which the bootstrap draws encounters; beyond, its limit."""
+
+IMAGINARY_BOTS = 3.0
+ROUNDS = 12
+LEAST_WIDTH = 0.1
+
+Encounter = tuple[Result, ...]
+"""The rated results of one encounter."""
+
+
+@dataclass(frozen=True)
+class FittedEncounters:
+    """Ratings and their errors.
+
+    Attributes:
+        names: everybody, in alphabetical order.
+        ratings: beside ``names``.
+        draw_probability: of two equal bots, matched to the fit.
+        prior_width: the standard deviation of strengths in the field, as estimated.
+        draws: deviations of the means in the bootstrap, relative to the field, shape (draws, bots).
+        encounters: how many there were.
+    """
+
+    names: tuple[str, ...]
+    ratings: tuple[Rating, ...]
+    draw_probability: float
+    prior_width: float
+    draws: Floats
+    encounters: int
+
+    def margins(self) -> Floats:
+        """Return half the width of each 95 % interval."""
+        return np.quantile(np.abs(self.draws), 0.95, axis=0)
+
+    def better(self) -> Floats:
+        """Return the probability that the bot of the row is better than the bot of the column."""
+        means = np.array([rating.mu for rating in self.ratings])
+        covariance = np.atleast_2d(np.cov(self.draws, rowvar=False, bias=True))
+        own = np.diag(covariance)
+        spread = np.sqrt(np.maximum(own[:, None] + own[None, :] - 2 * covariance, 1e-12))
+        chance = ndtr((means[:, None] - means[None, :]) / spread)
+        np.fill_diagonal(chance, 0.5)
+        return np.asarray(chance)
+
+    def rank_intervals(self) -> list[tuple[int, int]]:
+        """Return the 95 % interval of each bot's rank by mean, from the draws."""
+        means = np.array([rating.mu for rating in self.ratings])
+        order = np.argsort(-(means + self.draws), axis=1, kind="stable")
+        ranks = np.empty_like(order)
+        np.put_along_axis(ranks, order, np.arange(1, len(means) + 1)[None, :], axis=1)
+        low = np.quantile(ranks, 0.025, axis=0, method="inverted_cdf")
+        high = np.quantile(ranks, 0.975, axis=0, method="inverted_cdf")
+        return [(int(a), int(b)) for a, b in zip(low, high, strict=True)]
+
+
+def fit_encounters(encounters: Iterable[tuple[Encounter, int]], prior_width: float | None = None) -> FittedEncounters:
+    """Fit a field from its encounters.
+
+    Args:
+        encounters: the rated results of each kind of encounter, with how often it occurred. A result has two or more
+            different names.
+        prior_width: the standard deviation of the prior; by default estimated from the field.
+
+    Raises:
+        UsageError: if a result is none.
+    """
+    kinds: Counter[Encounter] = Counter()
+    for results, count in encounters:
+        if results:
+            kinds[tuple((tuple(names), tuple(ranks)) for names, ranks in results)] += count
+    ordered = sorted(kinds.items())
+    counted: Counter[Result] = Counter()
+    for results, count in ordered:
+        for result in results:
+            counted[result] += count
+    fit = SetFit(counted.items())
+    if not fit.names:
+        return FittedEncounters((), (), 0.0, SIGMA, np.zeros((DRAWS, 0)), 0)
+    probability, width, joint = _settle(fit, prior_width)
+    ratings = fit.ratings()
+    draws = _bootstrap(ordered, fit, joint, width)
+    return FittedEncounters(
+        tuple(fit.names), tuple(ratings[name] for name in fit.names), probability, width, draws, kinds.total()
+    )
+
+
+class _Joint:
+    """The joint distribution of all strengths, relative to the prior's mean."""
+
+    def __init__(self, fit: SetFit, width: float) -> None:
+        size = len(fit.names)
+        self.said = fit.messages()
+        precision = np.zeros(size * size)
+        shift = np.zeros(size)
+        for members, matrices, shifts, counts in _by_size(self.said, fit.counts):
+            cells = members[:, :, None] * size + members[:, None, :]
+            precision += np.bincount(cells.ravel(), (matrices * counts[:, None, None]).ravel(), size * size)
+            shift += np.bincount(members.ravel(), (shifts * counts[:, None]).ravel(), size)
+        self.precision = precision.reshape(size, size) + np.eye(size) / width**2
+        self.covariance = np.linalg.inv(self.precision)
+        self.mean = self.covariance @ shift
+
+
+def _by_size(said: dict, counts: Counter) -> Iterable[tuple[NDArray[np.intp], Floats, Floats, Floats]]:  # type: ignore[type-arg]
+    sizes: dict[int, list] = {}  # type: ignore[type-arg]
+    for result, (members, matrix, shift) in said.items():
+        sizes.setdefault(len(members), []).append((members, matrix, shift, counts[result]))
+    for lines in sizes.values():
+        members, matrices, shifts, often = zip(*lines, strict=True)
+        yield np.stack(members), np.stack(matrices), np.stack(shifts), np.array(often, dtype=np.float64)
+
+
+def _settle(fit: SetFit, prior_width: float | None) -> tuple[float, float, _Joint]:
+    """Fit, with the draw probability and the prior's width that go with the fit; return them and the joint fit."""
+    probability = kept_within_bounds(tied_share(fit.counts))
+    width = prior_width or SIGMA
+    for _ in range(ROUNDS):
+        ratings = fit.run(probability, width)
+        joint = _Joint(fit, width)
+        matched = matching_draw_probability(fit.counts, ratings)
+        estimate = prior_width or _estimated_width(ratings, joint)
+        is_settled = abs(matched - probability) < 0.01 * probability and abs(estimate - width) < 0.01 * width
+        if is_settled:
+            break
+        probability, width = matched, estimate
+    return probability, width, joint
+
+
+def _estimated_width(ratings: dict[str, Rating], joint: _Joint) -> float:
+    """Return the width by a step of expectation maximisation, with a few imaginary bots of the usual width."""
+    spread = sum((rating.mu - MU) ** 2 for rating in ratings.values()) + np.trace(joint.covariance)
+    return max(LEAST_WIDTH, float(np.sqrt((IMAGINARY_BOTS * SIGMA**2 + spread) / (IMAGINARY_BOTS + len(ratings)))))
+
+
+def _bootstrap(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, joint: _Joint, width: float) -> Floats:
+    """Return draws of the deviations of all means from the fit, relative to the field."""
+    size = len(fit.names)
+    counts = np.array([count for _, count in kinds], dtype=np.float64)
+    scores = _scores(kinds, fit, joint)
+    total = counts.sum()
+    generator = np.random.default_rng(0)
+    if len(kinds) <= MOST_KINDS:
+        weights = generator.multinomial(int(total), counts / total, size=DRAWS) - counts
+        moved = np.asarray((scores.T @ weights.T).T)
+        moved *= np.sqrt(total / max(1.0, total - 1.0))
+    else:
+        mean = np.asarray(scores.T @ counts) / total
+        spread = (scores.T @ scores.multiply(counts[:, None])).toarray() - total * np.outer(mean, mean)
+        values, vectors = np.linalg.eigh(spread)
+        moved = generator.standard_normal((DRAWS, size)) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    prior = generator.standard_normal((DRAWS, size)) / width
+    draws = (moved + prior) @ joint.covariance
+    return np.asarray(draws - draws.mean(axis=1, keepdims=True))
+
+
+def _together(
+    said: Sequence[tuple[NDArray[np.intp], Floats, Floats]], mean: Floats
+) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """Return who took part in an encounter, the precision of all its results, and how they pull at the strengths."""
+    members = np.unique(np.concatenate([own for own, _, _ in said]))
+    precision = np.zeros((len(members), len(members)))
+    pull = np.zeros(len(members))
+    for own, matrix, shift in said:
+        place = np.searchsorted(members, own)
+        precision[np.ix_(place, place)] += matrix
+        pull[place] += shift - matrix @ mean[own]
+    return members, precision, pull
+
+
+def _scores(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, joint: _Joint) -> csr_matrix:
+    """Return for each kind of encounter how it pulls at every strength, at the fit; shape (kinds, bots).
+
+    An encounter has drawn the fit towards itself. Where there are few encounters that matters, and the pull is the one
+    at the fit without it (the jackknife's; MacKinnon and White, Journal of Econometrics 29, 1985, HC3).
+    """
+    rows: list[NDArray[np.intp]] = []
+    columns: list[NDArray[np.intp]] = []
+    values: list[Floats] = []
+    is_small = len(kinds) <= MOST_KINDS
+    for row, (results, _) in enumerate(kinds):
+        said = [joint.said[canonical(*result)] for result in results]
+        members, precision, pull = _together(said, joint.mean)
+        if is_small:
+            influence = precision @ joint.covariance[np.ix_(members, members)]
+            pull = np.linalg.solve(np.eye(len(members)) - influence, pull)
+        rows.append(np.full(len(members), row))
+        columns.append(members)
+        values.append(pull)
+    shape = (len(kinds), len(fit.names))
+    return csr_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)

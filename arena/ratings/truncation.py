@@ -1,0 +1,125 @@
+"""What one result says of the strengths of those who met, as Gaussian messages, for many results at once.
+
+A result orders performances p = s + noise: neighbours in the ranking differ by more than the draw margin, or by less if
+they tie. Expectation propagation replaces each of these truncations by a Gaussian site on the difference of two
+performances (Herbrich, Minka and Graepel, "TrueSkill", 2006, section 3), and what the sites say of the strengths s
+together is the Schur complement that is left when the performances are taken out: a precision matrix and a shift.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+MOST_ROUNDS = 60
+CERTAIN = 30.0
+"""A draw whose margin lies this far beyond the difference tells nothing."""
+_LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
+
+
+def hazard(x: Floats) -> Floats:
+    """Return pdf(x) / cdf(x) of the standard normal distribution, exact in the tails."""
+    return np.asarray(np.exp(-0.5 * x * x - _LOG_SQRT_2PI - log_ndtr(x)))
+
+
+def corrections(diff: Floats, margin: Floats, is_draw: Bools) -> tuple[Floats, Floats]:
+    """Return v and w of TrueSkill: the shift of a mean, and the shrinking of a variance, in units of the spread."""
+    x = diff - margin
+    v = hazard(x)
+    w = v * (v + x)
+    if is_draw.any():
+        v_drawn, w_drawn = _corrections_of_draws(np.abs(diff), margin)
+        v = np.where(is_draw, np.where(diff < 0, -v_drawn, v_drawn), v)
+        w = np.where(is_draw, w_drawn, w)
+    return v, np.clip(w, 1e-12, 1.0 - 1e-12)
+
+
+def _corrections_of_draws(diff: Floats, margin: Floats) -> tuple[Floats, Floats]:
+    """Return v and w of draws for ``diff`` >= 0; see ``environment._between``, which does the same for one."""
+    a, b = margin - diff, -margin - diff
+    tells_nothing = a > CERTAIN
+    a = np.minimum(a, CERTAIN)
+    fall = np.exp((a - b) * (a + b) / 2.0)
+    width = 1.0 / hazard(a) - fall / hazard(b)
+    is_point = width < 1e-12
+    width = np.where(is_point, 1.0, width)
+    v = np.where(is_point, -diff, (fall - 1.0) / width)
+    w = np.where(is_point, 1.0, v * v + (a - b * fall) / width)
+    return np.where(tells_nothing, 0.0, v), np.where(tells_nothing, 0.0, w)
+
+
+class Messages(NamedTuple):
+    """What results say of strengths: exp(-s'Ks/2 + h's) each.
+
+    Attributes:
+        precision: K, shape (results, players, players).
+        shift: h, shape (results, players).
+    """
+
+    precision: Floats
+    shift: Floats
+
+
+def messages(mean: Floats, variance: Floats, is_draw: Bools, margin: float, beta: float) -> Messages:
+    """Return what each result says, given what else is believed of those who met.
+
+    Args:
+        mean: of the strengths without this result, shape (results, players), the best rank first.
+        variance: the same.
+        is_draw: whether neighbours tie, shape (results, players - 1).
+        margin: the draw margin of two performances.
+        beta: the standard deviation of a performance.
+    """
+    results, players = mean.shape
+    step = np.zeros((players - 1, players))
+    step[np.arange(players - 1), np.arange(players - 1)] = 1.0
+    step[np.arange(players - 1), np.arange(1, players)] = -1.0
+    centre = mean @ step.T
+    spread = np.einsum("ip,rp,jp->rij", step, variance + beta**2, step)
+    pi, tau = _sites(centre, spread, is_draw, margin)
+    # the sites N(tau/pi, 1/pi) on differences of performances, seen through the noise of the performances
+    noise = beta**2 * (step @ step.T)
+    informative = np.maximum(pi, 1e-12)
+    seen = np.linalg.inv(noise[None] + _diagonal(1.0 / informative))
+    weighted = np.einsum("ip,rij->rpj", step, seen)
+    return Messages(weighted @ step[None], np.einsum("rpj,rj->rp", weighted, tau / informative))
+
+
+def _diagonal(values: Floats) -> Floats:
+    matrix = np.zeros((*values.shape, values.shape[-1]))
+    index = np.arange(values.shape[-1])
+    matrix[:, index, index] = values
+    return matrix
+
+
+def _sites(centre: Floats, spread: Floats, is_draw: Bools, margin: float) -> tuple[Floats, Floats]:
+    """Return precision and precision times mean of each truncation's site, by expectation propagation."""
+    results, steps = centre.shape
+    pi, tau = np.zeros((results, steps)), np.zeros((results, steps))
+    mean, covariance = centre.copy(), spread.copy()
+    for _ in range(MOST_ROUNDS if steps > 1 else 1):
+        before = pi.copy()
+        for k in range(steps):
+            own = covariance[:, k, k]
+            cavity_pi = 1.0 / own - pi[:, k]
+            cavity_mean = (mean[:, k] / own - tau[:, k]) / cavity_pi
+            c = np.sqrt(1.0 / cavity_pi)
+            v, w = corrections(cavity_mean / c, margin / c, is_draw[:, k])
+            new_pi = cavity_pi * w / (1.0 - w)
+            new_tau = (cavity_mean + c * v / w) * new_pi
+            change_pi, change_tau = new_pi - pi[:, k], new_tau - tau[:, k]
+            pi[:, k], tau[:, k] = new_pi, new_tau
+            # a rank-one update of the joint distribution of the differences
+            column = covariance[:, :, k].copy()
+            gain = column / (1.0 + change_pi * own)[:, None]
+            mean += gain * (change_tau - change_pi * mean[:, k])[:, None]
+            covariance -= change_pi[:, None, None] * gain[:, :, None] * column[:, None, :]
+        if np.abs(pi - before).max(initial=0.0) < 1e-9:
+            break
+    return pi, tau

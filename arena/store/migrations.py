@@ -1,0 +1,67 @@
+"""Bringing a database of an older arena to the schema of this one. Imported only when there is one.
+
+Each step is one transaction with the others: after a failure the database is as it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+import sqlalchemy as sa
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from sqlalchemy import Connection
+
+from arena.store.schema import SCHEMA_VERSION, meta
+
+
+def migrate(connection: Connection, version: int) -> None:
+    """Bring a database from ``version`` to the present one."""
+    operations = Operations(MigrationContext.configure(connection))
+    for step in range(version, SCHEMA_VERSION):
+        _STEPS[step](operations, connection)
+    connection.execute(meta.update().where(meta.c.key == "schema_version").values(value=str(SCHEMA_VERSION)))
+
+
+def _to_2(operations: Operations, connection: Connection) -> None:
+    """Rounds, finished tournaments, encounters beside results, and settings of formats in definitions."""
+    with operations.batch_alter_table("tournaments") as table:
+        table.add_column(sa.Column("finished_at", sa.String(40)))
+    with operations.batch_alter_table("matches") as table:
+        table.add_column(sa.Column("round", sa.Integer, nullable=False, server_default="1"))
+    operations.create_index("matches_by_round", "matches", ["tournament_id", "round"])
+    with operations.batch_alter_table("records") as table:
+        table.add_column(sa.Column("encounter", sa.Integer, nullable=False, server_default="0"))
+    connection.execute(
+        sa.text(
+            "UPDATE records SET encounter = (SELECT matches.encounter FROM matches WHERE"
+            " matches.tournament_id = records.tournament_id AND matches.match = records.match)"
+        )
+    )
+    connection.execute(
+        sa.text(
+            "UPDATE tournaments SET finished_at = created_at WHERE"
+            " (SELECT count(*) FROM matches WHERE tournament_id = tournaments.id)"
+            " = (SELECT count(*) FROM records WHERE tournament_id = tournaments.id)"
+        )
+    )
+    for key, text in connection.execute(sa.text("SELECT id, definition FROM tournaments")).all():
+        changed = json.dumps(_definition_2(json.loads(text)), separators=(",", ":"))
+        connection.execute(
+            sa.text("UPDATE tournaments SET definition = :text WHERE id = :key"), {"text": changed, "key": key}
+        )
+
+
+def _definition_2(definition: dict[str, object]) -> dict[str, object]:
+    """Add what a definition of version 1 lacks: settings, and places by name@version instead of by name."""
+    changed = {**definition, "settings": {}}
+    places = definition.get("places")
+    entrants = definition["entrants"]
+    if isinstance(places, dict) and isinstance(entrants, list):
+        label_of = {entrant["name"]: f"{entrant['name']}@{entrant['version']}" for entrant in entrants}
+        changed["places"] = {label_of[name]: place for name, place in places.items()}
+    return changed
+
+
+_STEPS: Mapping[int, Callable[[Operations, Connection], None]] = {1: _to_2}

@@ -1,0 +1,101 @@
+"""What the store gives out: plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTournament:
+    """A tournament in the store.
+
+    Attributes:
+        number: its key.
+        name: its name.
+        definition: what results depend on, as JSON types.
+        created_at: UTC, ISO 8601.
+        scheduled: matches in the schedule.
+        recorded: matches with a record.
+        finished_at: when the last match was recorded and no round followed; None before that.
+    """
+
+    number: int
+    name: str
+    definition: dict[str, Any]
+    created_at: str
+    scheduled: int
+    recorded: int
+    finished_at: str | None = None
+
+    @property
+    def entrants(self) -> list[tuple[str, str]]:
+        """The name and the ``name@version`` of each entrant, in order."""
+        return [(one["name"], f"{one['name']}@{one['version']}") for one in self.definition["entrants"]]
+
+    @property
+    def games(self) -> list[str]:
+        """The names of its games, in order."""
+        return [choice["game"] for choice in self.definition["games"]]
+
+
+class MatchOutcome(NamedTuple):
+    """One match as it counts for tables.
+
+    Attributes:
+        bots: ``name@version`` per seat.
+        ranks: per seat.
+        rated: whether it counts for ratings: where all matches of the same bots, in the same seats and from the same
+            opening, are the same to the last action, the first of them does.
+    """
+
+    bots: tuple[str, ...]
+    ranks: tuple[int, ...]
+    rated: bool = True
+
+
+class EncounterCount(NamedTuple):
+    """How often an encounter went like this.
+
+    Attributes:
+        game: the game's name.
+        matches: its matches, in the order of the schedule.
+        often: how many encounters went so.
+    """
+
+    game: str
+    matches: tuple[MatchOutcome, ...]
+    often: int = 1
+
+
+class RoundMatch(NamedTuple):
+    """A recorded match of a round.
+
+    Attributes:
+        round: from 1.
+        encounter: from 1.
+        game: which of the tournament's games.
+        seats: the number of the entrant in each seat.
+        ranks: per seat.
+    """
+
+    round: int
+    encounter: int
+    game: int
+    seats: tuple[int, ...]
+    ranks: tuple[int, ...]
+
+
+class StoredBot(NamedTuple):
+    """A submitted bot."""
+
+    name: str
+    version: str
+    content: str
+    entry: str
+    submitted_at: str
+
+    @property
+    def label(self) -> str:
+        """``name@version``."""
+        return f"{self.name}@{self.version}"

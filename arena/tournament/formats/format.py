@@ -1,0 +1,182 @@
+"""What a format is: it says who meets whom in the next round, from the field and the results so far.
+
+A pairing is a group of entrants who meet; their meeting is one or more encounters, each of them one opening in all seat
+rotations. A format knows nothing else: no clock, no store, no generator of random numbers with a state. Told the same
+results it gives the same rounds, which is what lets the director take a tournament up again.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+from arena.errors import DefinitionError
+
+Pairing = tuple[int, ...]
+"""The numbers of the entrants who meet, counted from 0."""
+
+
+class Round(NamedTuple):
+    """Who meets whom in a round.
+
+    Attributes:
+        pairings: nobody is in two of them where the game is for two.
+        byes: entrants who are still in but meet nobody in this round.
+    """
+
+    pairings: tuple[Pairing, ...]
+    byes: tuple[int, ...] = ()
+
+
+class MatchResult(NamedTuple):
+    """One match of a meeting.
+
+    Attributes:
+        seats: the entrant in each seat.
+        ranks: the place of each seat, 1 is best.
+    """
+
+    seats: tuple[int, ...]
+    ranks: tuple[int, ...]
+
+
+class Meeting(NamedTuple):
+    """What came of a pairing: all its matches, in the order of the schedule."""
+
+    pairing: Pairing
+    results: tuple[MatchResult, ...]
+
+    def points(self, entrant: int) -> float:
+        """Return the points of an entrant: in each match the share of rivals it beat, a tie counting half."""
+        return sum(points_of(result.ranks, result.seats.index(entrant)) for result in self.results)
+
+    def share(self, entrant: int) -> float:
+        """Return the points of an entrant for each match, from 0 to 1."""
+        return self.points(entrant) / len(self.results)
+
+
+class Place(NamedTuple):
+    """A line of the format's own table.
+
+    Attributes:
+        place: 1 is best; equals share it.
+        entrant: its number.
+        values: the columns of this format, by name.
+    """
+
+    place: int
+    entrant: int
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Field:
+    """Who takes part, and in what.
+
+    Attributes:
+        names: the entrants' names, in the order of the file.
+        players: in each match.
+        rng_seed: everything random follows from it.
+        encounters: for each pairing.
+        settings: the format's own settings, complete.
+        active: the numbers of those who may be paired; all, except in a ladder that somebody has left.
+    """
+
+    names: tuple[str, ...]
+    players: int
+    rng_seed: int = 0
+    encounters: int = 1
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    active: frozenset[int] | None = None
+
+    @property
+    def entrants(self) -> int:
+        """How many take part."""
+        return len(self.names)
+
+    @property
+    def taking_part(self) -> tuple[int, ...]:
+        """The numbers of those who may be paired."""
+        everybody = range(self.entrants)
+        return tuple(everybody) if self.active is None else tuple(k for k in everybody if k in self.active)
+
+
+class Format(ABC):
+    """One tournament in this format. Either a ``FixedFormat`` or an ``AdaptiveFormat``.
+
+    Attributes:
+        two_only: whether it knows only games for two.
+    """
+
+    two_only: ClassVar[bool] = False
+
+    def __init__(self, field: Field) -> None:
+        """Begin.
+
+        Raises:
+            DefinitionError: if the field does not fit the format.
+        """
+        self.field = field
+        if len(field.taking_part) < field.players:
+            raise DefinitionError(
+                f"entrants: {len(field.taking_part)} of them, but a match is for {field.players} players"
+            )
+        if self.two_only and field.players != 2:
+            raise DefinitionError(
+                f"format: this one is for games of two, and a match here has {field.players} players; accepted for"
+                " more are 'round-robin', 'gauntlet' and 'ladder'"
+            )
+
+
+class FixedFormat(Format):
+    """A format whose rounds are known before anything is played."""
+
+    @abstractmethod
+    def rounds(self) -> Iterator[Round]:
+        """Yield the rounds of one pass; every pass is one encounter for each pairing."""
+
+
+class AdaptiveFormat(Format):
+    """A format whose rounds depend on results: ``next_round`` asks, ``take`` tells what came of it, in turn."""
+
+    @property
+    def encounters_a_round(self) -> int:
+        """How many encounters a pairing plays in one round, in each game."""
+        return self.field.encounters
+
+    @abstractmethod
+    def next_round(self) -> Round | None:
+        """Return the round that follows, or None at the end. Asking changes nothing."""
+
+    @abstractmethod
+    def take(self, meetings: Sequence[Meeting]) -> None:
+        """Take the results of a round."""
+
+    def expected_pairings(self) -> int | None:
+        """Return how many pairings the whole tournament has; None where nobody can say."""
+        return None
+
+    def places(self) -> list[Place] | None:
+        """Return the table this format ranks by; None where only ratings do."""
+        return None
+
+    def status(self) -> str:
+        """Return how it stands, in a few words, for the line of progress."""
+        return ""
+
+
+def points_of(ranks: Sequence[int], seat: int) -> float:
+    """Return what a match is worth to a seat: the share of rivals it beat, a tie counting half."""
+    mine = ranks[seat]
+    beaten = sum((rank > mine) + (rank == mine) / 2 for rank in ranks) - 0.5
+    return beaten / (len(ranks) - 1)
+
+
+def shared_places(ordered: Sequence[tuple[Any, int]]) -> list[int]:
+    """Return the place of each entrant of a list sorted by key; equal keys share a place."""
+    places: list[int] = []
+    for number, (key, _) in enumerate(ordered, 1):
+        places.append(places[-1] if number > 1 and ordered[number - 2][0] == key else number)
+    return places

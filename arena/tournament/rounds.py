@@ -1,0 +1,118 @@
+"""The course of a tournament whose rounds depend on results: taken up from the store, and one round further."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from arena.errors import DefinitionError
+from arena.records import ScheduledMatch
+from arena.store.store import Store
+from arena.store.values import RoundMatch, StoredTournament
+from arena.tournament.definition import Definition, shown_names
+from arena.tournament.formats import FORMATS, AdaptiveFormat, Field, MatchResult, Meeting, Place
+from arena.tournament.schedule import Scheduler
+
+
+class Course:
+    """The rounds of a tournament so far, and the next one."""
+
+    def __init__(self, definition: Definition, store: Store, tournament: StoredTournament) -> None:
+        """Take up the tournament where it is.
+
+        Args:
+            definition: the tournament.
+            store: where its schedule and records are.
+            tournament: the same in the store.
+        """
+        self._definition = definition
+        self._store = store
+        self._tournament = tournament
+        self._format = definition.formats()[0]
+        self._taken = 0
+        self._scheduler: Scheduler | None = None
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether rounds depend on results."""
+        return isinstance(self._format, AdaptiveFormat)
+
+    def next_round(self) -> list[ScheduledMatch]:
+        """Return the matches of the round that follows what has been played; none at the end.
+
+        Raises:
+            DefinitionError: if the format finds no further round though there should be one.
+        """
+        if not isinstance(self._format, AdaptiveFormat):
+            return []
+        matches = self._store.round_matches(self._tournament, after=self._taken)
+        for meetings in meetings_by_round(matches):
+            self._format.take(meetings)
+        self._taken = matches[-1].round if matches else self._taken
+        upcoming = self._format.next_round()
+        if upcoming is None:
+            return []
+        if self._scheduler is None:
+            self._scheduler = Scheduler(self._definition)
+            self._scheduler.go_on_after(self._store.schedule(self._tournament))
+        return list(self._scheduler.adaptive_round(upcoming, self._format.encounters_a_round))
+
+    @property
+    def expected_matches(self) -> int | None:
+        """How many matches there will be at most, if anybody can say."""
+        if not isinstance(self._format, AdaptiveFormat):
+            return self._tournament.scheduled
+        pairings = self._format.expected_pairings()
+        if pairings is None:
+            return None
+        definition = self._definition
+        return pairings * self._format.encounters_a_round * sum(choice.players for choice in definition.games)
+
+    @property
+    def status(self) -> str:
+        """How it stands, in a few words."""
+        return self._format.status() if isinstance(self._format, AdaptiveFormat) else ""
+
+
+def meetings_by_round(matches: Iterable[RoundMatch]) -> list[list[Meeting]]:
+    """Return the meetings of each round from its matches, in the order of the schedule."""
+    return [_meetings(list(lines)) for _, lines in groupby(matches, key=lambda line: line.round)]
+
+
+def _meetings(lines: Sequence[RoundMatch]) -> list[Meeting]:
+    found: dict[frozenset[int], list[RoundMatch]] = {}
+    for line in lines:
+        found.setdefault(frozenset(line.seats), []).append(line)
+    return [
+        Meeting(played[0].seats, tuple(MatchResult(line.seats, line.ranks) for line in played))
+        for played in found.values()
+    ]
+
+
+def places_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Place]] | None:
+    """Return the table of a tournament's own format, with the names shown; None where only ratings rank.
+
+    Only rounds that are complete count.
+    """
+    definition = tournament.definition
+    kind = FORMATS.get(definition["format"])
+    if kind is None or not issubclass(kind, AdaptiveFormat):
+        return None
+    names = tuple(shown_names(tournament.entrants).values())
+    players = definition["games"][0]["players"]
+    settings = definition.get("settings", {})
+    try:
+        course = kind(Field(names, players, definition["rng_seed"], definition["encounters"], settings))
+    except DefinitionError:
+        return None
+    complete = _complete_rounds(store, tournament)
+    for meetings in meetings_by_round(complete):
+        course.take(meetings)
+    places = course.places()
+    return None if places is None else [(names[place.entrant], place) for place in places]
+
+
+def _complete_rounds(store: Store, tournament: StoredTournament) -> list[RoundMatch]:
+    first_open = next(store.unplayed(tournament), None)
+    matches = store.round_matches(tournament)
+    return matches if first_open is None else [line for line in matches if line.round < first_open.round]

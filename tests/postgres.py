@@ -1,0 +1,69 @@
+"""A throwaway PostgreSQL server: its own directory, a socket, no network."""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from itertools import count
+from pathlib import Path
+
+
+def programs():
+    """Return the directory of PostgreSQL's programs; None where it is not installed."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    on_path = shutil.which("initdb")
+    return found[-1].parent if found else Path(on_path).parent if on_path else None
+
+
+class Server:
+    """Started and stopped at will. As root it runs as the user ``postgres``, for it refuses to run as root."""
+
+    def __init__(self):
+        self._bin = programs()
+        self.directory = Path(tempfile.mkdtemp(prefix="arena-postgres-"))
+        self._user = {}
+        if os.geteuid() == 0:
+            account = pwd.getpwnam("postgres")
+            os.chown(self.directory, account.pw_uid, account.pw_gid)
+            self._user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+        self._process = None
+        self._numbers = count()
+        self._run("initdb", "-D", "data", "-A", "trust", "-U", "arena", "-E", "UTF8", "--no-sync")
+        self.start()
+
+    def _run(self, program, *arguments):
+        command = [str(self._bin / program), *arguments]
+        subprocess.run(command, cwd=self.directory, check=True, capture_output=True, timeout=60, **self._user)
+
+    def start(self):
+        command = [str(self._bin / "postgres"), "-D", "data", "-k", str(self.directory), "-c", "listen_addresses="]
+        with (self.directory / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*command, "-c", "fsync=off"], cwd=self.directory, stdout=log, stderr=log, **self._user
+            )
+        deadline = time.monotonic() + 30
+        while not self._answers():
+            assert time.monotonic() < deadline, (self.directory / "log").read_text()
+            time.sleep(0.05)
+
+    def _answers(self):
+        command = [str(self._bin / "pg_isready"), "-h", str(self.directory), "-U", "arena", "-q"]
+        return subprocess.run(command, check=False).returncode == 0
+
+    def stop(self):
+        """Cut off everybody at once."""
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait(timeout=30)
+
+    def new_database(self):
+        """Return the URL of an empty database."""
+        name = f"arena{next(self._numbers)}"
+        self._run("createdb", "-h", str(self.directory), "-U", "arena", name)
+        return f"postgresql://arena@/{name}?host={self.directory}"
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.directory, ignore_errors=True)

@@ -1,0 +1,404 @@
+"""Formats: one suite over the whole table, and for each what it promises."""
+
+import random
+from collections import Counter
+from itertools import combinations
+from math import ceil, comb, log2
+from pathlib import Path
+
+import networkx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import DefinitionError
+from arena.tournament.formats import FORMATS, AdaptiveFormat, Field, FixedFormat, MatchResult, Meeting
+from arena.tournament.formats.groups import balanced_groups
+from arena.tournament.formats.knockout import bracket
+from arena.tournament.formats.round_robin import circle
+from arena.tournament.formats.tie_breaks import CardLine, tie_breaks
+from arena.tournament.seats import rotations
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def field(entrants, players=2, encounters=1, rng_seed=1, **settings_):
+    return Field(tuple(f"e{k}" for k in range(entrants)), players, rng_seed, encounters, settings_)
+
+
+def settings_for(name, entrants):
+    return {
+        "gauntlet": {"challengers": ["e0"]},
+        "knockout": {"seeding": "entrants"},
+        "ladder": {"matches": 6 * entrants},
+        "swiss": {"rounds": ceil(log2(entrants))},
+    }.get(name, {})
+
+
+def played(pairing, rng, draws=0.3):
+    """A meeting with random results."""
+    results = []
+    for seats in rotations(pairing):
+        order = rng.sample(range(1, len(seats) + 1), len(seats))
+        results.append(MatchResult(seats, (1,) * len(seats) if rng.random() < draws else tuple(order)))
+    return Meeting(pairing, tuple(results))
+
+
+def course(format_, rng, draws=0.3):
+    """Play a format with random results; return its rounds."""
+    if isinstance(format_, FixedFormat):
+        return list(format_.rounds())
+    rounds = []
+    while (upcoming := format_.next_round()) is not None:
+        assert format_.next_round() == upcoming, "asking changes nothing"
+        rounds.append(upcoming)
+        format_.take([played(pairing, rng, draws) for pairing in upcoming.pairings])
+        assert len(rounds) < 1000
+    return rounds
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(sorted(FORMATS)), st.integers(2, 17), st.integers(0, 2**63), st.sampled_from([2, 3, 4]))
+def test_every_format_keeps_the_contract(name, entrants, seed, players):
+    kind = FORMATS[name]
+    if kind.two_only:
+        players = 2
+    if entrants < players + (name == "gauntlet"):
+        entrants = players + 1
+    made = [kind(field(entrants, players, rng_seed=seed, **settings_for(name, entrants))) for _ in range(2)]
+    first, again = (course(one, random.Random(seed)) for one in made)
+    assert first == again, "the same results give the same rounds"
+    assert first
+    for upcoming in first:
+        assert upcoming.pairings
+        for pairing in upcoming.pairings:
+            assert len(set(pairing)) == len(pairing) == players
+            assert set(pairing) <= set(range(entrants))
+        if players == 2:
+            busy = [k for pairing in upcoming.pairings for k in pairing] + list(upcoming.byes)
+            if name != "gauntlet":
+                assert len(busy) == len(set(busy)), "nobody is in two places"
+    format_ = made[0]
+    if isinstance(format_, AdaptiveFormat):
+        places = format_.places()
+        if places is not None:
+            assert sorted(place.entrant for place in places) == list(range(entrants))
+            assert [place.place for place in places] == sorted(place.place for place in places)
+        expected = format_.expected_pairings()
+        assert expected is not None
+        if name == "swiss":
+            assert expected == sum(len(upcoming.pairings) for upcoming in first)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_too_few_entrants_are_refused_in_a_sentence(name):
+    with pytest.raises(DefinitionError, match=r"entrants: 1 of them, but a match is for 2 players"):
+        FORMATS[name](field(1, **settings_for(name, 2)))
+
+
+@pytest.mark.parametrize("name", ["swiss", "knockout"])
+def test_formats_for_two_refuse_three(name):
+    with pytest.raises(DefinitionError, match=r"for games of two, and a match here has 3 players; accepted"):
+        FORMATS[name](field(8, 3, **settings_for(name, 8)))
+
+
+# round robin
+
+
+@given(st.integers(2, 40))
+def test_the_circle_has_every_pair_once_and_shares_the_byes(entrants):
+    rounds = list(circle(entrants))
+    pairs = [pair for upcoming in rounds for pair in upcoming.pairings]
+    assert sorted(pairs) == list(combinations(range(entrants), 2))
+    assert len(rounds) == entrants - 1 + entrants % 2
+    byes = Counter(k for upcoming in rounds for k in upcoming.byes)
+    assert byes == (Counter(range(entrants)) if entrants % 2 else Counter())
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(3, 12), st.sampled_from([3, 4]), st.integers(1, 60), st.integers(0, 99))
+def test_chosen_groups_differ_and_are_balanced(entrants, players, wanted, seed):
+    if entrants < players:
+        entrants = players
+    wanted = min(wanted, comb(entrants, players))
+    groups = balanced_groups(entrants, players, wanted, seed)
+    assert len(set(groups)) == len(groups) == wanted
+    often = Counter(k for group in groups for k in group)
+    counts = [often[k] for k in range(entrants)]
+    if wanted <= comb(entrants, players) // 2:
+        assert max(counts) - min(counts) <= 1
+
+
+def test_chosen_groups_meet_as_equally_as_a_block_design():
+    """Nine entrants in twelve groups of three: in the affine plane of order 3 every pair meets once; ours comes near."""
+    met = Counter(pair for group in balanced_groups(9, 3, 12, 1) for pair in combinations(group, 2))
+    assert max(met.values()) <= 2
+    assert sum(met[pair] == 0 for pair in combinations(range(9), 2)) <= 8
+
+
+def test_more_groups_than_there_are_are_refused():
+    with pytest.raises(DefinitionError, match=r"round_robin.groups = 5: 4 entrants make 4 groups of 3"):
+        FORMATS["round-robin"](field(4, 3, groups=5))
+
+
+# gauntlet
+
+
+def test_challengers_meet_everybody_else_and_the_field_rests():
+    format_ = FORMATS["gauntlet"](field(7, challengers=["e2", "e5"]))
+    pairs = [pair for upcoming in format_.rounds() for pair in upcoming.pairings]
+    assert sorted(pairs) == [(c, k) for c in (2, 5) for k in (0, 1, 3, 4, 6)]
+
+
+def test_a_challenger_that_does_not_take_part_is_refused():
+    with pytest.raises(
+        DefinitionError, match=r"gauntlet.challengers: unknown entrant 'e9': did you mean 'e3'|known are"
+    ):
+        FORMATS["gauntlet"](field(4, challengers=["e9"]))
+    with pytest.raises(DefinitionError, match=r"gauntlet.challengers is missing"):
+        FORMATS["gauntlet"](field(4))
+
+
+# Swiss
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 24), st.integers(0, 2**32), st.floats(0, 1))
+def test_a_swiss_repeats_no_pairing_and_gives_each_at_most_one_bye(entrants, seed, draws):
+    rounds = min(ceil(log2(entrants)) + 2, max(1, entrants // 2))
+    made = course(FORMATS["swiss"](field(entrants, rounds=rounds)), random.Random(seed), draws)
+    assert len(made) == rounds
+    pairs = [frozenset(pair) for upcoming in made for pair in upcoming.pairings]
+    assert len(pairs) == len(set(pairs))
+    byes = Counter(k for upcoming in made for k in upcoming.byes)
+    assert all(number == 1 for number in byes.values())
+    assert all(len(upcoming.byes) == entrants % 2 for upcoming in made)
+    assert all(2 * len(upcoming.pairings) + len(upcoming.byes) == entrants for upcoming in made)
+
+
+def test_the_first_round_pairs_the_upper_with_the_lower_half():
+    assert sorted(FORMATS["swiss"](field(8, rounds=3)).next_round().pairings) == [(0, 4), (1, 5), (2, 6), (3, 7)]
+
+
+def test_entrants_with_equal_scores_meet():
+    """Eight entrants and no draws: the winners meet winners in round 2, and in round 3 the two unbeaten meet."""
+    format_ = FORMATS["swiss"](field(8, rounds=3))
+    scores = Counter()
+    for _ in range(3):
+        upcoming = format_.next_round()
+        assert all(scores[a] == scores[b] for a, b in upcoming.pairings)
+        format_.take([Meeting(p, (MatchResult(p, (1, 2)), MatchResult(p[::-1], (2, 1)))) for p in upcoming.pairings])
+        scores.update(a for a, _ in upcoming.pairings)
+    assert sorted(scores.values()) == [1, 1, 1, 2, 2, 2, 3]
+
+
+def test_more_rounds_than_possible_are_refused():
+    with pytest.raises(DefinitionError, match=r"swiss.rounds = 8: with 8 entrants at most 7 are possible"):
+        FORMATS["swiss"](field(8, rounds=8))
+    assert FORMATS["swiss"](field(7, rounds=7)).expected_pairings() == 21
+
+
+def test_when_no_round_without_repeats_is_left_a_sentence_says_how_many_there_were():
+    """Six entrants after three rounds may be left with two triangles, which no round of three pairs covers."""
+    stuck = 0
+    for seed in range(60):
+        try:
+            made = course(FORMATS["swiss"](field(6, rounds=5)), random.Random(seed))
+        except DefinitionError as error:
+            stuck += 1
+            assert "rounds nobody can be paired without repeating a pairing" in str(error)
+        else:
+            met = networkx.Graph(pair for upcoming in made for pair in upcoming.pairings)
+            assert met.number_of_edges() == 15
+    assert stuck < 60
+
+
+def published(name):
+    """Return the published (rank, score, card) of each participant."""
+    found = []
+    for line in (DATA / name).read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        rank, score, *rounds = line.split()
+        card = []
+        for cell in rounds:
+            rival, colon, result = cell.partition(":")
+            if colon:
+                card.append(CardLine(int(rival) - 1, {"1": 1.0, "=": 0.5, "0": 0.0}[result]))
+            else:
+                card.append(CardLine(None, {"U": 1.0, "H": 0.5, "-": 0.0}[rival]))
+        found.append((None if rank == "-" else int(rank), float(score), card))
+    return found
+
+
+def test_a_large_published_swiss_is_ranked_alike():
+    """276 ranked participants, by score, Buchholz and Sonneborn-Berger.
+
+    Rounds that were not played were valued by rules of the time, so the order is compared among those who, like their
+    rivals, played every round: 154 of them.
+    """
+    table = published("swiss_karl_mala_2005.txt")
+    cards = [card for _, _, card in table]
+    values = tie_breaks(cards, ["BH", "SB"])
+    assert [value["score"] for value in values] == [score for _, score, _ in table]
+    played_all = [all(entry.rival is not None for entry in card) for card in cards]
+    clean = [
+        (rank, values[k])
+        for k, (rank, _, card) in enumerate(table)
+        if rank and played_all[k] and all(played_all[entry.rival] for entry in card)
+    ]
+    ordered = [(v["score"], v["BH"], v["SB"]) for _, v in sorted(clean, key=lambda pair: pair[0])]
+    assert len(ordered) == 154
+    assert ordered == sorted(ordered, reverse=True)
+
+
+@pytest.mark.parametrize("name", ["swiss_lichess_falp5fsd.txt", "swiss_lichess_qlmfflbq.txt"])
+def test_published_swisses_with_byes_are_ranked_alike(name):
+    table = published(name)
+    values = tie_breaks([card for _, _, card in table], ["SB"])
+    assert [value["score"] for value in values] == [score for _, score, _ in table]
+    ordered = [(v["score"], v["SB"]) for v in values]
+    assert ordered == sorted(ordered, reverse=True)
+
+
+def test_tie_breaks_by_hand():
+    """Four entrants, three rounds: a beat b, c and drew d; b beat c, d; c beat d. Scores 2.5, 2, 1, 0.5."""
+    a, b, c, d = range(4)
+    cards = [
+        [CardLine(b, 1.0), CardLine(c, 1.0), CardLine(d, 0.5)],
+        [CardLine(a, 0.0), CardLine(d, 1.0), CardLine(c, 1.0)],
+        [CardLine(d, 1.0), CardLine(a, 0.0), CardLine(b, 0.0)],
+        [CardLine(c, 0.0), CardLine(b, 0.0), CardLine(a, 0.5)],
+    ]
+    codes = ["BH", "BH-C1", "SB", "DE", "WON"]
+    rows = [[value[code] for code in ("score", *codes)] for value in tie_breaks(cards, codes)]
+    assert rows == [
+        [2.5, 3.5, 3.0, 3.25, 0, 2],
+        [2.0, 4.0, 3.5, 1.5, 0, 2],
+        [1.0, 5.0, 4.5, 0.5, 0, 1],
+        [0.5, 5.5, 4.5, 1.25, 0, 0],
+    ]
+
+
+def test_the_direct_encounter_counts_among_equals_who_have_all_met():
+    cards = [
+        [CardLine(1, 1.0), CardLine(2, 0.0)],
+        [CardLine(0, 0.0), CardLine(3, 1.0)],
+        [CardLine(3, 0.0), CardLine(0, 1.0)],
+    ]
+    cards.append([CardLine(2, 1.0), CardLine(1, 0.0)])
+    assert [v["DE"] for v in tie_breaks(cards, ["DE"])] == [0.0] * 4  # four equals, but 0 and 3 have not met
+    pair = [[CardLine(1, 1.0), CardLine(None, 0.0)], [CardLine(0, 0.0), CardLine(None, 1.0)]]
+    assert [v["DE"] for v in tie_breaks(pair, ["DE"])] == [1.0, 0.0]
+
+
+def test_a_bye_counts_as_a_rival_with_ones_own_score():
+    cards = [
+        [CardLine(None, 1.0), CardLine(1, 1.0)],
+        [CardLine(2, 1.0), CardLine(0, 0.0)],
+        [CardLine(1, 0.0), CardLine(None, 1.0)],
+    ]
+    values = tie_breaks(cards, ["BH", "BH-C1", "SB", "WON"])
+    assert [values[0][code] for code in ("BH", "BH-C1", "SB", "WON")] == [3.0, 2.0, 3.0, 1.0]
+
+
+# knockout
+
+
+def test_the_draw_keeps_the_best_seeds_apart():
+    """As every published draw of eight has it: 1-8, 4-5 in one half, 2-7, 3-6 in the other."""
+    assert [seed + 1 for seed in bracket(8)] == [1, 8, 4, 5, 2, 7, 3, 6]
+
+
+def test_a_knockout_without_seeds_is_refused_where_it_needs_them():
+    with pytest.raises(
+        DefinitionError, match=r'knockout.seeding is missing: with 6 entrants .* accepted is "entrants"'
+    ):
+        FORMATS["knockout"](field(6))
+    FORMATS["knockout"](field(8))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 20), st.integers(1, 5), st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 1.0]))
+def test_a_knockout_ends_with_one_winner_whatever_is_drawn(entrants, best_of, seed, draws):
+    format_ = FORMATS["knockout"](field(entrants, encounters=best_of, seeding="entrants", tie_encounters=2))
+    rounds = course(format_, random.Random(seed), draws)
+    places = format_.places()
+    assert [place.place for place in places][:2] == [1, 2]
+    assert Counter(place.place for place in places)[1] == 1
+    often = Counter(pair for upcoming in rounds for pair in upcoming.pairings)
+    assert len(often) == entrants - 1
+    assert all(best_of // 2 + 1 <= number <= best_of + 2 for number in often.values())
+    if draws == 1.0:  # nobody ever wins an encounter: the better seed goes on
+        assert places[0].entrant == 0
+        assert set(often.values()) == {best_of + 2}
+
+
+def test_the_favourites_reach_the_final():
+    format_ = FORMATS["knockout"](field(8, seeding="entrants"))
+    while (upcoming := format_.next_round()) is not None:
+        last = upcoming
+        format_.take([Meeting(p, (MatchResult(p, (1, 2)), MatchResult(p[::-1], (2, 1)))) for p in upcoming.pairings])
+    assert last.pairings == ((0, 1),)
+    assert [place.entrant for place in format_.places()][:4] == [0, 1, 2, 3]
+    assert [place.place for place in format_.places()] == [1, 2, 3, 3, 5, 5, 5, 5]
+
+
+# ladder
+
+
+def strong_wins(pairing):
+    """The lower number is the stronger entrant."""
+    ranks = tuple(1 + sorted(pairing).index(k) for k in pairing)
+    return Meeting(pairing, tuple(MatchResult(pairing, ranks) for _ in pairing))
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_a_ladder_starves_nobody_and_lets_neighbours_meet(players):
+    rng = random.Random(5)
+    format_ = FORMATS["ladder"](field(9, players, matches=900))
+    waits, apart = Counter(), []
+    for number in range(60):
+        upcoming = format_.next_round()
+        busy = {k for pairing in upcoming.pairings for k in pairing}
+        for k in range(9):
+            waits[k] = 0 if k in busy else waits[k] + 1
+            assert waits[k] <= 5
+        if number > 20:
+            apart += [abs(a - b) for pairing in upcoming.pairings for a, b in combinations(pairing, 2)]
+        format_.take([strong_wins(p) if rng.random() < 0.8 else played(p, rng) for p in upcoming.pairings])
+    at_random = (9 + 1) / 3
+    assert sum(apart) / len(apart) < 0.9 * at_random
+
+
+def test_a_ladder_stops_after_so_many_matches_or_when_it_is_sure():
+    by_matches = FORMATS["ladder"](field(4, matches=20))
+    assert sum(4 for _ in course(by_matches, random.Random(1))) >= 20
+    sure = FORMATS["ladder"](field(4, margin_95=4.0))
+    course(sure, random.Random(1))
+    assert "widest ± 95 %" in sure.status()
+    assert float(sure.status().rpartition(" ")[2]) <= 4.0
+
+
+def test_a_newcomer_plays_in_every_round_until_it_is_known():
+    rng = random.Random(2)
+    old = FORMATS["ladder"](field(6, matches=10_000))
+    history = []
+    for _ in range(40):
+        upcoming = old.next_round()
+        history.append([played(p, rng) for p in upcoming.pairings])
+        old.take(history[-1])
+    grown = FORMATS["ladder"](field(7, matches=10_000))
+    for meetings in history:
+        grown.take(meetings)
+    for _ in range(5):
+        upcoming = grown.next_round()
+        assert any(6 in pairing for pairing in upcoming.pairings)
+        grown.take([played(p, rng) for p in upcoming.pairings])
+
+
+def test_who_has_left_a_ladder_is_not_paired():
+    names = tuple(f"e{k}" for k in range(5))
+    format_ = FORMATS["ladder"](Field(names, 2, 1, 1, {"matches": 100}, frozenset({0, 2, 3})))
+    for upcoming in course(format_, random.Random(1)):
+        assert {k for pairing in upcoming.pairings for k in pairing} <= {0, 2, 3}
