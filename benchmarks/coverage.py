@@ -1,7 +1,8 @@
 """How often 95 % intervals hold the truth, and how well the order is found, in simulated fields of known strengths.
 
-For each kind of field, ours (``fit_encounters``: prior width from the field, full covariance, bootstrap over encounters)
-beside the naive way: 1.96 sigma of the order-free TrueSkill fit with its usual prior, every match counted. Strengths and
+For each kind of field, ours (``fit_encounters``: prior width from the field, full covariance, bootstrap over
+encounters) beside the naive way: 1.96 sigma of the order-free TrueSkill fit with its usual prior, every match counted.
+    Strengths and
 ratings are compared relative to the mean of the field.
 """
 

@@ -110,15 +110,24 @@ def parse_options(game: str, given: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def find_bots(texts: Sequence[str], home: str | None) -> list[Any]:
-    """Return the bots that are named on the command line: paths, submitted names, or ``human``."""
+def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[Any]:
+    """Return the bots that are named on the command line: paths, submitted names, or ``human``.
+
+    Args:
+        texts: the names.
+        home: the arena's home, as it was given.
+        args: for the bots, in one text as a shell would take it.
+    """
+    import shlex
+
     from arena.players.human import HUMAN
     from arena.tournament.arena_home import ArenaHome
     from arena.tournament.definition import find_entrant
 
     with ArenaHome(home) as arena_home:
         return [
-            HUMAN if text == HUMAN.name else find_entrant(text, (), Path.cwd(), arena_home.find_bot) for text in texts
+            HUMAN if text == HUMAN.name else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.find_bot)
+            for text in texts
         ]
 
 

@@ -19,8 +19,11 @@ OK, FAILED, WRONG_USE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
 COMMANDS = {
     "run": "Play a tournament, or go on with it.",
+    "compare": "Find out whether a new version is better, with as few matches as it takes.",
+    "schedule": "Show a tournament before it is played: counts, time, fairness.",
     "play": "Play one match and draw it as it goes.",
     "standings": "Show the table of a tournament.",
+    "stats": "Say what the numbers rest on: seats, draws, groups, cycles, checks.",
     "crosstable": "Show who scored what against whom.",
     "leaderboard": "Rate all bots of a game over all tournaments.",
     "matches": "List the matches of a tournament.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -27,6 +26,8 @@ TIMES_COLUMNS = [
     Column("matches", "matches"),
     Column("actions", "actions"),
     Column("wall_seconds", "wall s", 3),
+    Column("mean_seconds", "mean action s", 4),
+    Column("p99_seconds", "p99 action s", 4),
     Column("cpu_seconds", "CPU s", 3),
     Column("off_turn_cpu_seconds", "off-turn CPU s", 3),
     Column("longest_seconds", "longest action s", 4),
@@ -67,7 +68,8 @@ def command(
             and (record["faults"] or not only_faults)
         )
         if times:
-            print_table(TIMES_COLUMNS, [asdict(line) for line in bot_times(chosen)], table_format)
+            rows = [{column.key: getattr(line, column.key) for column in TIMES_COLUMNS} for line in bot_times(chosen)]
+            print_table(TIMES_COLUMNS, rows, table_format)
             return
         rows = [_row(record, table_format) for record in chosen]
     print_table(COLUMNS, rows, table_format)

@@ -3,8 +3,8 @@
 1. phi is Pearson's chi-square of the pair scores against the fit, for each degree of freedom: near 1 when a single
    strength explains the results. How much an encounter varies is taken from the encounters themselves, over all pairs
    together, so that mirrored openings don't disturb it.
-2. A cycle is three bots each of which beats the next significantly. It is looked for among the pairs whose score differs
-   from one half at 99 %.
+2. A cycle is three bots each of which beats the next significantly. It is looked for among the pairs whose score
+   differs from one half at 99 %.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class PairScore:
 
     @property
     def error(self) -> float:
-        """The standard error of the score; the variance is drawn a little towards a coin's, so that it is never nothing."""
+        """The standard error of the score; the variance is drawn a little towards a coin's, so that it is never
+        nothing.
+        """
         number = self.encounters
         return float(np.sqrt((self.variance * max(number - 1, 0) + 0.25) / number / number))
 

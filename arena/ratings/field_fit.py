@@ -5,9 +5,9 @@
    make intervals miss. Three imaginary bots of the usual width keep the estimate sane in a small field.
 3. The full covariance: the precision of the prior plus what every result says (``truncation.py``).
 4. A bootstrap over encounters, the unit that is really independent: the matches of one encounter share an opening, and
-   often cancel. Encounters are drawn again with replacement, the prior's mean is drawn from the prior (Newton, Polson and
-   Xu, "Weighted Bayesian Bootstrap", 2021), and the fit is moved by one Newton step. Of very many different encounters,
-   the limit of that bootstrap is drawn instead, a normal distribution.
+   often cancel. Encounters are drawn again with replacement, the prior's mean is drawn from the prior (Newton, Polson
+   and Xu, "Weighted Bayesian Bootstrap", 2021), and the fit is moved by one Newton step. Of very many different
+   encounters, the limit of that bootstrap is drawn instead, a normal distribution.
 
 Everything is relative to the mean of the field: a common shift is not in the results.
 """
@@ -189,7 +189,7 @@ def _bootstrap(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, joint: _Join
         moved = generator.standard_normal((DRAWS, size)) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
     prior = generator.standard_normal((DRAWS, size)) / width
     draws = (moved + prior) @ joint.covariance
-    return np.asarray(draws - draws.mean(axis=1, keepdims=True))
+    return np.asarray(draws - draws.mean(axis=1, keepdims=True), dtype=np.float64)
 
 
 def _together(

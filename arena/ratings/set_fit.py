@@ -32,7 +32,7 @@ LEAST_DRAW_PROBABILITY = 1e-3
 """With none at all, a draw would make sigma grow."""
 MOST_DRAW_PROBABILITY = 0.95
 
-TOLERANCE = 1e-3
+TOLERANCE = 1e-5
 MAX_SWEEPS = 200
 DRAW_ROUNDS = 6
 
@@ -129,6 +129,11 @@ def _in_canonical_order(counted: Iterable[tuple[Result, int]]) -> Counter[_Canon
 
 
 def canonical(names: Sequence[str], ranks: Sequence[int]) -> _Canonical:
+    """Return a result in canonical order, so that seats make no difference.
+
+    Raises:
+        UsageError: if it is none.
+    """
     if len(names) < 2 or len(names) != len(ranks):
         raise UsageError(f"a result needs two or more names and a rank for each, not {names!r} and {ranks!r}")
     if len(set(names)) != len(names):
@@ -150,6 +155,7 @@ def tied_share(counts: Mapping[_Canonical, int]) -> float:
 
 
 def kept_within_bounds(probability: float) -> float:
+    """Return a draw probability that ratings can be fitted with."""
     return min(max(probability, LEAST_DRAW_PROBABILITY), MOST_DRAW_PROBABILITY)
 
 

@@ -76,7 +76,7 @@ def messages(mean: Floats, variance: Floats, is_draw: Bools, margin: float, beta
         margin: the draw margin of two performances.
         beta: the standard deviation of a performance.
     """
-    results, players = mean.shape
+    players = mean.shape[1]
     step = np.zeros((players - 1, players))
     step[np.arange(players - 1), np.arange(players - 1)] = 1.0
     step[np.arange(players - 1), np.arange(1, players)] = -1.0

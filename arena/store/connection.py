@@ -67,8 +67,8 @@ class Database:
 
         Args:
             work: what to do.
-            again: what to do instead when a server went away and nobody knows whether ``work`` was committed; by default
-                the same.
+            again: what to do instead when a server went away and nobody knows whether ``work`` was committed; by
+                default the same.
         """
         tries = iter([work])
         return self._patiently(lambda: self._transact(next(tries, again or work), writes=True))

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import groupby, islice
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,8 @@ from arena.store.connection import Database
 from arena.store.lock import DirectorLock, FileLock, ServerLock
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import SCHEMA_VERSION, bots, faults, matches, meta, metadata, records, tournaments, voids
+from arena.store.statements import CHUNK_ROWS, insert_lines, insert_records, narrowed, scheduled_match
 from arena.store.values import EncounterCount, MatchOutcome, RoundMatch, StoredBot, StoredTournament
-
-CHUNK_ROWS = 500
 
 
 def _now() -> str:
@@ -109,7 +108,7 @@ class Store:
         def create(connection: Connection) -> None:
             values = {"name": name, "definition": as_json(definition), "created_at": _now()}
             key = connection.execute(tournaments.insert(), values).inserted_primary_key
-            _insert_lines(connection, int(key[0]) if key is not None else 0, schedule)
+            insert_lines(connection, int(key[0]) if key is not None else 0, schedule)
 
         self._database.write(create)
         return self.tournament(name)
@@ -121,9 +120,9 @@ class Store:
         def extend_once(connection: Connection) -> None:
             query = select(func.max(matches.c.round)).where(matches.c.tournament_id == number)
             if (connection.execute(query).scalar() or 0) < lines[0].round:
-                _insert_lines(connection, number, lines)
+                insert_lines(connection, number, lines)
 
-        self._database.write(lambda connection: _insert_lines(connection, number, lines), again=extend_once)
+        self._database.write(lambda connection: insert_lines(connection, number, lines), again=extend_once)
 
     def change_definition(self, tournament: StoredTournament, definition: dict[str, Any]) -> None:
         """Write another definition: of a ladder that somebody enters or leaves."""
@@ -198,16 +197,7 @@ class Store:
         while lines := self._rows(chosen.where(matches.c.match > last).order_by(matches.c.match).limit(CHUNK_ROWS)):
             for line in lines:
                 last = line.match
-                yield ScheduledMatch(
-                    line.match,
-                    line.encounter,
-                    line.round,
-                    line.game,
-                    tuple(json.loads(line.seats)),
-                    line.opening,
-                    tuple(_tuples(json.loads(line.opening_actions))),
-                    line.rng_seed,
-                )
+                yield scheduled_match(line)
 
     # records
 
@@ -219,9 +209,9 @@ class Store:
             wanted = [row.match for row in rows]
             query = select(records.c.match).where(records.c.tournament_id == number, records.c.match.in_(wanted))
             known = {match for (match,) in connection.execute(query)}
-            _insert_records(connection, number, [row for row in rows if row.match not in known])
+            insert_records(connection, number, [row for row in rows if row.match not in known])
 
-        self._database.write(lambda connection: _insert_records(connection, number, rows), again=record_the_rest)
+        self._database.write(lambda connection: insert_records(connection, number, rows), again=record_the_rest)
 
     def note_void(self, tournament: StoredTournament, match: int, reason: str) -> None:
         """Keep a try that ended through our own failure."""
@@ -245,7 +235,7 @@ class Store:
         is_first = func.row_number().over(partition_by=same_start, order_by=order) == 1
         columns = (records.c.game, records.c.bots, records.c.ranks)
         key = (records.c.tournament_id, records.c.encounter)
-        query = _narrowed(select(*key, *columns, varies | is_first), tournament, game).order_by(*order)
+        query = narrowed(select(*key, *columns, varies | is_first), tournament, game).order_by(*order)
 
         def count(connection: Connection) -> Counter[tuple[tuple[str, str, str, bool], ...]]:
             rows = connection.execution_options(yield_per=10_000).execute(query)
@@ -265,14 +255,17 @@ class Store:
         """Return the recorded matches of all rounds later than ``after``, in the order of the schedule."""
         same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
         query = (
-            select(matches.c.round, matches.c.encounter, matches.c.game, matches.c.seats, records.c.ranks)
+            select(
+                *(matches.c.round, matches.c.encounter, matches.c.game, matches.c.seats),
+                *(records.c.ranks, records.c.start, records.c.digest),
+            )
             .join(records, same)
             .where(matches.c.tournament_id == tournament.number, matches.c.round > after)
             .order_by(matches.c.match)
         )
         return [
-            RoundMatch(number, encounter, game, tuple(json.loads(seats)), tuple(json.loads(ranks)))
-            for number, encounter, game, seats, ranks in self._rows(query)
+            RoundMatch(number, encounter, game, tuple(json.loads(seats)), tuple(json.loads(ranks)), start, course)
+            for number, encounter, game, seats, ranks, start, course in self._rows(query)
         ]
 
     def fault_counts(
@@ -295,7 +288,7 @@ class Store:
         key = (records.c.tournament_id, records.c.match)
         while True:
             beyond = (key[0] > last[0]) | ((key[0] == last[0]) & (key[1] > last[1]))
-            query = _narrowed(select(*key, records.c.record).where(beyond), tournament, game)
+            query = narrowed(select(*key, records.c.record).where(beyond), tournament, game)
             rows = self._rows(query.order_by(*key).limit(CHUNK_ROWS))
             if not rows:
                 return
@@ -329,60 +322,3 @@ class Store:
         """Return the submitted bots, the oldest first."""
         columns = (bots.c.name, bots.c.version, bots.c.content, bots.c.entry, bots.c.submitted_at)
         return [StoredBot(*row) for row in self._rows(select(*columns).order_by(bots.c.id))]
-
-
-def _narrowed(query: Select[Any], tournament: StoredTournament | None, game: str | None) -> Select[Any]:
-    if tournament is not None:
-        query = query.where(records.c.tournament_id == tournament.number)
-    if game is not None:
-        query = query.where(records.c.game == game)
-    return query
-
-
-def _insert_lines(connection: Connection, number: int, lines: Iterable[ScheduledMatch]) -> None:
-    for chunk in _chunks(lines):
-        connection.execute(matches.insert(), [_schedule_row(number, line) for line in chunk])
-
-
-def _insert_records(connection: Connection, number: int, rows: Sequence[RecordRow]) -> None:
-    key = {"tournament_id": number}
-    found = [
-        {**key, "match": row.match, "seat": seat, "game": row.game, "bot": bot, "kind": kind}
-        for row in rows
-        for seat, bot, kind in row.faults
-    ]
-    if rows:
-        connection.execute(records.insert(), [{**key, **_without_faults(row)} for row in rows])
-    if found:
-        connection.execute(faults.insert(), found)
-
-
-def _schedule_row(number: int, line: ScheduledMatch) -> dict[str, Any]:
-    return {
-        "tournament_id": number,
-        "match": line.match,
-        "encounter": line.encounter,
-        "round": line.round,
-        "game": line.game,
-        "seats": as_json(line.seats),
-        "opening": line.opening,
-        "opening_actions": as_json(line.opening_actions),
-        "rng_seed": line.rng_seed,
-    }
-
-
-def _without_faults(row: RecordRow) -> dict[str, Any]:
-    values = row._asdict()
-    del values["faults"]
-    return values
-
-
-def _tuples(actions: Sequence[Any]) -> Iterator[Any]:
-    """Yield actions in the form the games give them: JSON knows no tuples."""
-    return (tuple(action) if isinstance(action, list) else action for action in actions)
-
-
-def _chunks(lines: Iterable[ScheduledMatch]) -> Iterator[list[ScheduledMatch]]:
-    coming = iter(lines)
-    while chunk := list(islice(coming, CHUNK_ROWS)):
-        yield chunk

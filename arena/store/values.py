@@ -77,6 +77,8 @@ class RoundMatch(NamedTuple):
         game: which of the tournament's games.
         seats: the number of the entrant in each seat.
         ranks: per seat.
+        start: a digest of the game, its options and the opening.
+        course: a digest of all actions.
     """
 
     round: int
@@ -84,6 +86,8 @@ class RoundMatch(NamedTuple):
     game: int
     seats: tuple[int, ...]
     ranks: tuple[int, ...]
+    start: str
+    course: str
 
 
 class StoredBot(NamedTuple):

@@ -19,7 +19,7 @@ from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.players.manifest import check_name, load_bot
 from arena.records import Bot, Limits, TimeControl
-from arena.tournament.formats import FORMATS, AdaptiveFormat, Field, Format
+from arena.tournament.formats import FORMATS, KINDS, AdaptiveFormat, Field, Format
 from arena.tournament.tournament_file import EntrantTable, GameTable, TournamentFile
 
 FindBot = Callable[[str, Sequence[str]], Bot]
@@ -91,7 +91,7 @@ class Definition:
         Raises:
             DefinitionError: if entrants or games don't fit the format.
         """
-        kind = FORMATS[self.format]
+        kind = KINDS[self.format]
         players = [choice.players for choice in self.games]
         if not issubclass(kind, AdaptiveFormat):
             return [kind(self.field(number)) for number in players]

@@ -1,8 +1,8 @@
 """The director: plays a tournament, from its definition to the last record, and takes it up again after anything.
 
-The schedule is in the store before the first match; where rounds depend on results, each round is there before its first
-match. A match is recorded once, by the director alone; what has no record is still to be played. So there is nothing to
-repair after Ctrl-C, kill -9 or a power cut: run the same command again.
+The schedule is in the store before the first match; where rounds depend on results, each round is there before its
+first match. A match is recorded once, by the director alone; what has no record is still to be played. So there is
+nothing to repair after Ctrl-C, kill -9 or a power cut: run the same command again.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from arena.records import ScheduledMatch
 from arena.store.store import Store
 from arena.store.values import RoundMatch, StoredTournament
 from arena.tournament.definition import Definition, shown_names
-from arena.tournament.formats import FORMATS, AdaptiveFormat, Field, MatchResult, Meeting, Place
+from arena.tournament.formats import KINDS, AdaptiveFormat, Field, MatchResult, Meeting, Place
 from arena.tournament.schedule import Scheduler
 
 
@@ -62,16 +62,30 @@ class Course:
         """How many matches there will be at most, if anybody can say."""
         if not isinstance(self._format, AdaptiveFormat):
             return self._tournament.scheduled
-        pairings = self._format.expected_pairings()
-        if pairings is None:
-            return None
-        definition = self._definition
-        return pairings * self._format.encounters_a_round * sum(choice.players for choice in definition.games)
+        return _expected(self._format, self._definition)
 
     @property
     def status(self) -> str:
         """How it stands, in a few words."""
         return self._format.status() if isinstance(self._format, AdaptiveFormat) else ""
+
+
+def is_adaptive(definition: Definition) -> bool:
+    """Tell whether rounds depend on results."""
+    return issubclass(KINDS[definition.format], AdaptiveFormat)
+
+
+def expected_matches(definition: Definition) -> int | None:
+    """Return how many matches a tournament will have at most whose rounds depend on results; None if nobody can say."""
+    first = definition.formats()[0]
+    return _expected(first, definition) if isinstance(first, AdaptiveFormat) else None
+
+
+def _expected(course: AdaptiveFormat, definition: Definition) -> int | None:
+    pairings = course.expected_pairings()
+    if pairings is None:
+        return None
+    return pairings * course.encounters_a_round * sum(choice.players for choice in definition.games)
 
 
 def meetings_by_round(matches: Iterable[RoundMatch]) -> list[list[Meeting]]:
@@ -84,7 +98,7 @@ def _meetings(lines: Sequence[RoundMatch]) -> list[Meeting]:
     for line in lines:
         found.setdefault(frozenset(line.seats), []).append(line)
     return [
-        Meeting(played[0].seats, tuple(MatchResult(line.seats, line.ranks) for line in played))
+        Meeting(played[0].seats, tuple(MatchResult(line.seats, line.ranks, line.start, line.course) for line in played))
         for played in found.values()
     ]
 
@@ -95,7 +109,7 @@ def places_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Pla
     Only rounds that are complete count.
     """
     definition = tournament.definition
-    kind = FORMATS.get(definition["format"])
+    kind = KINDS.get(definition["format"])
     if kind is None or not issubclass(kind, AdaptiveFormat):
         return None
     names = tuple(shown_names(tournament.entrants).values())

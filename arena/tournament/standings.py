@@ -1,4 +1,6 @@
-"""Standings, crosstables and leaderboards: pure functions of counted encounters, the same in whatever order they came."""
+"""Standings, crosstables and leaderboards: pure functions of counted encounters, the same in whatever order they
+came.
+"""
 
 from __future__ import annotations
 

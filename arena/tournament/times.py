@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import ceil, exp, log
 from typing import Any
+
+STEPS = 50
+"""Steps of the logarithmic scale on which times are counted, for each factor e: times are exact to 2 %."""
 
 
 @dataclass(slots=True)
@@ -19,6 +24,7 @@ class BotTimes:
         cpu_seconds: CPU time on turn, children included.
         off_turn_cpu_seconds: CPU time while others were to act.
         longest_seconds: its longest action.
+        counted: how many actions took how long, on a logarithmic scale.
     """
 
     bot: str
@@ -28,6 +34,28 @@ class BotTimes:
     cpu_seconds: float = 0.0
     off_turn_cpu_seconds: float = 0.0
     longest_seconds: float = 0.0
+    counted: Counter[int] = field(default_factory=Counter, repr=False)
+
+    def add(self, seconds: float) -> None:
+        """Count an action."""
+        self.actions += 1
+        self.longest_seconds = max(self.longest_seconds, seconds)
+        self.counted[ceil(STEPS * log(max(seconds, 1e-9)))] += 1
+
+    @property
+    def mean_seconds(self) -> float | None:
+        """The mean of its actions."""
+        return self.wall_seconds / self.actions if self.actions else None
+
+    @property
+    def p99_seconds(self) -> float | None:
+        """What 99 of 100 actions took at most."""
+        wanted = 0.99 * self.actions
+        for step, often in sorted(self.counted.items()):
+            wanted -= often
+            if wanted <= 0:
+                return min(exp(step / STEPS), self.longest_seconds)
+        return None
 
 
 def bot_times(records: Iterable[Mapping[str, Any]]) -> list[BotTimes]:
@@ -42,6 +70,5 @@ def bot_times(records: Iterable[Mapping[str, Any]]) -> list[BotTimes]:
             line.off_turn_cpu_seconds += seat["off_turn_cpu_seconds"]
         for (actor, _), seconds in zip(record["actions"], record["wall_seconds"], strict=True):
             if seconds is not None:
-                times[actor].actions += 1
-                times[actor].longest_seconds = max(times[actor].longest_seconds, seconds)
+                times[actor].add(seconds)
     return sorted(found.values(), key=lambda line: (-line.off_turn_cpu_seconds, line.bot))

@@ -140,7 +140,7 @@ def test_an_opening_that_would_end_the_match_is_refused():
 
 
 def test_a_spec_holds_all_a_worker_needs():
-    made = definition(3)
+    made = definition(2)
     line = next(iter(schedule(made)))
     spec = spec_of(line, made)
     assert [bot.name for bot in spec.bots] == ["bot0", "bot1"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from arena.tournament.formats.comparison import Comparison
 from arena.tournament.formats.format import (
     AdaptiveFormat,
     Field,
@@ -30,9 +31,14 @@ FORMATS: Mapping[str, type[Format]] = {
     "ladder": Ladder,
 }
 
+KINDS: Mapping[str, type[Format]] = {**FORMATS, "comparison": Comparison}
+"""The formats of tournament files, and that of ``arena compare``."""
+
 __all__ = [
     "FORMATS",
+    "KINDS",
     "AdaptiveFormat",
+    "Comparison",
     "Field",
     "FixedFormat",
     "Format",

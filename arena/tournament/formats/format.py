@@ -36,10 +36,14 @@ class MatchResult(NamedTuple):
     Attributes:
         seats: the entrant in each seat.
         ranks: the place of each seat, 1 is best.
+        start: a digest of the game and the opening.
+        course: a digest of all actions.
     """
 
     seats: tuple[int, ...]
     ranks: tuple[int, ...]
+    start: str = ""
+    course: str = ""
 
 
 class Meeting(NamedTuple):
@@ -103,7 +107,7 @@ class Field:
         return tuple(everybody) if self.active is None else tuple(k for k in everybody if k in self.active)
 
 
-class Format(ABC):
+class Format(ABC):  # noqa: B024 - what both kinds of formats share
     """One tournament in this format. Either a ``FixedFormat`` or an ``AdaptiveFormat``.
 
     Attributes:

@@ -8,6 +8,7 @@ deterministic: ties are broken by hashes of the seed.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 
 from arena.tournament.formats.format import Pairing
 from arena.tournament.seeds import seed_of
@@ -25,8 +26,9 @@ def balanced_groups(entrants: int, players: int, wanted: int, rng_seed: int) -> 
             group = _fill(entrants, players, played, met, (rng_seed, number, attempt), loose=attempt // 100)
             if group not in seen:
                 break
-        else:  # nearly all groups are taken: the first free one
-            group = next(free for free in _all_groups(entrants, players) if free not in seen)
+        else:  # nearly all groups are taken: the free one whose members have played least
+            free = (one for one in combinations(range(entrants), players) if one not in seen)
+            group = min(free, key=lambda one: sorted((played[k] for k in one), reverse=True))
         seen.add(group)
         groups.append(group)
         played.update(group)
@@ -50,16 +52,10 @@ def _fill(
         def strain(k: int) -> tuple[float, float, int]:
             meetings = [met[k, other] for other in group]
             return (
-                played[k] // (1 + loose),
+                played[k],
                 sum(times * times for times in meetings) // (1 + loose),
                 seed_of("group", *seed, len(group), k),
             )
 
         group.append(min(free, key=strain))
     return tuple(sorted(group))
-
-
-def _all_groups(entrants: int, players: int) -> list[Pairing]:
-    from itertools import combinations
-
-    return list(combinations(range(entrants), players))

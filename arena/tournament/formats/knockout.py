@@ -3,9 +3,10 @@
 1. A duel is the best of ``encounters``: it ends as soon as somebody has won more than half of them. An encounter is won
    with more than half of its points.
 2. If both have won as many, the points of all encounters decide; if these are equal too, more encounters are played,
-   one at a time, until one is won, at most ``knockout.tie_encounters``; then the better seed goes on. So it always ends.
-3. The draw: the best seed meets the worst, so that the two best can only meet in the final. If the number of entrants is
-   no power of two, the best seeds have a bye in the first stage; then somebody has to say who they are:
+   one at a time, until one is won, at most ``knockout.tie_encounters``; then the better seed goes on. So it always
+   ends.
+3. The draw: the best seed meets the worst, so that the two best can only meet in the final. If the number of
+   entrants is no power of two, the best seeds have a bye in the first stage; then somebody has to say who they are:
    ``knockout.seeding`` is "entrants" (the order of the file) or "random". Without it the draw is random.
 """
 

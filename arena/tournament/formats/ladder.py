@@ -1,14 +1,15 @@
 """Ladder: open-ended; each round is chosen for what it tells.
 
-1. Those who are still uncertain play: whose sigma is at least 0.7 of the widest, and whoever has waited three rounds. So
-   new entrants catch up, and nobody is starved.
+1. Those who are still uncertain play: whose sigma is at least 0.7 of the widest, and whoever has waited three
+   rounds. So new entrants catch up, and nobody is starved.
 2. They meet whoever comes nearest when every strength is drawn at random from what is believed about it (Thompson
    sampling): close matches tell most, and uncertainty is given its chance. In simulated fields of 50 bots this took a
    quarter fewer matches than a round robin to the same order.
 3. What is believed is the TrueSkill fit of all results so far.
 4. Entrants may come at any time; one that is taken out of the file is not paired any more and stays in the table.
 5. It stops after ``ladder.matches`` matches, when the widest ± 95 % interval is ``ladder.margin_95`` or narrower, or
-   after ``ladder.hours`` of a run; without any of these when it is stopped. A round that has begun is played to its end.
+   after ``ladder.hours`` of a run; without any of these when it is stopped. A round that has begun is played to its
+   end.
 """
 
 from __future__ import annotations

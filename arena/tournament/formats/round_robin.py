@@ -1,7 +1,7 @@
 """Round robin: everybody meets everybody.
 
-For two players, in rounds where everybody plays once, by the circle method (the tables of FIDE's Handbook, C.05 annex 1,
-are made the same way); with an odd number one entrant has a bye in each round. For more players a round is one pass
+For two players, in rounds where everybody plays once, by the circle method (the tables of FIDE's Handbook, C.05 annex
+1, are made the same way); with an odd number one entrant has a bye in each round. For more players a round is one pass
 through all groups, or, with ``groups``, through as many, chosen so that everybody plays and meets everybody as equally
 as can be.
 """

@@ -95,7 +95,7 @@ class Swiss(AdaptiveFormat):
         for k in order:
             sizes[scores[k]] = sizes.get(scores[k], 0) + 1
         weight_of_score = (len(order) + 1) ** 2
-        graph = networkx.Graph()
+        graph: networkx.Graph[int] = networkx.Graph()
         graph.add_nodes_from(order)
         for place, a in enumerate(order):
             met = {entry.rival for entry in self._cards[a]}
@@ -116,7 +116,7 @@ class Swiss(AdaptiveFormat):
         """Return the table by score and tie-breaks."""
         values = tie_breaks(self._cards, self._tie_breaks)
         keyed = sorted(
-            (([-values[k]["score"], *(-values[k][code] for code in self._tie_breaks)], k) for k in range(len(values)))
+            ([-values[k]["score"], *(-values[k][code] for code in self._tie_breaks)], k) for k in range(len(values))
         )
         return [
             Place(place, k, {"score": values[k]["score"], **{code: values[k][code] for code in self._tie_breaks}})

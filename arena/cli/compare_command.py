@@ -1,0 +1,172 @@
+"""``arena compare``: is the new version better?"""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.common import find_bots, home_option, parse_options, warn_of_weak_isolation
+from arena.cli.group import INTERRUPTED
+from arena.errors import UsageError
+from arena.report.tables import printable
+
+if TYPE_CHECKING:
+    from arena.tournament.comparison import Compared
+
+ACCEPTED, REJECTED, UNDECIDED = 0, 1, 3
+CODES = {"accepted": ACCEPTED, "rejected": REJECTED, "open": UNDECIDED}
+
+
+@click.command("compare")
+@click.argument("new")
+@click.argument("old")
+@click.option("--game", required=True, help="The game they play.")
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game; repeatable.")
+@click.option("--elo0", type=float, default=0.0, show_default=True, help="Rejected: NEW is at most so much better.")
+@click.option("--elo1", type=float, default=10.0, show_default=True, help="Accepted: NEW is at least so much better.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="How often NEW may be accepted wrongly.")
+@click.option("--beta", type=float, default=0.05, show_default=True, help="How often NEW may be rejected wrongly.")
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000_000), default=10_000, show_default=True, help="Encounters at most."
+)
+@click.option(
+    "--opening-plies", type=click.IntRange(0, 1000), default=2, show_default=True, help="Random actions first."
+)
+@click.option("--seconds", type=click.FloatRange(0.001, 86400), default=1.0, show_default=True, help="For each action.")
+@click.option("--rng-seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Everything random.")
+@click.option("--workers", type=click.IntRange(1, 1024), help="Matches at a time [default: one for each core].")
+@click.option("--new-args", default="", help="Arguments for NEW, in one text.")
+@click.option("--old-args", default="", help="Arguments for OLD, in one text.")
+@click.option("--name", help="What to call it in the store [default: made from the bots' names].")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
+@click.option("--json", "as_json", is_flag=True, help="The verdict as JSON.")
+@home_option
+def command(
+    new: str,
+    old: str,
+    game: str,
+    options: tuple[str, ...],
+    elo0: float,
+    elo1: float,
+    alpha: float,
+    beta: float,
+    limit: int,
+    opening_plies: int,
+    seconds: float,
+    rng_seed: int,
+    workers: int | None,
+    new_args: str,
+    old_args: str,
+    name: str | None,
+    quiet: bool,
+    as_json: bool,
+    home: str | None,
+) -> int:
+    """Play NEW against OLD until it is clear whether NEW is better, and not longer.
+
+    A sequential test on encounters: one opening played in all seat rotations. It stops when the log-likelihood ratio
+    leaves its bounds. The same command goes on where it stopped.
+
+    Exit codes: 0 NEW is accepted, 1 it is rejected, 3 undecided at the limit; 2 wrong use, 130 interrupted.
+    """
+    from arena.cli.progress import make_progress
+    from arena.ratings.sequential import Hypotheses
+    from arena.records import TimeControl
+    from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.comparison import compared, comparison_definition
+    from arena.tournament.director import run_tournament
+
+    hypotheses = Hypotheses(elo0, elo1, alpha, beta)
+    for text in (new, old):
+        if text == "human":
+            raise UsageError(f"bot {text!r}: a comparison takes hundreds of matches; accepted are programs")
+    new_bot, old_bot = (find_bots([text], home, args)[0] for text, args in ((new, new_args), (old, old_args)))
+    definition = comparison_definition(
+        new_bot,
+        old_bot,
+        game,
+        parse_options(game, options),
+        hypotheses,
+        name=name,
+        limit=limit,
+        opening_plies=opening_plies,
+        time_control=TimeControl(per_action_seconds=seconds),
+        rng_seed=rng_seed,
+        workers=workers,
+    )
+    warn_of_weak_isolation(definition.isolation)
+    with ArenaHome(home) as arena_home:
+        display = make_progress(definition, quiet=quiet)
+        try:
+            with display:
+                progress = run_tournament(
+                    definition,
+                    arena_home.store,
+                    log_path=arena_home.log_path(definition.name),
+                    listener=display.update,
+                )
+        except KeyboardInterrupt:
+            click.echo("Stopped. The same command goes on where it stopped.", err=True)
+            return INTERRUPTED
+        found = compared(arena_home.store, arena_home.store.tournament(definition.name))
+    names = tuple(definition.shown_names.values())
+    click.echo(json.dumps(_as_json(found, names), indent=2) if as_json else _as_text(found, names))
+    for match, reason in sorted(progress.given_up.items()):
+        click.echo(f"arena: match {match} has no result after several tries: {reason}", err=True)
+    return CODES[found.verdict.decision]
+
+
+def _as_text(found: Compared, names: tuple[str, ...]) -> str:
+    from arena.tournament.tables import percent_text
+
+    evidence, tested = found.verdict.evidence, found.hypotheses
+    low, high = tested.bounds
+    elo, least, most = evidence.elo
+    seen = ", ".join(f"{100 * score:g} %: {often}" for score, often in sorted(found.verdict.scores.items()))
+    new, old = map(printable, names)
+    ends = {
+        "accepted": f"accepted: {new} is better than {old} (Elo {tested.elo1:g} rather than {tested.elo0:g})",
+        "rejected": f"rejected: {new} is not better than {old} (Elo {tested.elo0:g} rather than {tested.elo1:g})",
+        "open": "undecided: the limit of encounters was reached first",
+    }
+    lines = [
+        f"{new} against {old}: {evidence.encounters} encounters of {found.players} matches, "
+        f"{100 * evidence.score:.1f} % of the points",
+        f"scores  {seen or 'none'}",
+        f"Elo     {elo:+.1f} [{least:+.1f}, {most:+.1f}] at 95 %",
+        f"LOS     {percent_text(evidence.los)}",
+        f"LLR     {evidence.llr:.2f} in ({low:.2f}, {high:.2f}); Elo {tested.elo0:g} against {tested.elo1:g},"
+        f" alpha {tested.alpha:g}, beta {tested.beta:g}",
+    ]
+    if found.repeats:
+        lines.append(
+            f"{found.repeats} more encounters only repeated earlier ones and do not count: both bots always play the"
+            " same, and the openings have run out; try more --opening-plies"
+        )
+    return "\n".join([*lines, ends[found.verdict.decision]])
+
+
+def _as_json(found: Compared, names: tuple[str, ...]) -> dict[str, Any]:
+    evidence, tested = found.verdict.evidence, found.hypotheses
+    elo, least, most = (value if isfinite(value) else None for value in evidence.elo)
+    return {
+        "new": names[0],
+        "old": names[1],
+        "decision": "undecided" if found.verdict.decision == "open" else found.verdict.decision,
+        "encounters": evidence.encounters,
+        "repeats": found.repeats,
+        "score": evidence.score,
+        "elo": elo,
+        "elo_95": [least, most],
+        "los": evidence.los,
+        "llr": evidence.llr,
+        "bounds": list(tested.bounds),
+        "elo0": tested.elo0,
+        "elo1": tested.elo1,
+        "alpha": tested.alpha,
+        "beta": tested.beta,
+        "scores": [{"score": score, "encounters": often} for score, often in sorted(found.verdict.scores.items())],
+    }

@@ -1,0 +1,82 @@
+"""``arena stats``: what the numbers of a table rest on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.common import chosen_format, format_options, home_option, named_or_latest
+from arena.errors import UsageError
+from arena.report.tables import render_table
+
+if TYPE_CHECKING:
+    from arena.report.tables import Column, Row
+
+TABLES = ("games", "groups", "better", "nash", "times", "faults")
+
+
+@click.command("stats")
+@click.argument("tournament", required=False)
+@click.option("--game", help="Only the matches of this game.")
+@click.option("--table", type=click.Choice(TABLES), help="Only this table, in any format.")
+@format_options
+@home_option
+def command(
+    tournament: str | None, game: str | None, table: str | None, table_format: str, as_json: bool, home: str | None
+) -> None:
+    """Show what the numbers of TOURNAMENT (by default the latest) rest on.
+
+    For each game draws and the score of each seat, with 95 % intervals by a bootstrap over encounters; groups of bots
+    that can't be told apart; the probability that one bot is better than another; whether one number for each bot is
+    enough, with the cycles if not, and Nash averaging; agreement with Bradley-Terry; faults and time used.
+    """
+    from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.statistics import check_of, game_statistics
+    from arena.tournament.stats_tables import STATS_TITLES, stats_sentences, stats_tables
+    from arena.tournament.times import bot_times
+
+    table_format = chosen_format(table_format, as_json)
+    if table is None and table_format not in ("text", "json"):
+        raise UsageError(f"--format {table_format}: one table at a time; choose one with --table {'|'.join(TABLES)}")
+    with ArenaHome(home, must_exist=True) as arena_home:
+        stored = named_or_latest(arena_home, tournament)
+        arena_home.check_game(stored, game)
+        encounters = arena_home.store.encounters(stored, game)
+        standings = arena_home.standings(stored.name, game)
+        times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
+    check = check_of(encounters, standings)
+    found: dict[str, tuple[Sequence[Column], Sequence[Row]]] = stats_tables(
+        standings, game_statistics(encounters), check, times, for_people=table_format not in ("json", "csv")
+    )
+    if table is not None:
+        click.echo(render_table(*found[table], table_format))
+    elif table_format == "json":
+        click.echo(json.dumps(_everything(found, standings, check), indent=2))
+    else:
+        for name, (columns, rows) in found.items():
+            if rows and (name != "nash" or standings.consistency.is_flagged):
+                click.echo(f"{STATS_TITLES[name]}\n\n{render_table(columns, rows)}\n")
+        click.echo("\n".join(stats_sentences(standings, check)))
+
+
+def _everything(found: dict[str, Any], standings: Any, check: Any) -> dict[str, Any]:
+    tested = standings.consistency
+    tables = {
+        name: [{column.key: row[column.key] for column in columns} for row in rows]
+        for name, (columns, rows) in found.items()
+    }
+    return tables | {
+        "consistency": {
+            "phi": tested.phi,
+            "chance": tested.chance,
+            "cycles": [list(cycle) for cycle in tested.cycles],
+            "misleads": tested.is_flagged,
+        },
+        "bradley_terry": check.bradley_terry,
+        "bradley_terry_kendall": check.agreement,
+        "prior_width": standings.fitted.prior_width,
+        "draw_probability": standings.draw_probability,
+    }

@@ -1,0 +1,205 @@
+"""Is the new version better? A sequential test on encounters.
+
+The generalized sequential probability ratio test: after each encounter, the log-likelihood ratio (LLR) of two
+hypotheses about the mean score of an encounter, each with the most likely distribution of scores that has this mean
+(M. Van den Bergh, "A practical introduction to the GSPRT", as fishtest uses it). It makes no difference what scores an
+encounter can have: five for two players, more for more. With bounds log(beta / (1 - alpha)) and log((1 - beta) /
+alpha) the test errs at most about that often (Wald, "Sequential Analysis", 1947).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import exp, inf, log, log10, sqrt
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from arena.errors import UsageError
+from arena.ratings.truncation import Floats
+
+UNSEEN = 1e-3
+"""The weight of a score that has not occurred: all lost, or all won."""
+
+LEAST_ENCOUNTERS = 8
+"""Before that no verdict: the distribution of scores is not known at all."""
+
+CONFIDENCE_95 = 1.959964
+
+
+def score_of_elo(elo: float) -> float:
+    """Return the expected score of a bot that is ``elo`` Elo stronger."""
+    return 1.0 / (1.0 + exp(-elo * log(10.0) / 400.0))
+
+
+def elo_of_score(score: float) -> float:
+    """Return how much stronger in Elo a bot of this score is; infinite for 0 and 1."""
+    if score <= 0.0:
+        return -inf
+    if score >= 1.0:
+        return inf
+    return -400.0 * log10(1.0 / score - 1.0)
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """What is tested: H1 (at least ``elo1`` better) against H0 (at most ``elo0``).
+
+    Attributes:
+        elo0: Elo under H0.
+        elo1: Elo under H1.
+        alpha: how often H1 may be accepted though H0 is true.
+        beta: how often H0 may be accepted though H1 is true.
+    """
+
+    elo0: float = 0.0
+    elo1: float = 10.0
+    alpha: float = 0.05
+    beta: float = 0.05
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            UsageError: naming the value and what is accepted.
+        """
+        if not self.elo0 < self.elo1:
+            raise UsageError(f"elo1 = {self.elo1:g}: accepted is a number greater than elo0 = {self.elo0:g}")
+        for name, value in (("alpha", self.alpha), ("beta", self.beta)):
+            if not 0.0 < value < 0.5:
+                raise UsageError(f"{name} = {value:g}: accepted is a number between 0 and 0.5")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The LLR below which H0 is accepted, and above which H1 is."""
+        return log(self.beta / (1.0 - self.alpha)), log((1.0 - self.beta) / self.alpha)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What encounters say.
+
+    Attributes:
+        encounters: how many.
+        score: the mean of their scores, from 0 to 1.
+        error: its standard error.
+        llr: the log-likelihood ratio.
+    """
+
+    encounters: int
+    score: float
+    error: float
+    llr: float
+
+    @property
+    def los(self) -> float:
+        """The likelihood of superiority: the probability that the mean score is above one half."""
+        return float(ndtr((self.score - 0.5) / self.error)) if self.error > 0 else 0.5
+
+    @property
+    def elo(self) -> tuple[float, float, float]:
+        """The Elo difference with the ends of its 95 % interval."""
+        reach = CONFIDENCE_95 * self.error
+        return elo_of_score(self.score), elo_of_score(self.score - reach), elo_of_score(self.score + reach)
+
+
+def evidence(scores: Mapping[float, int], hypotheses: Hypotheses) -> Evidence:
+    """Return what counted scores of encounters say."""
+    number = sum(scores.values())
+    if not number:
+        return Evidence(0, 0.5, 0.0, 0.0)
+    values = sorted({0.0, 1.0, *scores})
+    weights = np.array([max(UNSEEN, scores.get(value, 0)) for value in values])
+    points = np.array(values)
+    share = weights / weights.sum()
+    mean = float(share @ points)
+    variance = float(share @ (points - mean) ** 2)
+    under = [_most_likely(points, share, score_of_elo(elo)) for elo in (hypotheses.elo0, hypotheses.elo1)]
+    llr = float(number * (share @ np.log(under[1] / under[0])))
+    return Evidence(number, mean, sqrt(variance / number), llr)
+
+
+def _most_likely(points: Floats, share: Floats, mean: float) -> Floats:
+    """Return the most likely distribution on ``points`` with this mean, given observed shares.
+
+    It is share / (1 + t (points - mean)) for the t that makes it a distribution of that mean (Owen, "Empirical
+    Likelihood", 2001, section 2.4).
+    """
+    off = points - mean
+    low, high = -1.0 / off.max(), -1.0 / off.min()
+    inset = 1e-9 * (high - low)
+    root = brentq(lambda t: float((share * off / (1.0 + t * off)).sum()), low + inset, high - inset, xtol=1e-14)
+    return np.asarray(share / (1.0 + root * off))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a test stands.
+
+    Attributes:
+        decision: "accepted" (H1), "rejected" (H0 is accepted), or "open".
+        evidence: at the decision, or of everything while it is open.
+        scores: how often an encounter ended with which score, up to there.
+    """
+
+    decision: str
+    evidence: Evidence
+    scores: dict[float, int]
+
+
+class SequentialTest:
+    """A test on its way. Scores are to be added in the order of the schedule.
+
+    Short matches finish early; taking results in the order they come in would favour what goes with short matches.
+    """
+
+    def __init__(self, hypotheses: Hypotheses) -> None:
+        self._hypotheses = hypotheses
+        self._counted: Counter[float] = Counter()
+        self._decision = "open"
+
+    def add(self, score: float) -> None:
+        """Take the score of the next encounter; after the decision it is not counted."""
+        if self._decision != "open":
+            return
+        self._counted[score] += 1
+        if self._counted.total() < LEAST_ENCOUNTERS:
+            return
+        low, high = self._hypotheses.bounds
+        llr = evidence(self._counted, self._hypotheses).llr
+        if llr >= high:
+            self._decision = "accepted"
+        elif llr <= low:
+            self._decision = "rejected"
+
+    @property
+    def verdict(self) -> Verdict:
+        """How it stands."""
+        return Verdict(self._decision, evidence(self._counted, self._hypotheses), dict(self._counted))
+
+
+def decide(scores: Iterable[float], hypotheses: Hypotheses) -> Verdict:
+    """Return the verdict of a whole test."""
+    test = SequentialTest(hypotheses)
+    for score in scores:
+        test.add(score)
+    return test.verdict
+
+
+def expected_encounters(score: float, variance: float, hypotheses: Hypotheses) -> tuple[float, float]:
+    """Return the probability that H1 is accepted and the mean number of encounters, if this is the true mean score.
+
+    The LLR is taken for a Brownian motion, as fishtest's calculator does (Wald's formulas).
+    """
+    low, high = hypotheses.bounds
+    s0, s1 = score_of_elo(hypotheses.elo0), score_of_elo(hypotheses.elo1)
+    drift = (s1 - s0) * (2 * score - s0 - s1) / (2 * variance)
+    spread = (s1 - s0) ** 2 / variance
+    h = 2 * drift / spread
+    if abs(h) < 1e-9:
+        return -low / (high - low), -low * high / spread
+    accepted = (exp(-h * low) - 1.0) / (exp(-h * low) - exp(-h * high))
+    return accepted, (accepted * high + (1.0 - accepted) * low) / drift

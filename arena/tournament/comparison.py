@@ -1,0 +1,98 @@
+"""Comparing two versions of a bot: the definition of such a tournament, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from arena.games import make_game
+from arena.ratings.sequential import Hypotheses, Verdict
+from arena.records import Bot, Limits, TimeControl
+from arena.store.store import Store
+from arena.store.values import StoredTournament
+from arena.tournament.definition import Definition, GameChoice, check_tournament_name
+from arena.tournament.formats import Comparison, Field
+from arena.tournament.rounds import meetings_by_round
+
+DEFAULT_LIMIT = 10_000
+"""Encounters after which a comparison ends undecided."""
+
+
+def comparison_definition(
+    new: Bot,
+    old: Bot,
+    game: str,
+    options: Mapping[str, Any],
+    hypotheses: Hypotheses,
+    *,
+    name: str | None = None,
+    limit: int = DEFAULT_LIMIT,
+    opening_plies: int = 2,
+    time_control: TimeControl = TimeControl(),  # noqa: B008 - an immutable value
+    rng_seed: int = 0,
+    workers: int | None = None,
+    isolation: str = "auto",
+) -> Definition:
+    """Return the tournament that compares two bots.
+
+    Two bots of the same name and version (one program with different arguments) are told apart as "new" and "old".
+
+    Raises:
+        UsageError: if the game or its options are wrong.
+        DefinitionError: if the name is.
+    """
+    rules = make_game(game, **options)
+    if new.label == old.label:
+        new, old = replace(new, name=f"{new.name} new"), replace(old, name=f"{old.name} old")
+    name = name if name is not None else f"{new.name} against {old.name} in {game}"[:64].strip()
+    check_tournament_name(name, "name")
+    settings = {
+        "elo0": hypotheses.elo0,
+        "elo1": hypotheses.elo1,
+        "alpha": hypotheses.alpha,
+        "beta": hypotheses.beta,
+    }
+    return Definition(
+        name,
+        (GameChoice(game, rules.options, rules.players),),
+        (new, old),
+        "comparison",
+        limit,
+        opening_plies,
+        time_control,
+        Limits(),
+        rng_seed,
+        isolation,
+        False,
+        workers,
+        settings,
+    )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What came of a comparison.
+
+    Attributes:
+        verdict: the decision with its evidence.
+        hypotheses: what was tested.
+        repeats: encounters that only repeated earlier ones and did not count.
+        players: in each match.
+    """
+
+    verdict: Verdict
+    hypotheses: Hypotheses
+    repeats: int
+    players: int
+
+
+def compared(store: Store, tournament: StoredTournament) -> Compared:
+    """Return how a comparison in the store stands."""
+    definition = tournament.definition
+    players = definition["games"][0]["players"]
+    field = Field(("new", "old"), players, definition["rng_seed"], definition["encounters"], definition["settings"])
+    course = Comparison(field)
+    for meetings in meetings_by_round(store.round_matches(tournament)):
+        course.take(meetings)
+    return Compared(course.verdict, course.hypotheses, course.repeats, players)

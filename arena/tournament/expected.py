@@ -1,0 +1,44 @@
+"""How long a schedule will take, from what matches of its kind have taken before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any
+
+from arena.store.store import Store
+from arena.tournament.definition import Definition
+
+LOOKED_AT = 2000
+"""Records of a game that are looked at, the latest tournaments first."""
+
+LEAST_SECONDS = 0.0003
+"""What a match costs beside its bots' thinking."""
+
+
+def seconds_a_match(store: Store, definition: Definition) -> dict[str, float]:
+    """Return the mean seconds of a match of each game of a tournament, for those that have been measured.
+
+    Measured are matches of the same game with the same options whose bots all take part.
+    """
+    labels = {bot.label for bot in definition.entrants}
+    found = {}
+    for choice in definition.games:
+        seconds = [
+            _seconds_of(record)
+            for record in islice(_latest(store, choice.game), LOOKED_AT)
+            if record["options"] == choice.options and labels.issuperset(record["bots"])
+        ]
+        if seconds:
+            found[choice.game] = sum(seconds) / len(seconds)
+    return found
+
+
+def _latest(store: Store, game: str) -> Iterable[dict[str, Any]]:
+    for tournament in reversed(store.tournaments()):
+        if game in tournament.games and tournament.recorded:
+            yield from islice(store.records(tournament, game), LOOKED_AT // 4)
+
+
+def _seconds_of(record: Mapping[str, Any]) -> float:
+    return LEAST_SECONDS + sum(seconds for seconds in record["wall_seconds"] if seconds is not None)

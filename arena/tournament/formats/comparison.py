@@ -1,0 +1,98 @@
+"""Comparison: one bot against another until a sequential test has decided; see ``arena/ratings/sequential.py``.
+
+1. Entrant 0 is the new version, entrant 1 the old one. With more than two players, the old one sits in all other seats.
+2. A round is a batch of encounters. They count in the order of the schedule, up to the one that decides.
+3. Where the two always play the same from an opening, a repeated encounter tells nothing new and does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.errors import DefinitionError
+from arena.ratings.sequential import Hypotheses, SequentialTest, Verdict
+from arena.tournament.formats.format import AdaptiveFormat, Field, MatchResult, Meeting, Round, points_of
+
+BATCH = 16
+"""Encounters in a round: enough to keep many workers busy, few enough that little is played in vain."""
+
+
+class Comparison(AdaptiveFormat):
+    """Encounters until there is a verdict, or ``field.encounters`` have been played."""
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
+        if field.entrants != 2:
+            raise DefinitionError(f"entrants: {field.entrants} of them, but a comparison is between 2")
+        self.hypotheses = Hypotheses(**field.settings)
+        self._played: list[tuple[MatchResult, ...]] = []
+        self._scores: list[float] = []
+        self._test = SequentialTest(self.hypotheses)
+
+    @property
+    def verdict(self) -> Verdict:
+        """How the test stands."""
+        return self._test.verdict
+
+    @property
+    def encounters_a_round(self) -> int:
+        """A batch."""
+        return BATCH
+
+    def expected_pairings(self) -> int:
+        """Return how many batches there are at most."""
+        return -(-self.field.encounters // BATCH)
+
+    def next_round(self) -> Round | None:
+        """Return one more batch, unless it is decided."""
+        if self.verdict.decision != "open" or len(self._played) >= self.field.encounters:
+            return None
+        return Round(((0, *[1] * (self.field.players - 1)),))
+
+    def take(self, meetings: Sequence[Meeting]) -> None:
+        """Count a batch."""
+        players = self.field.players
+        for meeting in meetings:
+            results = meeting.results
+            self._played += [results[k : k + players] for k in range(0, len(results), players)]
+        scores = [_score(results) for results in self._counted()]
+        if scores[: len(self._scores)] != self._scores:  # what looked like a repeat was none
+            self._scores, self._test = [], SequentialTest(self.hypotheses)
+        for score in scores[len(self._scores) :]:
+            self._test.add(score)
+        self._scores = scores
+
+    def _counted(self) -> list[tuple[MatchResult, ...]]:
+        """Return the encounters that count (3)."""
+        courses: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+        for results in self._played:
+            courses.setdefault(_starts(results), set()).add(tuple(result.course for result in results))
+        seen: set[tuple[str, ...]] = set()
+        counted = []
+        for results in self._played:
+            start = _starts(results)
+            if len(courses[start]) > 1 or start not in seen or not start[0]:
+                counted.append(results)
+            seen.add(start)
+        return counted
+
+    @property
+    def repeats(self) -> int:
+        """How many encounters only repeated earlier ones."""
+        return len(self._played) - len(self._counted())
+
+    def status(self) -> str:
+        """Return the LLR between its bounds, and what goes with it."""
+        found = self.verdict.evidence
+        low, high = self.hypotheses.bounds
+        return f"LLR {found.llr:.2f} ({low:.2f}, {high:.2f}), Elo {found.elo[0]:+.0f}, LOS {100 * found.los:.1f} %"
+
+
+def _starts(results: Sequence[MatchResult]) -> tuple[str, ...]:
+    return tuple(result.start for result in results)
+
+
+def _score(results: Sequence[MatchResult]) -> float:
+    """Return the new version's share of the points of an encounter."""
+    total = sum(points_of(result.ranks, result.seats.index(0)) for result in results)
+    return round(total / len(results), 9)

@@ -1,0 +1,194 @@
+"""The statistics of a tournament as columns and rows, and the sentences under them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.records import FAULT_KINDS
+from arena.report.tables import Column, Row
+from arena.tournament.standings import Standings
+from arena.tournament.statistics import Check, GameStatistics, Share
+from arena.tournament.tables import percent_text
+from arena.tournament.times import BotTimes
+
+STATS_TITLES = {
+    "games": "Games: draws and seats, with 95 % intervals",
+    "groups": "Groups: within one, nobody can be told apart from the first at 95 %",
+    "better": "The probability, in %, that the bot of the row is better than the bot of the column",
+    "nash": "Nash averaging: weight in the equilibrium, and payoff against it",
+    "times": "Time used",
+    "faults": "Faults by kind",
+}
+AGREES = 0.8
+
+_Table = tuple[list[Column], list[Row]]
+
+
+def stats_tables(
+    table: Standings,
+    games: Sequence[GameStatistics],
+    check: Check,
+    times: Sequence[BotTimes],
+    for_people: bool = True,
+) -> dict[str, _Table]:
+    """Return all tables by name, in the order they are shown.
+
+    Args:
+        table: the standings.
+        games: the statistics of each game.
+        check: the independent view.
+        times: of each bot; may be empty.
+        for_people: intervals as text; otherwise as JSON types.
+    """
+    return {
+        "games": _games(games, for_people),
+        "groups": _groups(table, for_people),
+        "better": _better(table),
+        "nash": _nash(table, check),
+        "times": _times(table, times),
+        "faults": _faults(table),
+    }
+
+
+def _share(share: Share, for_people: bool) -> object:
+    if for_people:
+        return f"{100 * share.value:.1f} [{100 * share.low:.1f}, {100 * share.high:.1f}]"
+    return {"value": share.value, "low": share.low, "high": share.high}
+
+
+def _games(games: Sequence[GameStatistics], for_people: bool) -> _Table:
+    seats = max((len(game.seats) for game in games), default=0)
+    columns = [
+        Column("game", "game", is_number=False),
+        Column("matches", "matches"),
+        Column("encounters", "encounters"),
+        Column("repeats", "repeats"),
+        Column("decisive_percent", "decisive %", 1),
+        Column("draws", "draws %"),
+        *(Column(f"seat_{seat}", f"seat {seat} %") for seat in range(seats)),
+    ]
+    rows: list[Row] = []
+    for game in games:
+        row: Row = {
+            "game": game.game,
+            "matches": game.matches,
+            "encounters": game.encounters,
+            "repeats": game.repeats,
+            "decisive_percent": 100 * game.decisive,
+            "draws": _share(game.draws, for_people),
+        }
+        for seat in range(seats):
+            row[f"seat_{seat}"] = _share(game.seats[seat], for_people) if seat < len(game.seats) else None
+        rows.append(row)
+    return columns, rows
+
+
+def _groups(table: Standings, for_people: bool) -> _Table:
+    members: dict[str, list[str]] = {}
+    for line in table.lines:
+        members.setdefault(line.group, []).append(line.bot)
+    columns = [Column("group", "group", is_number=False), Column("bots", "bots", is_number=False)]
+    rows: list[Row] = [
+        {"group": group, "bots": ", ".join(bots) if for_people else bots} for group, bots in members.items()
+    ]
+    return columns, rows
+
+
+def _better(table: Standings) -> _Table:
+    index = {bot: number for number, bot in enumerate(table.fitted.names)}
+    better = table.fitted.better()
+    columns = [Column("rank", "#"), Column("bot", "bot", is_number=False)]
+    columns += [Column(f"than_{number}", str(number), 1) for number in range(1, len(table.lines) + 1)]
+    rows: list[Row] = []
+    for number, (label, line) in enumerate(zip(table.labels, table.lines, strict=True), 1):
+        row: Row = {"rank": number, "bot": line.bot}
+        for other, rival in enumerate(table.labels, 1):
+            is_known = rival != label and label in index and rival in index
+            row[f"than_{other}"] = 100 * float(better[index[label], index[rival]]) if is_known else None
+        rows.append(row)
+    return columns, rows
+
+
+def _nash(table: Standings, check: Check) -> _Table:
+    columns = [
+        Column("bot", "bot", is_number=False),
+        Column("weight_percent", "weight %", 1),
+        Column("payoff_percent", "payoff %", 1),
+    ]
+    shown = dict(zip(table.labels, (line.bot for line in table.lines), strict=True))
+    order = sorted(check.nash, key=lambda bot: (-round(check.nash[bot][1], 6), -check.nash[bot][0], bot))
+    return columns, [
+        {
+            "bot": shown[bot],
+            "weight_percent": 100 * check.nash[bot][0],
+            "payoff_percent": 100 * check.nash[bot][1],
+        }
+        for bot in order
+    ]
+
+
+def _times(table: Standings, times: Sequence[BotTimes]) -> _Table:
+    columns = [
+        Column("bot", "bot", is_number=False),
+        Column("actions", "actions"),
+        Column("mean_ms", "mean ms", 3),
+        Column("p99_ms", "p99 ms", 3),
+        Column("longest_ms", "longest ms", 3),
+        Column("cpu_seconds", "CPU s", 2),
+        Column("off_turn_cpu_seconds", "off-turn CPU s", 2),
+    ]
+    shown = dict(zip(table.labels, (line.bot for line in table.lines), strict=True))
+    return columns, [
+        {
+            "bot": shown.get(line.bot, line.bot),
+            "actions": line.actions,
+            "mean_ms": _milli(line.mean_seconds),
+            "p99_ms": _milli(line.p99_seconds),
+            "longest_ms": _milli(line.longest_seconds),
+            "cpu_seconds": line.cpu_seconds,
+            "off_turn_cpu_seconds": line.off_turn_cpu_seconds,
+        }
+        for line in sorted(times, key=lambda line: line.bot)
+    ]
+
+
+def _milli(seconds: float | None) -> float | None:
+    return None if seconds is None else 1000 * seconds
+
+
+def _faults(table: Standings) -> _Table:
+    columns = [Column("bot", "bot", is_number=False), Column("matches", "matches")]
+    columns += [Column(kind, kind) for kind in FAULT_KINDS]
+    return columns, [
+        {"bot": line.bot, "matches": line.matches, **{kind: line.faults.get(kind, 0) for kind in FAULT_KINDS}}
+        for line in table.lines
+        if line.faults
+    ]
+
+
+def stats_sentences(table: Standings, check: Check) -> list[str]:
+    """Return what the tests found, in sentences."""
+    found = table.consistency
+    shown = dict(zip(table.labels, (line.bot for line in table.lines), strict=True))
+    sentences = []
+    if found.phi is not None:
+        chance = percent_text(found.chance)
+        sentences.append(
+            f"phi = {found.phi:.2f}: by chance alone it would be as large with probability {chance}; "
+            + (
+                "one number for each bot misleads here, and the crosstable or Nash averaging tell more."
+                if found.is_flagged
+                else "one number for each bot explains the results."
+            )
+        )
+    else:
+        sentences.append("There are too few encounters between the same bots to test for cycles.")
+    for cycle in found.cycles[:5]:
+        sentences.append(f"A cycle: {' > '.join(shown[bot] for bot in (*cycle, cycle[0]))}.")
+    if len(check.bradley_terry) > 1:
+        verdict = "as it should" if check.agreement >= AGREES else "which is little: look at the crosstable"
+        sentences.append(
+            "Bradley-Terry, fitted independently, agrees with the order by mu with Kendall's tau"
+            f" {check.agreement:.2f}, {verdict}."
+        )
+    return sentences

@@ -1,0 +1,159 @@
+"""The sequential test against Wald's formulas, an independent optimiser, and its own promise."""
+
+import random
+from math import exp, inf, log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from arena.errors import UsageError
+from arena.ratings.sequential import (
+    LEAST_ENCOUNTERS,
+    Hypotheses,
+    decide,
+    elo_of_score,
+    evidence,
+    expected_encounters,
+    score_of_elo,
+)
+
+
+def test_elo_is_the_logistic_scale():
+    """FIDE's and fishtest's: 400 Elo are odds of ten to one."""
+    assert score_of_elo(400) == pytest.approx(10 / 11)
+    assert score_of_elo(0) == 0.5
+    assert elo_of_score(score_of_elo(-37.5)) == pytest.approx(-37.5)
+    assert (elo_of_score(0.0), elo_of_score(1.0)) == (-inf, inf)
+
+
+def test_bounds_are_walds():
+    assert Hypotheses(0, 5, 0.05, 0.05).bounds == pytest.approx((-log(19), log(19)))
+    assert Hypotheses(0, 5, 0.05, 0.1).bounds == pytest.approx((log(0.1 / 0.95), log(0.9 / 0.05)))
+
+
+@given(st.integers(1, 500), st.integers(1, 500))
+def test_with_two_scores_it_is_walds_test_of_a_coin(won, lost):
+    """LLR = won log(s1/s0) + lost log((1 - s1)/(1 - s0)) (Wald 1947, chapter 5)."""
+    tested = Hypotheses(0, 40)
+    s0, s1 = score_of_elo(0), score_of_elo(40)
+    found = evidence({1.0: won, 0.0: lost}, tested)
+    assert found.llr == pytest.approx(won * log(s1 / s0) + lost * log((1 - s1) / (1 - s0)), rel=1e-6, abs=1e-6)
+
+
+def constrained_likelihood(values, counts, mean):
+    """The greatest log-likelihood of distributions with this mean, by a general optimiser."""
+    total = counts.sum()
+
+    def minus(logits):
+        p = np.exp(logits - logits.max())
+        p /= p.sum()
+        return -float(counts @ np.log(p)) / total
+
+    def off(logits):
+        p = np.exp(logits - logits.max())
+        return float(p @ values / p.sum()) - mean
+
+    start = np.log(counts / total)
+    found = minimize(minus, start, constraints={"type": "eq", "fun": off}, method="SLSQP", options={"ftol": 1e-14})
+    return -found.fun * total
+
+
+@pytest.mark.parametrize("counts", [(5, 20, 60, 30, 9), (1, 2, 3, 4, 5), (40, 10, 5, 10, 40)])
+def test_the_pentanomial_ratio_is_that_of_the_best_distributions(counts):
+    values = np.array([0, 0.25, 0.5, 0.75, 1.0])
+    tested = Hypotheses(-10, 25)
+    want = [constrained_likelihood(values, np.array(counts, float), score_of_elo(elo)) for elo in (-10, 25)]
+    found = evidence(dict(zip(values.tolist(), counts, strict=True)), tested)
+    assert found.llr == pytest.approx(want[1] - want[0], rel=1e-3, abs=1e-3)
+
+
+def test_los_and_the_interval_are_those_of_a_mean():
+    """25 won and 15 lost of 40: mean 0.625, standard error sqrt(0.625 * 0.375 / 40)."""
+    found = evidence({1.0: 25, 0.0: 15}, Hypotheses())
+    error = sqrt(0.625 * 0.375 / 40)
+    assert found.error == pytest.approx(error, rel=1e-3)
+    assert found.los == pytest.approx(
+        0.5 * (1 + np.vectorize(__import__("math").erf)(0.125 / error / sqrt(2))), abs=1e-3
+    )
+    elo, low, high = found.elo
+    assert elo == pytest.approx(elo_of_score(0.625))
+    assert low == pytest.approx(elo_of_score(0.625 - 1.959964 * error), rel=1e-2)
+    assert high == pytest.approx(elo_of_score(0.625 + 1.959964 * error), rel=1e-2)
+
+
+def test_swapping_the_bots_turns_the_ratio_around():
+    scores = {0.0: 3, 0.25: 10, 0.5: 30, 0.75: 20, 1.0: 4}
+    mirrored = {1 - score: often for score, often in scores.items()}
+    assert evidence(scores, Hypotheses(-5, 15)).llr == pytest.approx(-evidence(mirrored, Hypotheses(-15, 5)).llr)
+
+
+@pytest.mark.parametrize(("values", "says"), [((5, 5), "elo1 = 5: accepted is a number greater than elo0 = 5")])
+def test_hypotheses_that_are_none_are_refused(values, says):
+    with pytest.raises(UsageError, match=says):
+        Hypotheses(*values)
+    with pytest.raises(UsageError, match=r"alpha = 0.7: accepted is a number between 0 and 0.5"):
+        Hypotheses(alpha=0.7)
+    with pytest.raises(UsageError, match=r"beta = nan"):
+        Hypotheses(beta=float("nan"))
+
+
+def test_no_verdict_before_anything_is_known_and_none_after_the_verdict():
+    assert decide([1.0] * (LEAST_ENCOUNTERS - 1), Hypotheses(0, 400)).decision == "open"
+    won = decide([1.0] * 500, Hypotheses(0, 400))
+    assert won.decision == "accepted"
+    again = decide([1.0] * 500 + [0.0] * 500, Hypotheses(0, 400))
+    assert (again.decision, again.evidence) == (won.decision, won.evidence)
+    assert decide([], Hypotheses()).decision == "open"
+    assert decide([0.0] * 500, Hypotheses(0, 400)).decision == "rejected"
+
+
+def pentanomial(rng, elo, draw=0.4):
+    """The score of a pair of matches: each lost, drawn or won."""
+    mean = score_of_elo(elo)
+    win = mean - draw / 2
+    return sum(1.0 if (u := rng.random()) < win else 0.5 if u < win + draw else 0.0 for _ in range(2)) / 2
+
+
+@pytest.mark.parametrize(("elo", "decision"), [(0.0, "accepted"), (60.0, "rejected")])
+def test_it_errs_no_more_often_than_promised(elo, decision):
+    """400 tests with alpha = beta = 5 %: at 99.9 %, a promise kept is broken at most 36 times in them."""
+    tested = Hypotheses(0, 60)
+    rng = random.Random(f"errors {elo}")
+    wrong = sum(decide((pentanomial(rng, elo) for _ in range(2000)), tested).decision == decision for _ in range(400))
+    assert wrong <= 36
+
+
+def test_the_mean_length_is_what_walds_formulas_say():
+    """Between and at the hypotheses, within the overshoot of the bounds."""
+    tested = Hypotheses(0, 50)
+    for elo in (0.0, 25.0, 50.0):
+        rng = random.Random(f"length {elo}")
+        verdicts = [decide((pentanomial(rng, elo) for _ in range(5000)), tested) for _ in range(150)]
+        mean = sum(verdict.evidence.encounters for verdict in verdicts) / len(verdicts)
+        score = score_of_elo(elo)
+        variance = (0.6 - (2 * score - 1) ** 2) / 8
+        accepted, expected = expected_encounters(score, variance, tested)
+        assert mean == pytest.approx(expected, rel=0.2)
+        assert sum(v.decision == "accepted" for v in verdicts) / 150 == pytest.approx(accepted, abs=0.13)
+
+
+def test_walds_formulas_at_the_hypotheses_give_alpha_and_beta():
+    tested = Hypotheses(0, 30, 0.05, 0.1)
+    assert expected_encounters(score_of_elo(0), 0.1, tested)[0] == pytest.approx(0.05, abs=0.005)
+    assert expected_encounters(score_of_elo(30), 0.1, tested)[0] == pytest.approx(0.9, abs=0.005)
+    middle = (score_of_elo(0) + score_of_elo(30)) / 2
+    near = expected_encounters(middle + 1e-7, 0.1, tested)
+    assert expected_encounters(middle, 0.1, tested) == pytest.approx(near, rel=1e-3)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from([0.0, 1 / 6, 1 / 3, 0.5, 2 / 3, 5 / 6, 1.0]), min_size=1, max_size=60))
+def test_any_scores_give_a_finite_ratio(scores):
+    counted = {score: scores.count(score) for score in scores}
+    found = evidence(counted, Hypotheses(0, 100))
+    assert abs(found.llr) < 1e6
+    assert 0 <= found.los <= 1
+    assert exp(-abs(found.llr)) >= 0
