@@ -14,6 +14,7 @@ from arena.report.tables import FORMATS, Column, Row, printable, render_table
 if TYPE_CHECKING:
     from arena.store.values import StoredTournament
     from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.formats import Place
     from arena.tournament.standings import Standings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -79,6 +80,13 @@ def warn_of_weak_isolation(wanted: str) -> None:
 def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str) -> None:
     """Print a table."""
     click.echo(render_table(columns, rows, table_format))
+
+
+def print_places(places: Sequence[tuple[str, Place]], table_format: str) -> None:
+    """Print the table of a format that ranks by itself."""
+    from arena.tournament.tables import places_table
+
+    print_table(*places_table(places), table_format)
 
 
 def print_standings(table: Standings, table_format: str) -> None:

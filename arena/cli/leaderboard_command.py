@@ -1,23 +1,63 @@
-"""``arena leaderboard``: the ratings of all bots of a game over all tournaments."""
+"""``arena leaderboard``: the ratings of all bots over all tournaments."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, print_standings
+from arena.cli.common import chosen_format, format_options, home_option, print_standings, print_table
+from arena.report.tables import Column
+
+if TYPE_CHECKING:
+    from arena.tournament.courses import Stage
+
+SHOWN_BOTS = 8
 
 
 @click.command("leaderboard")
-@click.argument("game")
+@click.argument("game", required=False)
+@click.option("--over-time", is_flag=True, help="The rating of each bot after each tournament.")
 @format_options
 @home_option
-def command(game: str, table_format: str, as_json: bool, home: str | None) -> None:
-    """Rate every bot that has played GAME, over all tournaments. A new version of a bot is a new player."""
+def command(game: str | None, over_time: bool, table_format: str, as_json: bool, home: str | None) -> None:
+    """Rate every bot that has played GAME, over all tournaments; without GAME, every bot in all games together.
+
+    A new version of a bot is a new player. A bot's rating over all games is that of all its matches together: it says
+    most where everybody plays the same games.
+    """
     from arena.games import find_game
     from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.courses import course_over_tournaments
 
-    find_game(game)
+    if game is not None:
+        find_game(game)
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
+        if over_time:
+            _print_course(course_over_tournaments(arena_home.store, game), table_format)
+            return
         table = arena_home.standings(game=game)
     print_standings(table, table_format)
+
+
+def _print_course(stages: list[Stage], table_format: str) -> None:
+    """Print mu after each tournament, a column for each bot, the best at the end first."""
+    bots = list(stages[-1].table.labels) if stages else []
+    shown = bots if table_format in ("json", "csv") else bots[:SHOWN_BOTS]
+    columns = [
+        Column("tournament", "after", is_number=False),
+        Column("at", "begun", is_number=False),
+        Column("matches", "matches"),
+        *(Column(bot, bot, 2) for bot in shown),
+    ]
+    rows = []
+    for stage in stages:
+        rated = dict(zip(stage.table.labels, stage.table.lines, strict=True))
+        mus = {bot: rated[bot].rating.mu if bot in rated else None for bot in shown}
+        at = stage.at if table_format == "json" else stage.at[:16].replace("T", " ")
+        rows.append({"tournament": stage.title, "at": at, "matches": stage.matches, **mus})
+    print_table(columns, rows, table_format)
+    if table_format == "text":
+        more = f" The best {len(shown)} of {len(bots)} bots; all with --format csv." if len(shown) < len(bots) else ""
+        click.echo(f"\nmu of each bot after each tournament.{more}")

@@ -13,6 +13,7 @@ from arena.cli.common import (
     chosen_format,
     format_options,
     home_option,
+    print_places,
     print_standings,
     warn_of_weak_isolation,
 )
@@ -49,6 +50,7 @@ def command(
     from arena.tournament.arena_home import ArenaHome
     from arena.tournament.definition import load_definition
     from arena.tournament.director import run_tournament
+    from arena.tournament.rounds import places_of
 
     table_format = chosen_format(table_format, as_json)
     if verbose:
@@ -76,6 +78,10 @@ def command(
             again = shlex.join(["arena", *sys.argv[1:]])
             click.echo(f"Stopped with {recorded} recorded. To go on: {again}", err=True)
             return INTERRUPTED
+        own = places_of(arena_home.store, arena_home.store.tournament(definition.name))
+        if own is not None and table_format == "text":
+            print_places(own, table_format)
+            click.echo()
         print_standings(arena_home.standings(definition.name), table_format)
         for match, reason in sorted(progress.given_up.items()):
             click.echo(f"arena: match {match} has no result after several tries: {reason}", err=True)

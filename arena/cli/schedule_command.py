@@ -24,14 +24,6 @@ MATCH_COLUMNS = [
     Column("bots", "seats", is_number=False),
     Column("opening", "opening", is_number=False),
 ]
-AUDIT_COLUMNS = [
-    Column("game", "game", is_number=False),
-    Column("kind", "balance", is_number=False),
-    Column("least", "least"),
-    Column("most", "most"),
-    Column("imbalance", "off by", 2),
-    Column("worst", "worst", is_number=False),
-]
 
 
 @click.command("schedule")
@@ -63,6 +55,7 @@ def command(
     from arena.tournament.expected import seconds_a_match
     from arena.tournament.rounds import is_adaptive
     from arena.tournament.schedule import schedule
+    from arena.tournament.tables import AUDIT_COLUMNS
 
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home) as arena_home:

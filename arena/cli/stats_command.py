@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,7 +47,7 @@ def command(
         standings = arena_home.standings(stored.name, game)
         times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
     check = check_of(encounters, standings)
-    found: dict[str, tuple[Sequence[Column], Sequence[Row]]] = stats_tables(
+    found: dict[str, tuple[list[Column], list[Row]]] = stats_tables(
         standings, game_statistics(encounters), check, times, for_people=table_format not in ("json", "csv")
     )
     if table is not None:
@@ -58,7 +57,8 @@ def command(
     else:
         for name, (columns, rows) in found.items():
             if rows and (name != "nash" or standings.consistency.is_flagged):
-                click.echo(f"{STATS_TITLES[name]}\n\n{render_table(columns, rows)}\n")
+                title, about = STATS_TITLES[name]
+                click.echo(f"{title}. {about}\n\n{render_table(columns, rows)}\n")
         click.echo("\n".join(stats_sentences(standings, check)))
 
 

@@ -26,10 +26,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from math import gcd
 from typing import Any, ClassVar, NamedTuple
 
 from arena.errors import IllegalActionError
+from arena.games.drawing import Drawing, Shape, board
 from arena.games.game import Game, refuse_when_over
 from arena.games.options import IntOption, Option
 from arena.games.squares import Square, draw_grid, format_square, parse_square, square_of
@@ -209,12 +211,8 @@ class Coprimality(Game[CoprimalityState]):
 
     def observation(self, state: CoprimalityState) -> dict[str, Any]:
         """Return ``{"path": [square of 1, of 2, …], "turn", "seat", "eliminated": […], "grids_used"}``."""
-        path: list[list[int]] = [[] for _ in range(state.numbers[state.here])]
-        for index, number in enumerate(state.numbers):
-            if number:
-                path[number - 1] = list(self._square(index))
         return {
-            "path": path,
+            "path": [list(self._square(index)) for index in self._path(state)],
             "turn": state.turn,
             "seat": state.seat,
             "eliminated": list(state.eliminated),
@@ -246,14 +244,35 @@ class Coprimality(Game[CoprimalityState]):
         x, y = action
         return format_square((x, y))
 
+    def drawing(self, state: CoprimalityState) -> Drawing:
+        """Draw the numbers as shapes, with the path they make."""
+        squares = [(index % self.size + 0.5, index // self.size + 0.5) for index in self._path(state)]
+        path: list[Shape] = [("line", *a, *b, "path") for a, b in pairwise(squares)]
+        numbers: list[Shape] = [
+            ("text", *square, 0.42, str(number), "text") for number, square in enumerate(squares, 1)
+        ]
+        shapes = (*board(self.size, self.size), *path, *numbers)
+        return Drawing(self.size, self.size, shapes, (self._note(state),))
+
+    def _path(self, state: CoprimalityState) -> list[int]:
+        """Return the indices of 1, 2, …."""
+        path = [0] * state.numbers[state.here]
+        for index, number in enumerate(state.numbers):
+            if number:
+                path[number - 1] = index
+        return path
+
     def render(self, state: CoprimalityState) -> str:
         """Draw the numbers and say who is in the game and what comes next."""
         rows = [
             [str(number) if number else "." for number in state.numbers[start : start + self.size]]
             for start in range(0, self.size * self.size, self.size)
         ]
+        return f"{draw_grid(rows)}\n{self._note(state)}"
+
+    def _note(self, state: CoprimalityState) -> str:
         left = [str(seat) for seat in range(self.players) if seat not in state.eliminated]
         note = f"seats in the game: {' '.join(left)}; grids used up: {state.grids_used}"
         if self.seat_to_act(state) is not None:
             note += f"; next is {state.numbers[state.here] + 1}, turn {state.turn} ends with {self._primes[state.turn]}"
-        return f"{draw_grid(rows)}\n{note}"
+        return note

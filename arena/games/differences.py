@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from arena.games.drawing import Drawing
 from arena.games.game import refuse_when_over
 from arena.games.options import ChoiceOption, Option
 from arena.games.permutation import (
@@ -30,6 +31,7 @@ from arena.games.permutation import (
     free_squares,
     inverse,
     known_steps,
+    marks_drawing,
     no_marks,
     place,
     size_option,
@@ -93,3 +95,7 @@ class Differences(PermutationGame[DifferencesState]):
     def render(self, state: DifferencesState) -> str:
         """Draw the marks."""
         return draw_marks(state.heights)
+
+    def drawing(self, state: DifferencesState) -> Drawing:
+        """Draw the marks as shapes."""
+        return marks_drawing(state.heights)

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from arena.errors import IllegalActionError, OptionError
+from arena.games.drawing import Drawing, text_drawing
 from arena.games.options import Option, checked_options
 
 StateT = TypeVar("StateT")
@@ -111,6 +112,10 @@ class Game(ABC, Generic[StateT]):
     @abstractmethod
     def render(self, state: StateT) -> str:
         """Return a drawing of the state, without colour, for a terminal."""
+
+    def drawing(self, state: StateT) -> Drawing:
+        """Return the state as shapes, for viewers that draw; by default the text board."""
+        return text_drawing(self.render(state).splitlines())
 
     def is_over(self, state: StateT) -> bool:
         """Tell whether the match has ended."""

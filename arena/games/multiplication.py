@@ -18,9 +18,11 @@ Actions are squares ``[x, y]``, listed by column from the left, then by row from
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 from arena.errors import IllegalActionError, OptionError
+from arena.games.drawing import Drawing, Shape
 from arena.games.game import refuse_when_over
 from arena.games.options import IntOption, Option
 from arena.games.permutation import (
@@ -29,6 +31,7 @@ from arena.games.permutation import (
     PermutationGame,
     draw_marks,
     free_squares,
+    marks_drawing,
     no_marks,
     place,
     size_option,
@@ -131,3 +134,16 @@ class Multiplication(PermutationGame[MultiplicationState]):
         """Draw the marks, with their numbers."""
         labels = {(x, state.heights[x - 1]): str(number) for number, x in enumerate(state.numbered, 1)}
         return draw_marks(state.heights, labels)
+
+    def drawing(self, state: MultiplicationState) -> Drawing:
+        """Draw the marks with their numbers, and each jump in the colour of the seat that scores it."""
+        heights = state.heights
+        jumps: list[Shape] = [
+            ("line", a - 0.5, heights[a - 1] - 0.5, b - 0.5, heights[b - 1] - 0.5, f"seat{jump % self.players}")
+            for jump, (a, b) in enumerate(pairwise(state.numbered))
+        ]
+        numbers: list[Shape] = [
+            ("text", x - 0.5, heights[x - 1] - 0.5, 0.4, str(number), "number")
+            for number, x in enumerate(state.numbered, 1)
+        ]
+        return marks_drawing(heights, [*jumps, *numbers])

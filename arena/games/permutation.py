@@ -8,10 +8,11 @@ permutation P; the columns read from the bottom row up are Q, the inverse of P.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from arena.errors import IllegalActionError
+from arena.games.drawing import Drawing, Shape, board
 from arena.games.game import Game, StateT
 from arena.games.options import IntOption
 from arena.games.squares import Square, draw_grid, format_square, parse_square, square_of
@@ -85,6 +86,13 @@ def draw_marks(heights: Heights, labels: Mapping[Square, str] | None = None) -> 
         if y:
             cells[y - 1][x - 1] = labels.get((x, y), "x")
     return draw_grid(cells)
+
+
+def marks_drawing(heights: Heights, extra: Iterable[Shape] = (), notes: tuple[str, ...] = ()) -> Drawing:
+    """Return the grid with its marks as shapes."""
+    size = len(heights)
+    marks: list[Shape] = [("disc", x - 0.5, y - 0.5, 0.34, "mark") for x, y in enumerate(heights, 1) if y]
+    return Drawing(size, size, (*board(size, size), *marks, *extra), notes)
 
 
 class PermutationGame(Game[StateT]):

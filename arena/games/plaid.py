@@ -26,6 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from arena.errors import IllegalActionError, OptionError
 from arena.games import surds
+from arena.games.drawing import Drawing, Shape
 from arena.games.game import Game, refuse_when_over
 from arena.games.options import IntOption, Option
 
@@ -154,6 +155,26 @@ class Plaid(Game[PlaidState]):
         """Return the text of a line."""
         direction, place = action
         return f"{direction}{place}"
+
+    def drawing(self, state: PlaidState) -> Drawing:
+        """Draw the sheet to scale: each rectangle in the colour of its seat, and the lines."""
+        scale = 12.0 / max(self.width, self.height)
+        columns = list(pairwise((0, *state.vertical, self.width)))
+        rows = list(pairwise((0, *state.horizontal, self.height)))[::-1]
+        corners = ((left, right, low, high) for low, high in rows for left, right in columns)
+        shapes: list[Shape] = [
+            (
+                "rect",
+                *(round(scale * value, 3) for value in (left, low, right - left, high - low)),
+                f"seat{number % self.players}",
+            )
+            for number, (left, right, low, high) in enumerate(corners)
+        ]
+        shapes += [("text", round(scale * x, 3), -0.4, 0.35, str(x), "label") for x in (0, *state.vertical, self.width)]
+        shapes += [
+            ("text", -0.5, round(scale * y, 3), 0.35, str(y), "label") for y in (0, *state.horizontal, self.height)
+        ]
+        return Drawing(scale * self.width, scale * self.height, tuple(shapes))
 
     def render(self, state: PlaidState) -> str:
         """Draw the sheet with the owner of each rectangle, and the places of the lines along its edges.

@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from arena.errors import IllegalActionError
+from arena.games.drawing import Drawing
 from arena.games.game import refuse_when_over
 from arena.games.options import ChoiceOption, Option
 from arena.games.permutation import (
@@ -33,6 +34,7 @@ from arena.games.permutation import (
     free_squares,
     inverse,
     known_steps,
+    marks_drawing,
     no_marks,
     place,
     size_option,
@@ -127,3 +129,10 @@ class Plusminus(PermutationGame[PlusminusState]):
             f"seat {seat} predicts {' '.join(signs) or 'nothing yet'}" for seat, signs in enumerate(state.predictions)
         )
         return f"{draw_marks(state.heights)}\n{lists}"
+
+    def drawing(self, state: PlusminusState) -> Drawing:
+        """Draw the marks as shapes; the lists beside them."""
+        lists = (
+            f"seat {seat} predicts {' '.join(signs) or 'nothing yet'}" for seat, signs in enumerate(state.predictions)
+        )
+        return marks_drawing(state.heights, notes=tuple(lists))

@@ -221,7 +221,7 @@ def _scores(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, joint: _Joint) 
         members, precision, pull = _together(said, joint.mean)
         if is_small:
             influence = precision @ joint.covariance[np.ix_(members, members)]
-            pull = np.linalg.solve(np.eye(len(members)) - influence, pull)
+            pull = np.asarray(np.linalg.solve(np.eye(len(members)) - influence, pull), dtype=np.float64)
         rows.append(np.full(len(members), row))
         columns.append(members)
         values.append(pull)

@@ -54,7 +54,7 @@ def render_table(columns: Sequence[Column], rows: Sequence[Row], table_format: s
         return json.dumps([{column.key: row[column.key] for column in columns} for row in rows], indent=2)
     if table_format == "csv":
         return _as_csv(columns, rows)
-    body = [[_shown(row[column.key], column) for column in columns] for row in rows]
+    body = [[shown(row[column.key], column) for column in columns] for row in rows]
     if table_format == "github":
         body = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in line] for line in body]
     return tabulate.tabulate(
@@ -66,7 +66,8 @@ def render_table(columns: Sequence[Column], rows: Sequence[Row], table_format: s
     )
 
 
-def _shown(value: Any, column: Column) -> str:
+def shown(value: Any, column: Column) -> str:
+    """Return a cell as people read it."""
     if value is None:
         return "-"
     if column.decimals is not None:

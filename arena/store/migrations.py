@@ -31,6 +31,7 @@ def _to_2(operations: Operations, connection: Connection) -> None:
     with operations.batch_alter_table("matches") as table:
         table.add_column(sa.Column("round", sa.Integer, nullable=False, server_default="1"))
     operations.create_index("matches_by_round", "matches", ["tournament_id", "round"])
+    operations.create_index("faults_by_bot", "faults", ["bot"])
     with operations.batch_alter_table("records") as table:
         table.add_column(sa.Column("encounter", sa.Integer, nullable=False, server_default="0"))
     connection.execute(

@@ -68,6 +68,7 @@ faults = Table(
     Column("game", String(200), nullable=False),
     Column("bot", String(140), nullable=False),
     Column("kind", String(16), nullable=False),
+    Index("faults_by_bot", "bot"),
 )
 
 voids = Table(

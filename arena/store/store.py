@@ -20,7 +20,7 @@ from arena.store.lock import DirectorLock, FileLock, ServerLock
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import SCHEMA_VERSION, bots, faults, matches, meta, metadata, records, tournaments, voids
 from arena.store.statements import CHUNK_ROWS, insert_lines, insert_records, narrowed, scheduled_match
-from arena.store.values import EncounterCount, MatchOutcome, RoundMatch, StoredBot, StoredTournament
+from arena.store.values import EncounterCount, MatchOutcome, RoundMatch, StoredBot, StoredFault, StoredTournament
 
 
 def _now() -> str:
@@ -223,10 +223,20 @@ class Store:
         query = select(voids.c.match, voids.c.reason).where(voids.c.tournament_id == tournament.number)
         return [(match, reason) for match, reason in self._rows(query.order_by(voids.c.id))]
 
-    def encounters(self, tournament: StoredTournament | None = None, game: str | None = None) -> list[EncounterCount]:
-        """Count how the encounters of a tournament went, or of all, and of one game, or of all.
+    def encounters(
+        self,
+        tournament: StoredTournament | None = None,
+        game: str | None = None,
+        last_encounter: int | None = None,
+        last_tournament: int | None = None,
+    ) -> list[EncounterCount]:
+        """Count how encounters went: those that went alike are one line, however many there are.
 
-        Encounters that went alike are one line, however many there are.
+        Args:
+            tournament: only of this one; by default of all.
+            game: only of this one; by default of all.
+            last_encounter: only up to this one of each tournament.
+            last_tournament: only up to the tournament with this number.
         """
         same_start = (records.c.bots, records.c.start)
         order = (records.c.tournament_id, records.c.match)
@@ -236,6 +246,10 @@ class Store:
         columns = (records.c.game, records.c.bots, records.c.ranks)
         key = (records.c.tournament_id, records.c.encounter)
         query = narrowed(select(*key, *columns, varies | is_first), tournament, game).order_by(*order)
+        if last_encounter is not None:
+            query = query.where(records.c.encounter <= last_encounter)
+        if last_tournament is not None:
+            query = query.where(records.c.tournament_id <= last_tournament)
 
         def count(connection: Connection) -> Counter[tuple[tuple[str, str, str, bool], ...]]:
             rows = connection.execution_options(yield_per=10_000).execute(query)
@@ -281,6 +295,16 @@ class Store:
         for bot, kind, count in self._rows(query):
             counts.setdefault(bot, {})[kind] = count
         return counts
+
+    def faults_of(self, bot: str) -> list[StoredFault]:
+        """Return the faults of a bot (``name@version``), the latest first."""
+        query = (
+            select(tournaments.c.name, faults.c.match, faults.c.seat, faults.c.game, faults.c.kind)
+            .join(tournaments, tournaments.c.id == faults.c.tournament_id)
+            .where(faults.c.bot == bot)
+            .order_by(faults.c.tournament_id.desc(), faults.c.match.desc(), faults.c.seat)
+        )
+        return [StoredFault(*row) for row in self._rows(query)]
 
     def records(self, tournament: StoredTournament | None = None, game: str | None = None) -> Iterator[dict[str, Any]]:
         """Yield whole records by tournament and match, reading them piece by piece."""

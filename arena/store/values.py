@@ -90,6 +90,16 @@ class RoundMatch(NamedTuple):
     course: str
 
 
+class StoredFault(NamedTuple):
+    """A fault of a bot, and where it happened."""
+
+    tournament: str
+    match: int
+    seat: int
+    game: str
+    kind: str
+
+
 class StoredBot(NamedTuple):
     """A submitted bot."""
 

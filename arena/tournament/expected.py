@@ -41,4 +41,5 @@ def _latest(store: Store, game: str) -> Iterable[dict[str, Any]]:
 
 
 def _seconds_of(record: Mapping[str, Any]) -> float:
-    return LEAST_SECONDS + sum(seconds for seconds in record["wall_seconds"] if seconds is not None)
+    seconds: list[float] = [one for one in record["wall_seconds"] if one is not None]
+    return LEAST_SECONDS + sum(seconds)

@@ -217,7 +217,7 @@ def _rank(table: list[Standing]) -> None:
 
 
 def _tell_apart(table: list[Standing], labels: Sequence[str], fitted: FittedEncounters) -> None:
-    """Compare neighbours, and form groups: a group goes from its first bot down to the last that can't be told apart."""
+    """Compare neighbours, and form groups: from the first bot down to the last that can't be told apart from it."""
     index = {bot: number for number, bot in enumerate(fitted.names)}
     better = fitted.better()
 

@@ -12,13 +12,15 @@ from arena.tournament.tables import percent_text
 from arena.tournament.times import BotTimes
 
 STATS_TITLES = {
-    "games": "Games: draws and seats, with 95 % intervals",
-    "groups": "Groups: within one, nobody can be told apart from the first at 95 %",
-    "better": "The probability, in %, that the bot of the row is better than the bot of the column",
-    "nash": "Nash averaging: weight in the equilibrium, and payoff against it",
-    "times": "Time used",
-    "faults": "Faults by kind",
+    "games": ("Games", "Draws and the score of each seat, with 95 % intervals."),
+    "groups": ("Groups", "Within a group, nobody can be told apart from the first at 95 %."),
+    "better": ("Who is better", "The probability that the bot of the row is better than the bot of the column."),
+    "nash": ("Nash averaging", "The weight in the equilibrium, and the payoff against it."),
+    "times": ("Time used", "For an action, in milliseconds; and seconds of CPU time."),
+    "faults": ("Faults", "Forfeits by kind."),
 }
+"""The title of each table, and a sentence about it."""
+
 AGREES = 0.8
 
 _Table = tuple[list[Column], list[Row]]
@@ -43,7 +45,7 @@ def stats_tables(
     return {
         "games": _games(games, for_people),
         "groups": _groups(table, for_people),
-        "better": _better(table),
+        "better": _better(table, for_people),
         "nash": _nash(table, check),
         "times": _times(table, times),
         "faults": _faults(table),
@@ -94,17 +96,18 @@ def _groups(table: Standings, for_people: bool) -> _Table:
     return columns, rows
 
 
-def _better(table: Standings) -> _Table:
+def _better(table: Standings, for_people: bool) -> _Table:
     index = {bot: number for number, bot in enumerate(table.fitted.names)}
     better = table.fitted.better()
     columns = [Column("rank", "#"), Column("bot", "bot", is_number=False)]
-    columns += [Column(f"than_{number}", str(number), 1) for number in range(1, len(table.lines) + 1)]
+    columns += [Column(f"than_{number}", str(number)) for number in range(1, len(table.lines) + 1)]
     rows: list[Row] = []
     for number, (label, line) in enumerate(zip(table.labels, table.lines, strict=True), 1):
         row: Row = {"rank": number, "bot": line.bot}
         for other, rival in enumerate(table.labels, 1):
             is_known = rival != label and label in index and rival in index
-            row[f"than_{other}"] = 100 * float(better[index[label], index[rival]]) if is_known else None
+            chance = float(better[index[label], index[rival]]) if is_known else None
+            row[f"than_{other}"] = percent_text(chance) if for_people else chance
         rows.append(row)
     return columns, rows
 

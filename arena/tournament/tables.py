@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from arena.report.tables import Column, Row
+from arena.tournament.formats import Place
 from arena.tournament.standings import Standing, Standings
 
 MOST_PLACES = 8
 """Columns 1st, 2nd, … in games of more than two players; later places are not shown."""
+
+AUDIT_COLUMNS = [
+    Column("game", "game", is_number=False),
+    Column("kind", "balance", is_number=False),
+    Column("least", "least"),
+    Column("most", "most"),
+    Column("imbalance", "off by", 2),
+    Column("worst", "worst", is_number=False),
+]
+"""Of the audit of a schedule."""
 
 _ORDINALS = ("1st", "2nd", "3rd")
 
@@ -172,3 +183,30 @@ def crosstable_table(
             row[f"against_{column}"] = text if for_people else value
         rows.append(row)
     return columns, rows
+
+
+def places_table(places: Sequence[tuple[str, Place]]) -> tuple[list[Column], list[Row]]:
+    """Return the table of a format that ranks by itself, such as a Swiss.
+
+    Args:
+        places: the name shown and the place of each entrant.
+    """
+    keys = list(places[0][1].values) if places else []
+    columns = [Column("place", "place"), Column("bot", "bot", is_number=False)]
+    columns += [Column(_snake_case(key), key.replace("_", " "), _decimals(places, key)) for key in keys]
+    rows: list[Row] = [
+        {"place": place.place, "bot": name, **{_snake_case(key): place.values[key] for key in keys}}
+        for name, place in places
+    ]
+    return columns, rows
+
+
+def _snake_case(key: str) -> str:
+    return key.lower().replace("-", "_")
+
+
+def _decimals(places: Sequence[tuple[str, Place]], key: str) -> int | None:
+    values = [place.values[key] for _, place in places]
+    if all(float(value).is_integer() for value in values):
+        return 0 if any(isinstance(value, float) for value in values) else None
+    return 2 if any(4 * value % 2 for value in values) else 1

@@ -130,7 +130,7 @@ def test_chosen_groups_differ_and_are_balanced(entrants, players, wanted, seed):
 
 
 def test_chosen_groups_meet_as_equally_as_a_block_design():
-    """Nine entrants in twelve groups of three: in the affine plane of order 3 every pair meets once; ours comes near."""
+    """Nine entrants, twelve groups of three: in the affine plane of order 3 every pair meets once; ours comes near."""
     met = Counter(pair for group in balanced_groups(9, 3, 12, 1) for pair in combinations(group, 2))
     assert max(met.values()) <= 2
     assert sum(met[pair] == 0 for pair in combinations(range(9), 2)) <= 8

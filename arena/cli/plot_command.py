@@ -1,0 +1,50 @@
+"""``arena plot``: pictures of a tournament."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from arena.cli.common import home_option, named_or_latest
+from arena.errors import UsageError
+
+KINDS = ("ratings", "course", "crosstable", "seats", "times")
+
+
+@click.command("plot")
+@click.argument("tournament", required=False)
+@click.option("--kind", type=click.Choice(KINDS), help="Only this one [default: all five].")
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="A .png or .svg file, or a directory for all.")
+@click.option("--game", help="Only the matches of this game.")
+@home_option
+def command(tournament: str | None, kind: str | None, output: Path | None, game: str | None, home: str | None) -> None:
+    """Draw TOURNAMENT (by default the latest): ratings with intervals, their course, the crosstable, seats, and times.
+
+    Needs the extra `plots` (matplotlib).
+    """
+    from arena.report.plots import rendered
+    from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.pictures import tournament_plot
+
+    if kind is not None and output is not None and output.suffix not in (".png", ".svg"):
+        raise UsageError(f"--output {str(output)!r}: accepted are names that end in .png or .svg")
+    with ArenaHome(home, must_exist=True) as arena_home:
+        stored = named_or_latest(arena_home, tournament)
+        arena_home.check_game(stored, game)
+        for one in KINDS if kind is None else (kind,):
+            path = _path(stored.name, one, output, is_all=kind is None)
+            figure = tournament_plot(arena_home, stored, one, game)
+            data = rendered(figure, path.suffix[1:])
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+            except OSError as error:
+                raise UsageError(f"--output {str(path)!r}: can't be written: {error.strerror}") from error
+            click.echo(str(path))
+
+
+def _path(name: str, kind: str, output: Path | None, is_all: bool) -> Path:
+    if output is not None and not is_all:
+        return output
+    return (output or Path(f"{name}-plots")) / f"{kind}.svg"

@@ -1,0 +1,39 @@
+"""``arena report``: a tournament as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from arena.cli.common import home_option, named_or_latest
+from arena.errors import UsageError
+
+
+@click.command("report")
+@click.argument("tournament", required=False)
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="The file [default: TOURNAMENT.html].")
+@click.option(
+    "--matches", type=click.IntRange(0, 100_000), default=5000, show_default=True, help="Matches to replay, at most."
+)
+@home_option
+def command(tournament: str | None, output: Path | None, matches: int, home: str | None) -> None:
+    """Write TOURNAMENT (by default the latest) as one HTML file that needs nothing else.
+
+    Standings, plots, crosstable, statistics, the audit of the schedule, and every match to step through. It can be
+    opened from the disk, mailed, or put on any web server. Plots need the extra `plots`.
+    """
+    from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.reporting import tournament_page
+
+    with ArenaHome(home, must_exist=True) as arena_home:
+        stored = named_or_latest(arena_home, tournament)
+        page, has_plots = tournament_page(arena_home, stored, matches)
+    path = output or Path(f"{stored.name}.html")
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output {str(path)!r}: can't be written: {error.strerror}") from error
+    if not has_plots:
+        click.echo("arena: without plots; for them: pip install 'grid-arena[plots]'", err=True)
+    click.echo(f"{path}: {len(page.encode()) / 1e6:.1f} MB")

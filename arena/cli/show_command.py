@@ -1,0 +1,131 @@
+"""``arena show``: a bot's page."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.common import home_option
+from arena.report.tables import Column, printable, render_table
+
+if TYPE_CHECKING:
+    from arena.tournament.bot_page import BotPage
+
+SHOWN_RIVALS = 5
+
+COURSE_COLUMNS = [
+    Column("game", "game", is_number=False),
+    Column("tournament", "after", is_number=False),
+    Column("at", "begun", is_number=False),
+    Column("rank", "rank", is_number=False),
+    Column("mu", "mu", 2),
+    Column("margin_95", "± 95 %", 2),
+    Column("exposure", "exposure", 2),
+    Column("matches", "matches"),
+    Column("score_percent", "score %", 1),
+]
+RIVAL_COLUMNS = [
+    Column("rival", "rival", is_number=False),
+    Column("score_percent", "score %", 1),
+    Column("margin_percent", "± 95 %", 1),
+    Column("encounters", "encounters"),
+]
+FAULT_COLUMNS = [
+    Column("kind", "kind", is_number=False),
+    Column("tournament", "tournament", is_number=False),
+    Column("match", "match"),
+    Column("game", "game", is_number=False),
+    Column("repro", "see it again", is_number=False),
+]
+
+
+@click.command("show")
+@click.argument("bot")
+@click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
+@home_option
+def command(bot: str, as_json: bool, home: str | None) -> None:
+    """Show what is known of BOT, a name (all its versions) or name@version.
+
+    Its rating after each tournament it took part in, game by game; the rivals it does best and worst against; its latest
+    faults, each with the command that leads it there again.
+    """
+    from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.bot_page import bot_page, known_bots, labels_of
+
+    with ArenaHome(home, must_exist=True) as arena_home:
+        labels = labels_of(bot, known_bots(arena_home.store.tournaments()))
+        pages = [bot_page(arena_home.store, label) for label in labels]
+    if as_json:
+        click.echo(json.dumps([_as_json(page) for page in pages], indent=2))
+        return
+    click.echo("\n\n".join(_as_text(page) for page in pages))
+
+
+def _course_rows(page: BotPage) -> list[dict[str, Any]]:
+    return [
+        {
+            "game": point.game,
+            "tournament": point.tournament,
+            "at": point.at[:16].replace("T", " "),
+            "rank": f"{point.standing.rank} of {point.bots}",
+            "mu": point.standing.rating.mu,
+            "margin_95": point.standing.margin,
+            "exposure": point.standing.rating.exposure,
+            "matches": point.standing.matches,
+            "score_percent": None if point.standing.score_share is None else 100 * point.standing.score_share,
+        }
+        for point in page.course
+    ]
+
+
+def _rival_rows(page: BotPage) -> list[dict[str, Any]]:
+    return [
+        {
+            "rival": rival.rival,
+            "score_percent": 100 * rival.score,
+            "margin_percent": 100 * rival.margin,
+            "encounters": rival.encounters,
+        }
+        for rival in page.rivals
+    ]
+
+
+def _fault_rows(page: BotPage) -> list[dict[str, Any]]:
+    return [
+        {
+            "kind": fault.kind,
+            "tournament": fault.tournament,
+            "match": fault.match,
+            "game": fault.game,
+            "repro": f"arena repro {fault.tournament}/{fault.match}",
+        }
+        for fault in page.faults
+    ]
+
+
+def _as_json(page: BotPage) -> dict[str, Any]:
+    return {
+        "bot": page.label,
+        "course": _course_rows(page),
+        "rivals": _rival_rows(page),
+        "faults": _fault_rows(page),
+        "fault_count": page.fault_count,
+    }
+
+
+def _as_text(page: BotPage) -> str:
+    parts = [printable(page.label), render_table(COURSE_COLUMNS, _course_rows(page))]
+    rivals = _rival_rows(page)
+    if len(rivals) > 2 * SHOWN_RIVALS:
+        parts.append("Does best against\n\n" + render_table(RIVAL_COLUMNS, rivals[:SHOWN_RIVALS]))
+        parts.append("Does worst against\n\n" + render_table(RIVAL_COLUMNS, rivals[: -SHOWN_RIVALS - 1 : -1]))
+    elif rivals:
+        parts.append("Against its rivals, the best first\n\n" + render_table(RIVAL_COLUMNS, rivals))
+    if page.faults:
+        title = f"Faults: {page.fault_count}, the latest first"
+        parts.append(f"{title}\n\n{render_table(FAULT_COLUMNS, _fault_rows(page))}")
+    else:
+        parts.append("No faults.")
+    return "\n\n".join(parts)

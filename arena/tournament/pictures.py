@@ -1,0 +1,81 @@
+"""From a tournament in the store to its plots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from arena.report import plots
+from arena.store.values import StoredTournament
+from arena.tournament.arena_home import ArenaHome
+from arena.tournament.courses import course_of_tournament
+from arena.tournament.standings import Standings, crosstable
+from arena.tournament.times import bot_times
+
+MOST_COURSES = 24
+
+
+def tournament_plot(home: ArenaHome, tournament: StoredTournament, kind: str, game: str | None = None) -> Any:
+    """Return a plot of a tournament.
+
+    Args:
+        home: where it is.
+        tournament: the tournament.
+        kind: one of ``PLOTS``.
+        game: only of this game.
+    """
+    return PLOTS[kind](home, tournament, home.standings(tournament.name, game), game)
+
+
+def _ratings(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | None) -> Any:
+    lines = table.lines
+    return plots.ratings_plot(
+        [line.bot for line in lines], [line.rating.mu for line in lines], [line.margin for line in lines]
+    )
+
+
+def _course(home: ArenaHome, tournament: StoredTournament, table: Standings, _: str | None) -> Any:
+    stages = course_of_tournament(home.store, tournament)
+    courses: dict[str, list[tuple[float, float]]] = {line.bot: [] for line in table.lines[:MOST_COURSES]}
+    shown = dict(zip(table.labels, (line.bot for line in table.lines), strict=True))
+    for stage in stages:
+        for label, line in zip(stage.table.labels, stage.table.lines, strict=True):
+            if shown.get(label) in courses:
+                courses[shown[label]].append((stage.matches, line.rating.mu))
+    return plots.course_plot(courses)
+
+
+def _crosstable(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None) -> Any:
+    cells = crosstable(home.store.encounters(tournament, game))
+    shares = [[_share(cells.get((a, b))) for b in table.labels] for a in table.labels]
+    return plots.heat_map([line.bot for line in table.lines], shares)
+
+
+def _share(cell: tuple[float, int] | None) -> float | None:
+    return None if cell is None else cell[0] / cell[1]
+
+
+def _seats(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | None) -> Any:
+    shares: Sequence[Sequence[float | None]] = [
+        [line.seat_share(seat) for seat in range(len(line.seat_matches))] for line in table.lines
+    ]
+    return plots.seats_plot([line.bot for line in table.lines], shares)
+
+
+def _times(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None) -> Any:
+    times = {line.bot: line for line in bot_times(home.store.records(tournament, game))}
+    used = [times.get(label) for label in table.labels]
+    return plots.times_plot(
+        [line.bot for line in table.lines],
+        [line.mean_seconds if line else None for line in used],
+        [line.p99_seconds if line else None for line in used],
+    )
+
+
+PLOTS: Mapping[str, Callable[[ArenaHome, StoredTournament, Standings, str | None], Any]] = {
+    "ratings": _ratings,
+    "course": _course,
+    "crosstable": _crosstable,
+    "seats": _seats,
+    "times": _times,
+}

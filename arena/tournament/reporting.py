@@ -1,0 +1,193 @@
+"""From a tournament in the store to its report: one HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from itertools import islice
+from typing import Any
+
+from arena.errors import UsageError
+from arena.match.replay import states_of
+from arena.report.html_page import Section, frames_of, html_page
+from arena.report.tables import printable
+from arena.store.values import StoredTournament
+from arena.tournament.arena_home import ArenaHome
+from arena.tournament.audit import audit
+from arena.tournament.definition import shown_names
+from arena.tournament.rounds import places_of
+from arena.tournament.standings import Standings, crosstable
+from arena.tournament.statistics import check_of, game_statistics
+from arena.tournament.stats_tables import STATS_TITLES, stats_sentences, stats_tables
+from arena.tournament.tables import (
+    AUDIT_COLUMNS,
+    crosstable_table,
+    places_table,
+    standings_columns,
+    standings_footer,
+    standings_rows,
+)
+from arena.tournament.times import bot_times
+
+CAPTIONS = {
+    "ratings": "Ratings with 95 % intervals",
+    "course": "Ratings over matches",
+    "crosstable": "Score against each rival",
+    "seats": "Score in each seat",
+    "times": "Time used for an action",
+}
+
+
+def tournament_page(home: ArenaHome, tournament: StoredTournament, most_matches: int) -> tuple[str, bool]:
+    """Return the report of a tournament, and whether it has plots (they need an extra).
+
+    Args:
+        home: where the tournament is.
+        tournament: the tournament.
+        most_matches: how many matches can be replayed in it, from the first one on.
+    """
+    table = home.standings(tournament.name)
+    pictures = _pictures(home, tournament)
+    sections = [_standings_section(home, tournament, table)]
+    if pictures:
+        sections.append(Section("Plots", pictures=pictures))
+    sections += _statistics_sections(home, tournament, table)
+    sections.append(_audit_section(home, tournament))
+    names = shown_names(tournament.entrants)
+    records = list(islice(home.store.records(tournament), most_matches))
+    page = html_page(
+        tournament.name,
+        _subtitle(tournament),
+        sections,
+        [_index_line(record, names) for record in records],
+        [match_frames(record, names) for record in records],
+        _about(len(records), tournament.recorded),
+    )
+    return page, bool(pictures)
+
+
+def _subtitle(tournament: StoredTournament) -> str:
+    definition = tournament.definition
+    games = ", ".join(
+        f"{choice['game']} ({', '.join(f'{key} {value}' for key, value in choice['options'].items())})"
+        for choice in definition["games"]
+    )
+    return (
+        f"{definition['format']} of {len(definition['entrants'])} bots in {games};"
+        f" {tournament.recorded} of {tournament.scheduled} matches, begun {tournament.created_at}"
+    )
+
+
+def _about(included: int, recorded: int) -> str:
+    if included == recorded:
+        return f"All {recorded} matches can be replayed: choose one in the list; arrow keys step, space plays."
+    return (
+        f"The first {included} of {recorded} matches can be replayed here; arena report --matches N includes more, and"
+        " arena replay shows any."
+    )
+
+
+def _standings_section(home: ArenaHome, tournament: StoredTournament, table: Standings) -> Section:
+    columns, rows = standings_columns(table), standings_rows(table)
+    found = places_of(home.store, tournament)
+    if found is not None:
+        own_columns, own_rows = places_table(found)
+        places = {row["bot"]: row["place"] for row in own_rows}
+        columns = [own_columns[0], *columns]
+        rows = sorted(
+            ({**row, "place": places[row["bot"]]} for row in rows), key=lambda row: (row["place"], row["rank"])
+        )
+    return Section("Standings", columns, rows, standings_footer(table))
+
+
+def _pictures(home: ArenaHome, tournament: StoredTournament) -> list[tuple[str, str]]:
+    try:
+        from arena.report.plots import rendered
+        from arena.tournament.pictures import PLOTS, tournament_plot
+    except UsageError:
+        return []
+    return [
+        (rendered(tournament_plot(home, tournament, kind), "svg", for_page=True).decode(), CAPTIONS[kind])
+        for kind in PLOTS
+    ]
+
+
+def _statistics_sections(home: ArenaHome, tournament: StoredTournament, table: Standings) -> list[Section]:
+    encounters = home.store.encounters(tournament)
+    bots = [(label, line.bot) for label, line in zip(table.labels, table.lines, strict=True)]
+    sections = [Section("Crosstable", *crosstable_table(crosstable(encounters), bots), "Points / matches.")]
+    check = check_of(encounters, table)
+    times = bot_times(home.store.records(tournament))
+    for name, (columns, rows) in stats_tables(table, game_statistics(encounters), check, times).items():
+        if rows and (name != "nash" or table.consistency.is_flagged):
+            sections.append(Section(STATS_TITLES[name][0], columns, rows, STATS_TITLES[name][1]))
+    return [*sections, Section("Tests", text=" ".join(stats_sentences(table, check)))]
+
+
+def _audit_section(home: ArenaHome, tournament: StoredTournament) -> Section:
+    names = list(shown_names(tournament.entrants).values())
+    lines = audit(home.store.schedule(tournament), tournament.games, names)
+    text = "How far the worst count is from what would be fair, in matches."
+    return Section("Schedule audit", AUDIT_COLUMNS, [asdict(line) for line in lines], text)
+
+
+def _index_line(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    bots = [printable(names.get(bot, bot)) for bot in record["bots"]]
+    order = sorted(range(len(bots)), key=lambda seat: record["ranks"][seat])
+    faults = ", ".join(f"{bots[fault['seat']]}: {fault['kind']}" for fault in record["faults"])
+    return {
+        "match": record["match"],
+        "game": record["game"],
+        "bots": ", ".join(bots),
+        "result": ", ".join(f"{record['ranks'][s]}. {bots[s]} {record['scores'][s]:g}" for s in order),
+        "how": faults or record["termination"],
+    }
+
+
+def match_frames(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a match as the page's viewer takes it: its shapes, and for each ply which come and which go."""
+    states = list(states_of(record))
+    drawings = [game.drawing(state) for game, state in states]
+    game = states[0][0]
+    shapes, frames = frames_of([drawing.shapes for drawing in drawings])
+    notes = dict(record["notes"])
+    bots = [printable(names.get(bot, bot)) for bot in record["bots"]]
+    faults = [
+        f"{bots[fault['seat']]}: {fault['kind']} at ply {fault['ply']}: {fault['detail']}" for fault in record["faults"]
+    ]
+    return {
+        "bots": bots,
+        "width": max(drawing.width for drawing in drawings),
+        "height": max(drawing.height for drawing in drawings),
+        "mono": _is_text(shapes),
+        "shapes": shapes,
+        "frames": frames,
+        "notes": [list(map(printable, drawing.notes)) for drawing in drawings],
+        "scores": [[f"{score:.6g}" for score in game.scores(state)] for game, state in states],
+        "actions": [[seat, _action_text(game, action)] for seat, action in record["actions"]],
+        "marks": [_square(action) for _, action in record["actions"]],
+        "said": [_said(record, notes, ply) for ply in range(len(record["actions"]))],
+        "end": printable("; ".join([f"ended: {record['termination']}", *faults])),
+    }
+
+
+def _is_text(shapes: list[Any]) -> bool:
+    return all(shape[0] == "text" for shape in shapes)
+
+
+def _action_text(game: Any, action: Any) -> str:
+    return "out" if action is None else str(game.format_action(action))
+
+
+def _square(action: Any) -> list[int] | None:
+    """Return the square of an action, to be marked; None if it is none."""
+    is_square = isinstance(action, (list, tuple)) and all(type(value) is int for value in action)
+    return list(action) if is_square else None
+
+
+def _said(record: Mapping[str, Any], notes: Mapping[int, Any], ply: int) -> str:
+    seconds = record["wall_seconds"][ply]
+    if seconds is None:
+        return f"opening {record['opening']}" if ply < record["opening_plies"] else ""
+    said = f"{1000 * seconds:.2f} ms"
+    return said + (f"; {printable(str(notes[ply]))}" if ply in notes else "")
