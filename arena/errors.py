@@ -83,6 +83,10 @@ class StoreAwayError(StoreError):
     """The database server can't be reached now; it may come back."""
 
 
+class ClusterError(UsageError):
+    """A cluster can't be reached, can't be used, or is lost; what was recorded stays."""
+
+
 class IllegalActionError(ArenaError, ValueError):
     """An action the rules refuse.
 

@@ -6,6 +6,7 @@ import logging
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,11 +20,20 @@ from arena.cli.common import (
 )
 from arena.cli.group import FAILED, INTERRUPTED, OK
 from arena.cli.progress import make_progress
+from arena.errors import UsageError
+
+if TYPE_CHECKING:
+    from arena.tournament.definition import Definition
+    from arena.tournament.executors import Executor
 
 
 @click.command("run")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--workers", type=click.IntRange(1, 1024), help="Matches at a time [default: one for each core].")
+@click.option(
+    "--cluster", metavar="ADDRESS", help="Play on the Dask cluster whose scheduler is there, tcp://HOST:8786."
+)
+@click.option("--local-cluster", type=click.IntRange(1, 1024), help="Try a Dask cluster of so many processes here.")
 @click.option("--name", help="Play it under another name.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the table.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the log on stderr as well.")
@@ -33,6 +43,8 @@ from arena.cli.progress import make_progress
 def command(
     file: Path,
     workers: int | None,
+    cluster: str | None,
+    local_cluster: int | None,
     name: str | None,
     quiet: bool,
     verbose: bool,
@@ -62,6 +74,7 @@ def command(
         if name is not None:
             definition = definition.renamed(name)
         warn_of_weak_isolation(definition.isolation)
+        executor = _cluster_executor(definition, cluster, local_cluster)
         progress_display = make_progress(definition, quiet=quiet or verbose)
         try:
             with progress_display:
@@ -71,6 +84,7 @@ def command(
                     workers=workers,
                     log_path=log_file or arena_home.log_path(definition.name),
                     listener=progress_display.update,
+                    executor=executor,
                 )
         except KeyboardInterrupt:
             stored = arena_home.store.find_tournament(definition.name)
@@ -86,3 +100,18 @@ def command(
         for match, reason in sorted(progress.given_up.items()):
             click.echo(f"arena: match {match} has no result after several tries: {reason}", err=True)
         return OK if progress.is_complete else FAILED
+
+
+def _cluster_executor(definition: Definition, address: str | None, local_workers: int | None) -> Executor | None:
+    """Return the executor for a cluster; None where the tournament is played here."""
+    if address is None and local_workers is None:
+        return None
+    if address is not None and local_workers is not None:
+        raise UsageError(f"--cluster {address} and --local-cluster {local_workers}: accepted is one of them")
+    from arena.tournament.executors.cluster import ClusterExecutor
+    from arena.tournament.executors.node import NodeSettings
+    from arena.tournament.executors.parcels import pack
+
+    parcels = tuple(pack(bot) for bot in definition.entrants)
+    settings = NodeSettings(parcels, definition.isolation, definition.limits, definition.fresh_bots)
+    return ClusterExecutor(settings, address, local_workers or 1)

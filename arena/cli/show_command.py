@@ -48,8 +48,8 @@ FAULT_COLUMNS = [
 def command(bot: str, as_json: bool, home: str | None) -> None:
     """Show what is known of BOT, a name (all its versions) or name@version.
 
-    Its rating after each tournament it took part in, game by game; the rivals it does best and worst against; its latest
-    faults, each with the command that leads it there again.
+    Its rating after each tournament it took part in, game by game; the rivals it does best and worst against; its
+    latest faults, each with the command that leads it there again.
     """
     from arena.tournament.arena_home import ArenaHome
     from arena.tournament.bot_page import bot_page, known_bots, labels_of

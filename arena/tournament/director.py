@@ -96,7 +96,6 @@ def run_tournament(
         StoreError: if another director runs it, or the store fails. Whatever was recorded stays.
         KeyboardInterrupt: passed on after everything has been ended; what was recorded stays.
     """
-    isolation = choose_isolation(definition.isolation)
     with store.lock(definition.name):
         definition, tournament = _enter(definition, store)
         store.be_patient(PATIENCE_SECONDS)
@@ -106,6 +105,7 @@ def run_tournament(
                 slots = workers or definition.workers or len(available_cores())
                 if not run.course.is_adaptive:
                     slots = min(slots, max(1, run.left))
+                isolation = choose_isolation(definition.isolation)
                 executor = LocalExecutor(slots, isolation, definition.limits, definition.fresh_bots, log_path)
             with executor:
                 log.info("%s: %d of %d matches to play", definition.name, run.left, tournament.scheduled)

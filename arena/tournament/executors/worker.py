@@ -59,12 +59,13 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
                 spec = pipe.recv()
             except EOFError:
                 break
-            pipe.send(_play(runner, spec))
+            pipe.send(play_spec(runner, spec))
     dismiss_launcher()
     log.info("worker %d leaves", os.getpid())
 
 
-def _play(runner: MatchRunner, spec: MatchSpec) -> Played | Void:
+def play_spec(runner: MatchRunner, spec: MatchSpec) -> Played | Void:
+    """Play a match; our own failure makes it void, whatever it was."""
     try:
         record = runner.play(spec)
     except (ArenaError, OSError, MemoryError) as error:

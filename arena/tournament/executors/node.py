@@ -1,0 +1,76 @@
+"""What a worker of a cluster does: unpack the bots once, then play what it is given, one match at a time."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from arena.errors import UsageError
+from arena.isolation.launching import dismiss_launcher, expect_bots
+from arena.isolation.levels import choose_isolation
+from arena.match.runner import MatchRunner
+from arena.records import Bot, Limits, MatchSpec
+from arena.tournament.executors.outcome import Played, Void
+from arena.tournament.executors.parcels import Parcel, unpack
+from arena.tournament.executors.worker import play_spec
+from arena.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSettings:
+    """What every worker of a cluster is prepared with.
+
+    Attributes:
+        parcels: the bots.
+        isolation: the level asked for; each machine gives what it can.
+        limits: what a bot may use.
+        fresh_bots: launch every bot anew for every match.
+        version: of the arena that asks; the worker's must be the same.
+    """
+
+    parcels: tuple[Parcel, ...]
+    isolation: str
+    limits: Limits
+    fresh_bots: bool
+    version: str = __version__
+
+
+class Node:
+    """A worker's bots, ready to play."""
+
+    def __init__(self, settings: NodeSettings) -> None:
+        """Unpack the bots and choose the isolation level.
+
+        Raises:
+            UsageError: if the arena here is of another version, or the level can't be had here.
+        """
+        if settings.version != __version__:
+            raise UsageError(f"the cluster has arena {__version__}, and {settings.version} is needed")
+        isolation = choose_isolation(settings.isolation)
+        self._directory = Path(tempfile.mkdtemp(prefix="arena-node-"))
+        self._directory.chmod(0o755)  # bots run as other users
+        self._bots: dict[str, Bot] = {parcel.bot.label: unpack(parcel, self._directory) for parcel in settings.parcels}
+        expect_bots()
+        self._runner = MatchRunner(isolation, settings.limits, settings.fresh_bots)
+        self._one_at_a_time = threading.Lock()
+
+    def play(self, specs: Sequence[MatchSpec]) -> list[Played | Void]:
+        """Play matches one after another."""
+        with self._one_at_a_time:
+            return [self._play(spec) for spec in specs]
+
+    def _play(self, spec: MatchSpec) -> Played | Void:
+        here = replace(spec, bots=tuple(self._bots[bot.label] for bot in spec.bots))
+        outcome = play_spec(self._runner, here)
+        return Void(spec, outcome.reason) if isinstance(outcome, Void) else outcome
+
+    def close(self) -> None:
+        """End all bots and remove their files."""
+        with self._one_at_a_time:
+            self._runner.close()
+        dismiss_launcher()
+        shutil.rmtree(self._directory, ignore_errors=True)
