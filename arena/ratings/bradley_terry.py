@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from arena.ratings.set_fit import Result
+from arena.ratings.results import Result
 
 PRIOR_DRAWS = 0.01
 MOST_STEPS = 200

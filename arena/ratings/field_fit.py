@@ -24,19 +24,15 @@ from scipy.sparse import csr_matrix
 from scipy.special import ndtr
 
 from arena.ratings.environment import MU, SIGMA
-from arena.ratings.set_fit import (
-    Rating,
-    Result,
-    SetFit,
-    canonical,
-    kept_within_bounds,
-    matching_draw_probability,
-    tied_share,
-)
+from arena.ratings.results import Canonical, Result, canonical
+from arena.ratings.set_fit import Rating, Said, SetFit
 from arena.ratings.truncation import Floats
 
 DRAWS = 2000
 MOST_KINDS = 5000
+"""Different encounters up to which each is left out in turn; beyond, a single one makes no difference."""
+
+MOST_DRAWN_KINDS = 1500
 """Different encounters up to which the bootstrap draws encounters; beyond, its limit."""
 
 IMAGINARY_BOTS = 3.0
@@ -128,35 +124,26 @@ class _Joint:
 
     def __init__(self, fit: SetFit, width: float) -> None:
         size = len(fit.names)
-        self.said = fit.messages()
+        self.said = fit.said()
         precision = np.zeros(size * size)
         shift = np.zeros(size)
-        for members, matrices, shifts, counts in _by_size(self.said, fit.counts):
-            cells = members[:, :, None] * size + members[:, None, :]
-            precision += np.bincount(cells.ravel(), (matrices * counts[:, None, None]).ravel(), size * size)
-            shift += np.bincount(members.ravel(), (shifts * counts[:, None]).ravel(), size)
+        for one in self.said:
+            cells = one.members[:, :, None] * size + one.members[:, None, :]
+            precision += np.bincount(cells.ravel(), (one.precision * one.often[:, None, None]).ravel(), size * size)
+            shift += np.bincount(one.members.ravel(), (one.shift * one.often[:, None]).ravel(), size)
         self.precision = precision.reshape(size, size) + np.eye(size) / width**2
         self.covariance = np.linalg.inv(self.precision)
         self.mean = self.covariance @ shift
 
 
-def _by_size(said: dict, counts: Counter) -> Iterable[tuple[NDArray[np.intp], Floats, Floats, Floats]]:  # type: ignore[type-arg]
-    sizes: dict[int, list] = {}  # type: ignore[type-arg]
-    for result, (members, matrix, shift) in said.items():
-        sizes.setdefault(len(members), []).append((members, matrix, shift, counts[result]))
-    for lines in sizes.values():
-        members, matrices, shifts, often = zip(*lines, strict=True)
-        yield np.stack(members), np.stack(matrices), np.stack(shifts), np.array(often, dtype=np.float64)
-
-
 def _settle(fit: SetFit, prior_width: float | None) -> tuple[float, float, _Joint]:
     """Fit, with the draw probability and the prior's width that go with the fit; return them and the joint fit."""
-    probability = kept_within_bounds(tied_share(fit.counts))
+    probability = fit.tied_share()
     width = prior_width or SIGMA
     for _ in range(ROUNDS):
         ratings = fit.run(probability, width)
         joint = _Joint(fit, width)
-        matched = matching_draw_probability(fit.counts, ratings)
+        matched = fit.matching_draw_probability()
         estimate = prior_width or _estimated_width(ratings, joint)
         is_settled = abs(matched - probability) < 0.01 * probability and abs(estimate - width) < 0.01 * width
         if is_settled:
@@ -178,7 +165,7 @@ def _bootstrap(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, joint: _Join
     scores = _scores(kinds, fit, joint)
     total = counts.sum()
     generator = np.random.default_rng(0)
-    if len(kinds) <= MOST_KINDS:
+    if len(kinds) <= MOST_DRAWN_KINDS:
         weights = generator.multinomial(int(total), counts / total, size=DRAWS) - counts
         moved = np.asarray((scores.T @ weights.T).T)
         moved *= np.sqrt(total / max(1.0, total - 1.0))
@@ -192,38 +179,52 @@ def _bootstrap(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, joint: _Join
     return np.asarray(draws - draws.mean(axis=1, keepdims=True), dtype=np.float64)
 
 
-def _together(
-    said: Sequence[tuple[NDArray[np.intp], Floats, Floats]], mean: Floats
-) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Return who took part in an encounter, the precision of all its results, and how they pull at the strengths."""
-    members = np.unique(np.concatenate([own for own, _, _ in said]))
-    precision = np.zeros((len(members), len(members)))
-    pull = np.zeros(len(members))
-    for own, matrix, shift in said:
-        place = np.searchsorted(members, own)
-        precision[np.ix_(place, place)] += matrix
-        pull[place] += shift - matrix @ mean[own]
-    return members, precision, pull
-
-
 def _scores(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, joint: _Joint) -> csr_matrix:
     """Return for each kind of encounter how it pulls at every strength, at the fit; shape (kinds, bots).
 
     An encounter has drawn the fit towards itself. Where there are few encounters that matters, and the pull is the one
     at the fit without it (the jackknife's; MacKinnon and White, Journal of Econometrics 29, 1985, HC3).
     """
-    rows: list[NDArray[np.intp]] = []
-    columns: list[NDArray[np.intp]] = []
-    values: list[Floats] = []
-    is_small = len(kinds) <= MOST_KINDS
+    place = {result: (one, k) for one in joint.said for k, result in enumerate(one.results)}
+    if len(kinds) <= MOST_KINDS:
+        pulls = [_pull_without(joint, [place[canonical(*result)] for result in one]) for one, _ in kinds]
+        rows = np.concatenate([np.full(len(members), row) for row, (members, _) in enumerate(pulls)])
+        columns = np.concatenate([members for members, _ in pulls])
+        values = np.concatenate([pull for _, pull in pulls])
+    else:
+        rows, columns, values = _pulls_at_the_fit(kinds, joint, place)
+    return csr_matrix((values, (rows, columns)), shape=(len(kinds), len(fit.names)))
+
+
+def _pull_without(joint: _Joint, said: Sequence[tuple[Said, int]]) -> tuple[NDArray[np.intp], Floats]:
+    """Return who took part in an encounter, and how it pulls at them at the fit without it."""
+    members = np.unique(np.concatenate([one.members[k] for one, k in said]))
+    precision = np.zeros((len(members), len(members)))
+    pull = np.zeros(len(members))
+    for one, k in said:
+        own = np.searchsorted(members, one.members[k])
+        precision[np.ix_(own, own)] += one.precision[k]
+        pull[own] += one.shift[k] - one.precision[k] @ joint.mean[one.members[k]]
+    influence = precision @ joint.covariance[np.ix_(members, members)]
+    return members, np.asarray(np.linalg.solve(np.eye(len(members)) - influence, pull), dtype=np.float64)
+
+
+def _pulls_at_the_fit(
+    kinds: Sequence[tuple[Encounter, int]], joint: _Joint, place: dict[Canonical, tuple[Said, int]]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """Return row, column and value of every pull, for very many kinds of encounters."""
+    used: dict[int, tuple[list[int], list[int]]] = {}
     for row, (results, _) in enumerate(kinds):
-        said = [joint.said[canonical(*result)] for result in results]
-        members, precision, pull = _together(said, joint.mean)
-        if is_small:
-            influence = precision @ joint.covariance[np.ix_(members, members)]
-            pull = np.asarray(np.linalg.solve(np.eye(len(members)) - influence, pull), dtype=np.float64)
-        rows.append(np.full(len(members), row))
-        columns.append(members)
-        values.append(pull)
-    shape = (len(kinds), len(fit.names))
-    return csr_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
+        for result in results:
+            one, k = place[canonical(*result)]
+            rows, positions = used.setdefault(one.members.shape[1], ([], []))
+            rows.append(row)
+            positions.append(k)
+    parts = []
+    for one in joint.said:
+        pulls = one.shift - np.einsum("rij,rj->ri", one.precision, joint.mean[one.members])
+        rows, positions = used[one.members.shape[1]]
+        players = one.members.shape[1]
+        parts.append((np.repeat(rows, players), one.members[positions].ravel(), pulls[positions].ravel()))
+    row_parts, column_parts, value_parts = zip(*parts, strict=True)
+    return np.concatenate(row_parts), np.concatenate(column_parts), np.concatenate(value_parts)

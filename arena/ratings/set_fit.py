@@ -13,24 +13,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
-from arena.errors import UsageError
 from arena.ratings.environment import BETA, MU, SIGMA, Environment, ppf
+from arena.ratings.results import Canonical, Result, in_canonical_order
+from arena.ratings.ties import Ties
 from arena.ratings.truncation import Floats, corrections, messages
-
-Result = tuple[Sequence[str], Sequence[int]]
-"""The names in seat order, and the rank of each: 1 is best, ties share."""
-
-LEAST_DRAW_PROBABILITY = 1e-3
-"""With none at all, a draw would make sigma grow."""
-MOST_DRAW_PROBABILITY = 0.95
 
 TOLERANCE = 1e-5
 MAX_SWEEPS = 200
@@ -107,83 +102,20 @@ def fit_counted(
     fit = SetFit(counted, mu, beta)
     if draw_probability is not None:
         return FittedField(fit.run(draw_probability, sigma), draw_probability)
-    matched = kept_within_bounds(tied_share(fit.counts))
+    matched = fit.tied_share()
     for _ in range(DRAW_ROUNDS):
         probability = matched
         ratings = fit.run(probability, sigma)
-        matched = matching_draw_probability(fit.counts, ratings, beta)
+        matched = fit.matching_draw_probability()
         if abs(matched - probability) < 0.01 * probability:
             break
     return FittedField(ratings, probability)
 
 
-_Canonical = tuple[tuple[str, ...], tuple[int, ...]]
-"""A result in canonical order, by rank and then by name, so that seats make no difference; ranks count from 0."""
-
-
-def _in_canonical_order(counted: Iterable[tuple[Result, int]]) -> Counter[_Canonical]:
-    counts: Counter[_Canonical] = Counter()
-    for (names, ranks), count in counted:
-        counts[canonical(names, ranks)] += count
-    return counts
-
-
-def canonical(names: Sequence[str], ranks: Sequence[int]) -> _Canonical:
-    """Return a result in canonical order, so that seats make no difference.
-
-    Raises:
-        UsageError: if it is none.
-    """
-    if len(names) < 2 or len(names) != len(ranks):
-        raise UsageError(f"a result needs two or more names and a rank for each, not {names!r} and {ranks!r}")
-    if len(set(names)) != len(names):
-        raise UsageError(f"a name stands twice in one result: {names!r}")
-    if not all(type(rank) is int for rank in ranks):
-        raise UsageError(f"ranks are whole numbers, not {ranks!r}")
-    order = sorted(zip(ranks, names, strict=True))
-    dense = {rank: place for place, rank in enumerate(sorted(set(ranks)))}
-    return tuple(name for _, name in order), tuple(dense[rank] for rank, _ in order)
-
-
-def tied_share(counts: Mapping[_Canonical, int]) -> float:
-    """Return the tied share of all pairs inside the matches."""
-    pairs = ties = 0
-    for (_, ranks), count in counts.items():
-        pairs += count * len(ranks) * (len(ranks) - 1) // 2
-        ties += count * sum(n * (n - 1) // 2 for n in Counter(ranks).values())
-    return ties / pairs if pairs else 0.0
-
-
-def kept_within_bounds(probability: float) -> float:
-    """Return a draw probability that ratings can be fitted with."""
-    return min(max(probability, LEAST_DRAW_PROBABILITY), MOST_DRAW_PROBABILITY)
-
-
-def matching_draw_probability(
-    counts: Mapping[_Canonical, int], ratings: Mapping[str, Rating], beta: float = BETA
-) -> float:
-    """Return the draw probability under which these ratings expect the tied share that was seen, by bisection."""
-    met: Counter[tuple[str, str]] = Counter()
-    for (members, _), count in counts.items():
-        for pair in combinations(members, 2):
-            met[pair] += count
-    spread = sqrt(2) * beta
-    gaps = np.array([(ratings[a].mu - ratings[b].mu) / spread for a, b in met])
-    often = np.array(list(met.values()), dtype=np.float64)
-    seen = tied_share(counts) * met.total()
-    low, high = LEAST_DRAW_PROBABILITY, MOST_DRAW_PROBABILITY
-    for _ in range(30):
-        middle = (low + high) / 2
-        margin = ppf((middle + 1) / 2)
-        expected = float(often @ (ndtr(margin - gaps) - ndtr(-margin - gaps)))
-        low, high = (middle, high) if expected < seen else (low, middle)
-    return (low + high) / 2
-
-
 class _Pairs:
     """The results of two: arrays over distinct results, the winner first."""
 
-    def __init__(self, results: Sequence[tuple[_Canonical, int]], index: Mapping[str, int]) -> None:
+    def __init__(self, results: Sequence[tuple[Canonical, int]], index: Mapping[str, int]) -> None:
         chosen = [(members, ranks, count) for (members, ranks), count in results if len(members) == 2]
         self.first = np.array([index[members[0]] for members, _, _ in chosen], dtype=np.intp)
         self.second = np.array([index[members[1]] for members, _, _ in chosen], dtype=np.intp)
@@ -204,6 +136,24 @@ class _Group:
         self.tau = np.zeros(len(members))
 
 
+class Said(NamedTuple):
+    """What the distinct results of so many players say of the strengths.
+
+    Attributes:
+        results: in canonical order.
+        members: who took part, shape (results, players).
+        precision: shape (results, players, players).
+        shift: shape (results, players).
+        often: how often each result occurred.
+    """
+
+    results: list[Canonical]
+    members: NDArray[np.intp]
+    precision: Floats
+    shift: Floats
+    often: Floats
+
+
 class SetFit:
     """The sweeps over a set of results.
 
@@ -220,8 +170,9 @@ class SetFit:
         Raises:
             UsageError: if a result is none.
         """
-        self.counts = _in_canonical_order(counted)
+        self.counts = in_canonical_order(counted)
         results = sorted(self.counts.items())
+        self._results = [result for result, _ in results]
         self.names = sorted({name for (members, _), _ in results for name in members})
         self._index = {name: number for number, name in enumerate(self.names)}
         self._mu, self._beta = mu, beta
@@ -231,10 +182,8 @@ class SetFit:
             for (members, ranks), count in results
             if len(members) > 2
         ]
-        self._fields = [
-            np.array([self._index[name] for name in field])
-            for field in _connected(members for members, _ in self.counts)
-        ]
+        self._fields = _fields(self.counts, self._index)
+        self._ties = Ties(results, self._index)
         self._prior_pi = 0.0
         self._pi, self._tau = np.zeros(len(self.names)), np.zeros(len(self.names))
 
@@ -259,6 +208,14 @@ class SetFit:
                 damping = max(0.05, damping / 2)
             last_change = change
         return self.ratings()
+
+    def tied_share(self) -> float:
+        """Return the share of ties: a first guess at the draw probability."""
+        return self._ties.share()
+
+    def matching_draw_probability(self) -> float:
+        """Return the draw probability under which the ratings that were found expect the ties that were seen."""
+        return self._ties.matching(self._tau / self._pi, self._beta)
 
     def ratings(self) -> dict[str, Rating]:
         """Return what has been found."""
@@ -327,34 +284,35 @@ class SetFit:
         for group in self._groups:
             group.tau += group.pi * shifts[group.members]
 
-    def messages(self) -> dict[_Canonical, tuple[NDArray[np.intp], Floats, Floats]]:
-        """Return what each distinct result says of the strengths: members, precision matrix and shift.
+    def said(self) -> list[Said]:
+        """Return what each distinct result says of the strengths, for each number of players.
 
         Strengths are relative to the prior's mean. See ``truncation.py``.
         """
-        found: dict[_Canonical, tuple[NDArray[np.intp], Floats, Floats]] = {}
-        by_size: dict[int, list[_Canonical]] = {}
-        for result in sorted(self.counts):
-            by_size.setdefault(len(result[0]), []).append(result)
-        for size, results in by_size.items():
-            members = np.array([[self._index[name] for name in names] for names, _ in results])
-            if size == 2:
-                pi, tau = self._pairs.pi.T, self._pairs.tau.T
-            else:
-                groups = [group for group in self._groups if len(group.members) == size]
-                pi, tau = np.stack([group.pi for group in groups]), np.stack([group.tau for group in groups])
-            mean, variance = self._cavities(members, pi, tau)
+        return [self._said(size) for size in sorted({len(members) for members, _ in self.counts})]
+
+    def _said(self, size: int) -> Said:
+        results = [result for result in self._results if len(result[0]) == size]
+        if size == 2:
+            members = np.stack([self._pairs.first, self._pairs.second], axis=1)
+            pi, tau = self._pairs.pi.T, self._pairs.tau.T
+            is_draw = self._pairs.is_draw[:, None]
+        else:
+            groups = [group for group in self._groups if len(group.members) == size]
+            members = np.stack([group.members for group in groups])
+            pi, tau = np.stack([group.pi for group in groups]), np.stack([group.tau for group in groups])
             is_draw = np.array([[a == b for a, b in pairwise(ranks)] for _, ranks in results])
-            said = messages(mean, variance, is_draw, self.draw_margin, self._beta)
-            found.update(zip(results, zip(members, said.precision, said.shift, strict=True), strict=True))
-        return found
+        mean, variance = self._cavities(members, pi, tau)
+        found = messages(mean, variance, is_draw, self.draw_margin, self._beta)
+        often = np.array([self.counts[result] for result in results], dtype=np.float64)
+        return Said(results, members, found.precision, found.shift, often)
 
 
-def _connected(groups: Iterable[tuple[str, ...]]) -> list[list[str]]:
-    """Return the groups of names that are connected through common results, in alphabetical order."""
-    field_of: dict[str, set[str]] = {}
-    for members in groups:
-        merged = set(members).union(*(field_of[name] for name in members if name in field_of))
-        for name in merged:
-            field_of[name] = merged
-    return sorted(sorted(field) for field in {id(field): field for field in field_of.values()}.values())
+def _fields(results: Iterable[Canonical], index: Mapping[str, int]) -> list[NDArray[np.intp]]:
+    """Return the numbers of those who are connected through common results, field by field."""
+    steps = [(index[a], index[b]) for members, _ in results for a, b in pairwise(members)]
+    size = len(index)
+    rows, columns = (np.array(ends, dtype=np.intp) for ends in zip(*steps, strict=True)) if steps else ((), ())
+    graph = coo_matrix((np.ones(len(steps)), (rows, columns)), shape=(size, size))
+    number, field_of = connected_components(graph, directed=False)
+    return [np.flatnonzero(field_of == field) for field in range(number)]

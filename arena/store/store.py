@@ -256,13 +256,13 @@ class Store:
             together = groupby(rows, key=itemgetter(0, 1))
             return Counter(tuple((g, b, r, bool(rated)) for _, _, g, b, r, rated in group) for _, group in together)
 
+        counted = self._database.read(count)
+        parsed = {text: tuple(json.loads(text)) for lines in counted for line in lines for text in line[1:3]}
         return [
             EncounterCount(
-                lines[0][0],
-                tuple(MatchOutcome(tuple(json.loads(b)), tuple(json.loads(r)), rated) for _, b, r, rated in lines),
-                often,
+                lines[0][0], tuple(MatchOutcome(parsed[b], parsed[r], rated) for _, b, r, rated in lines), often
             )
-            for lines, often in sorted(self._database.read(count).items())
+            for lines, often in sorted(counted.items())
         ]
 
     def round_matches(self, tournament: StoredTournament, after: int = 0) -> list[RoundMatch]:

@@ -18,6 +18,7 @@ from arena.records import Bot, Limits
 from arena.store.store import Store
 from arena.store.values import StoredBot, StoredTournament
 from arena.tournament.definition import shown_names
+from arena.tournament.kept_standings import kept_or_made
 from arena.tournament.standings import Standings, standings
 
 DEFAULT_HOME = ".arena"
@@ -74,14 +75,17 @@ class ArenaHome:
         if tournament is None:
             return standings(self.store.encounters(game=game), self.store.fault_counts(game=game))
         found = self.store.tournament(tournament)
-        names = shown_names(found.entrants)
-        table = standings(
-            self.store.encounters(found, game), self.store.fault_counts(found, game), names, everybody=list(names)
-        )
-        if game is None:
-            table.scheduled = found.scheduled
-            table.is_finished = found.finished_at is not None
+        if game is not None:
+            return self._make_standings(found, game)
+        table = kept_or_made(self.directory / "cache", found, lambda: self._make_standings(found))
+        table.scheduled = found.scheduled
+        table.is_finished = found.finished_at is not None
         return table
+
+    def _make_standings(self, tournament: StoredTournament, game: str | None = None) -> Standings:
+        names = shown_names(tournament.entrants)
+        faults = self.store.fault_counts(tournament, game)
+        return standings(self.store.encounters(tournament, game), faults, names, everybody=list(names))
 
     def recorded_bot(self, tournament: StoredTournament, label: str, place: Path | None) -> tuple[Bot, Limits, bool]:
         """Find the bot of a record again.

@@ -121,8 +121,15 @@ def played(arena, tmp_path):
     return tmp_path
 
 
-def test_a_fault_happens_again(arena, played):
-    code, out, _ = arena("repro", "t/1")
+@pytest.fixture
+def wrong_ply(arena, played):
+    """The first match that wrong_ply forfeits."""
+    matches = [json.loads(line) for line in arena("export", "t")[1].splitlines()]
+    return next(f"t/{one['match']}" for one in matches if one["faults"] and one["faults"][0]["kind"] == "protocol")
+
+
+def test_a_fault_happens_again(arena, wrong_ply):
+    code, out, _ = arena("repro", wrong_ply)
     assert code == 0
     recorded, now = (
         line.partition(":")[2].strip() for line in out.splitlines() if line.startswith(("recorded", "now"))
@@ -151,23 +158,23 @@ def test_the_commands_it_prints_do_what_they_say(arena, played):
     assert "pdb" in debugger
 
 
-def test_a_bot_that_was_mended_is_told_to_differ(arena, played):
+def test_a_bot_that_was_mended_is_told_to_differ(arena, played, wrong_ply):
     program = played / "wrong_ply" / "wrong_ply.py"
     program.write_text(program.read_text().replace("+ 1", "+ 0"))
-    code, out, errors = arena("repro", "t/1")
+    code, out, errors = arena("repro", wrong_ply)
     assert code == 1
     assert "the files of wrong_ply@1 have changed since this match" in errors
     assert "now:       no fault" in out
     assert "Not the same as recorded." in out
 
 
-def test_a_bot_that_has_gone_is_asked_for(arena, played):
+def test_a_bot_that_has_gone_is_asked_for(arena, played, wrong_ply):
     shutil.move(played / "wrong_ply", played / "moved")
-    code, _, errors = arena("repro", "t/1")
+    code, _, errors = arena("repro", wrong_ply)
     assert code == 2
     assert "it is not at" in errors
     assert "use --bot PATH" in errors
-    assert arena("repro", "t/1", "--bot", played / "moved")[0] == 0
+    assert arena("repro", wrong_ply, "--bot", played / "moved")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -236,6 +243,14 @@ def test_nothing_a_bot_says_reaches_the_terminal_as_it_is(arena, tmp_path):
         ["repro", "t/1"],
         ["repro", "t/1", "--seat", "0"],
         ["verify"],
+        ["schedule", path],
+        ["schedule", path, "--matches"],
+        ["stats"],
+        ["show", "=1+1<b>"],
+        ["leaderboard", "--over-time"],
+        ["report", "-o", tmp_path / "t.html"],
+        ["plot", "-o", tmp_path / "plots"],
+        ["compare", tricks, bad, "--game", "differences", "--option", "size=4", "--limit", "16", "-q"],
     ]
     commands += [
         ["check", tricks, "--game", "differences"],
@@ -246,6 +261,9 @@ def test_nothing_a_bot_says_reaches_the_terminal_as_it_is(arena, tmp_path):
     for arguments in commands:
         _, out, errors = arena(*arguments)
         assert all(character.isprintable() or character == "\n" for character in out + errors), arguments
+    whole = (tmp_path / "t.html").read_text()
+    assert "<b>" not in whole
+    assert "\x1b" not in whole
     page = arena("standings", "t", "--format", "html")[1]
     assert "<b>" not in page
     assert "&lt;b&gt;" in page

@@ -126,7 +126,10 @@ def test_a_lost_scheduler_is_told_and_the_tournament_goes_on_elsewhere(write_def
 def test_an_unreachable_cluster_is_told_in_a_sentence(write_definition, tmp_path, monkeypatch):
     monkeypatch.setattr("arena.tournament.executors.cluster.CONNECT_SECONDS", 1)
     settings = settings_of(load_definition(write_definition()))
-    for address, says in (("tcp://127.0.0.1:9", "can't be reached"), ("nonsense://x", "accepted is the address of a Dask")):
+    for address, says in (
+        ("tcp://127.0.0.1:9", "can't be reached"),
+        ("nonsense://x", "accepted is the address of a Dask"),
+    ):
         with pytest.raises(ClusterError, match=says), ClusterExecutor(settings, address):
             pass
     command = [sys.executable, "-m", "arena", "run", str(write_definition()), "--home", str(tmp_path / "h")]

@@ -1,0 +1,63 @@
+"""Standings of finished tournaments, kept in a file: they are pure functions of records that don't change any more.
+
+Only what took long is kept. The key says what the standings were made of and by which code; whatever can't be read, or
+has another key, is made anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import tempfile
+import time
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+
+import arena
+from arena.store.values import StoredTournament
+from arena.tournament.standings import Standings
+from arena.version import __version__
+
+WORTH_KEEPING_SECONDS = 0.5
+
+
+def kept_or_made(directory: Path, tournament: StoredTournament, make: Callable[[], Standings]) -> Standings:
+    """Return the standings of a tournament from the file, or make them.
+
+    Args:
+        directory: where such files are.
+        tournament: the tournament.
+        make: makes its standings.
+    """
+    if tournament.finished_at is None:
+        return make()
+    key = (__version__, _code(), tournament.number, tournament.created_at, tournament.finished_at, tournament.recorded)
+    path = directory / f"{blake2b(tournament.name.encode(), digest_size=8).hexdigest()}.standings"
+    with contextlib.suppress(Exception), path.open("rb") as file:
+        if pickle.load(file) == key:
+            table = pickle.load(file)
+            if isinstance(table, Standings):
+                return table
+    started = time.monotonic()
+    table = make()
+    if time.monotonic() - started >= WORTH_KEEPING_SECONDS:
+        _keep(path, key, table)
+    return table
+
+
+def _code() -> int:
+    """Return when the code that makes standings was changed last."""
+    package = Path(arena.__file__).parent
+    sources = [*(package / "ratings").glob("*.py"), package / "tournament" / "standings.py"]
+    return max((source.stat().st_mtime_ns for source in sources), default=0)
+
+
+def _keep(path: Path, key: object, table: Standings) -> None:
+    """Write a file that appears only when it is whole; where nothing can be written, nothing is kept."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            pickle.dump(key, file)
+            pickle.dump(table, file)
+        Path(file.name).replace(path)

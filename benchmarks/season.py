@@ -1,0 +1,174 @@
+"""A whole season in one process: the real scheduler, director, store and ratings, with players in the arena's process.
+
+For 32, 100, 316 and 1,000 bots, everybody meets everybody in one encounter: 992 to 999,000 matches. Each size runs in a
+process of its own. ``--plot FILE`` draws how the cost grows.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from arena.games import make_game
+from arena.match.referee import play_match
+from arena.players.scripted import ScriptedPlayer
+from arena.protocol.messages import Wants
+from arena.records import Bot, Limits, TimeControl
+from arena.store.rows import row_of
+from arena.tournament.arena_home import ArenaHome
+from arena.tournament.definition import Definition, GameChoice
+from arena.tournament.director import run_tournament
+from arena.tournament.executors import Played
+from arena.tournament.seeds import pick_below
+from benchmarks.common import machine
+
+BATCH = 200
+GAME = make_game("differences", size=3)
+
+
+def chooser(skill, seed):
+    """Choose the action that is best at once with probability ``skill``, else any."""
+
+    def choose(request):
+        legal = request.legal
+        if pick_below(1000, seed, request.ply) < 1000 * skill:
+            state = GAME.state_from_observation(request.observation)
+            seat = GAME.seat_to_act(state)
+
+            def lead(action):
+                scores = GAME.scores(GAME.apply(state, action))
+                return scores[seat] - scores[1 - seat]
+
+            return max(legal, key=lead)
+        return legal[pick_below(len(legal), seed, request.ply, "any")]
+
+    return choose
+
+
+class InProcess:
+    """Plays every match at once, with players of graded skill."""
+
+    def __init__(self, bots):
+        self.skill = {bot.label: k / len(bots) for k, bot in enumerate(bots)}
+        self.seconds = 0.0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def run(self, specs):
+        batch = []
+        for spec in specs:
+            started = time.perf_counter()
+            players = [
+                ScriptedPlayer(chooser(self.skill[bot.label], (spec.rng_seed, seat)), Wants())
+                for seat, bot in enumerate(spec.bots)
+            ]
+            batch.append(Played(row_of(play_match(spec, players))))
+            self.seconds += time.perf_counter() - started
+            if len(batch) == BATCH:
+                yield batch
+                batch = []
+        yield batch
+
+    def play_again(self, spec):
+        raise AssertionError("nothing is void here")
+
+
+def peak_mebibytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def timed(work):
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def season(size):
+    """Play a season of ``size`` bots; return what it cost."""
+    bots = tuple(Bot(f"bot{k:04}", "1", ("x",), "/") for k in range(size))
+    choice = GameChoice("differences", GAME.options, 2)
+    definition = Definition("t", (choice,), bots, "round-robin", 1, 1, TimeControl(), Limits(), 1, "none", False, 1)
+    with tempfile.TemporaryDirectory(dir=os.environ.get("SEASON_DIRECTORY")) as directory, ArenaHome(directory) as home:
+        executor = InProcess(bots)
+        started = time.perf_counter()
+        progress = run_tournament(definition, home.store, executor=executor)
+        took = time.perf_counter() - started
+        peak = peak_mebibytes()
+        tournament = home.store.tournament("t")
+        half = progress.recorded // 2
+        return {
+            "bots": size,
+            "matches": progress.recorded,
+            "director_seconds": took - executor.seconds,
+            "players_seconds": executor.seconds,
+            "director_peak_mebibytes": peak,
+            "database_bytes": sum(path.stat().st_size for path in Path(directory).glob("arena.sqlite3*")),
+            "standings_seconds": timed(lambda: home.standings("t")),
+            "again_seconds": timed(lambda: home.standings("t")),
+            "tournament_seconds": timed(lambda: home.store.tournament("t")),
+            "record_seconds": timed(lambda: home.store.record_of(tournament, half)),
+            "faults_seconds": timed(lambda: home.store.faults_of(bots[0].label)),
+            "peak_mebibytes": peak_mebibytes(),
+        }
+
+
+def draw(rows, path):
+    from arena.report.plots import course_plot, rendered
+
+    names = {
+        "players_seconds": "playing (players included)",
+        "director_seconds": "scheduling and recording",
+        "standings_seconds": "standings",
+        "record_seconds": "one record",
+    }
+    figure = course_plot({title: [(row["matches"], row[key]) for row in rows] for key, title in names.items()})
+    axes = figure.axes[0]
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylabel("seconds")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    Path(path).write_bytes(rendered(figure, "svg"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, help="only this many bots, as JSON")
+    parser.add_argument("--most", type=int, default=1000, help="bots at most")
+    parser.add_argument("--plot", help="draw the growth into this SVG")
+    chosen = parser.parse_args()
+    if chosen.size:
+        print(json.dumps(season(chosen.size)))
+        return
+    print(machine())
+    rows = []
+    for size in (size for size in (32, 100, 316, 1000) if size <= chosen.most):
+        text = subprocess.check_output([sys.executable, "-m", "benchmarks.season", "--size", str(size)], text=True)
+        row = json.loads(text)
+        rows.append(row)
+        matches = row["matches"]
+        print(
+            f"{size:5} bots {matches:9,} matches: director {1e6 * row['director_seconds'] / matches:5.0f} us a match,"
+            f" players {1e6 * row['players_seconds'] / matches:4.0f}; peak {row['director_peak_mebibytes']:.0f} MiB;"
+            f" database {row['database_bytes'] / matches:.0f} bytes a match;"
+            f" standings {row['standings_seconds']:.2f} s, again {row['again_seconds']:.2f} s"
+            f" (peak {row['peak_mebibytes']:.0f} MiB);"
+            f" tournament {1e3 * row['tournament_seconds']:.1f} ms, a record {1e3 * row['record_seconds']:.1f} ms,"
+            f" a bot's faults {1e3 * row['faults_seconds']:.1f} ms",
+            flush=True,
+        )
+    if chosen.plot:
+        draw(rows, chosen.plot)
+
+
+if __name__ == "__main__":
+    main()
