@@ -34,6 +34,8 @@ def bradley_terry(counted: Iterable[tuple[Result, float]], prior_draws: float = 
             points[a, b] = points.get((a, b), 0.0) + count * won
             points[b, a] = points.get((b, a), 0.0) + count * (1.0 - won)
     names = sorted({name for pair in points for name in pair})
+    if not names:
+        return {}
     index = {name: k for k, name in enumerate(names)}
     size = len(names)
     won_by = np.zeros((size, size))

@@ -3,8 +3,8 @@
 1. phi is Pearson's chi-square of the pair scores against the fit, for each degree of freedom: near 1 when a single
    strength explains the results. How much an encounter varies is taken from the encounters themselves, over all pairs
    together, so that mirrored openings don't disturb it.
-2. A cycle is three bots each of which beats the next significantly. It is looked for among the pairs whose score
-   differs from one half at 99 %.
+2. A cycle is three bots each of which beats the next at 99 %, and in larger fields so much more clearly that among
+   equal bots one would be found once in a hundred fields.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, ndtr
+from scipy.special import chdtrc, ndtr, ndtri
 
 from arena.ratings.environment import BETA, ppf
 from arena.ratings.field_fit import Encounter, FittedEncounters
@@ -74,7 +74,7 @@ class Consistency:
     @property
     def is_flagged(self) -> bool:
         """Whether a single number for each bot misleads."""
-        return self.phi is not None and self.chance < SIGNIFICANCE
+        return bool(self.cycles) or (self.phi is not None and self.chance < SIGNIFICANCE)
 
 
 def pair_scores(encounters: Iterable[tuple[Encounter, int]]) -> dict[tuple[str, str], PairScore]:
@@ -150,10 +150,13 @@ def _density(x: Floats) -> Floats:
 def _cycles(scores: dict[tuple[str, str], PairScore]) -> tuple[tuple[str, str, str], ...]:
     """Return the significant cycles of three, the one with the clearest weakest link first."""
     clear: dict[tuple[str, str], float] = {}
+    bots = len({name for pair in scores for name in pair})
+    triples = max(1.0, bots * (bots - 1) * (bots - 2) / 6)
+    sure = max(SURE_OF_A_PAIR, -float(ndtri((SIGNIFICANCE / 2 / triples) ** (1 / 3))))
     for (a, b), score in scores.items():
         if score.encounters >= LEAST_ENCOUNTERS:
             z = (score.score - 0.5) / score.error
-            if abs(z) >= SURE_OF_A_PAIR:
+            if abs(z) >= sure:
                 clear[(a, b) if z > 0 else (b, a)] = abs(z)
     beats: dict[str, set[str]] = {}
     for a, b in clear:

@@ -112,7 +112,7 @@ def fit_encounters(encounters: Iterable[tuple[Encounter, int]], prior_width: flo
     if not fit.names:
         return FittedEncounters((), (), 0.0, SIGMA, np.zeros((DRAWS, 0)), 0)
     probability, width, joint = _settle(fit, prior_width)
-    ratings = fit.ratings()
+    ratings = fit.polish()
     draws = _bootstrap(ordered, fit, joint, width)
     return FittedEncounters(
         tuple(fit.names), tuple(ratings[name] for name in fit.names), probability, width, draws, kinds.total()

@@ -20,6 +20,9 @@ Bools = NDArray[np.bool_]
 MOST_ROUNDS = 60
 CERTAIN = 30.0
 """A draw whose margin lies this far beyond the difference tells nothing."""
+FAR = -30.0
+"""Below this the series of v + x (Abramowitz and Stegun, 26.2.12) is exact to 1e-8."""
+
 _LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 
 
@@ -32,7 +35,9 @@ def corrections(diff: Floats, margin: Floats, is_draw: Bools) -> tuple[Floats, F
     """Return v and w of TrueSkill: the shift of a mean, and the shrinking of a variance, in units of the spread."""
     x = diff - margin
     v = hazard(x)
-    w = v * (v + x)
+    far = np.minimum(x, FAR)
+    excess = np.where(x < FAR, -1.0 / far + 2.0 / far**3 - 10.0 / far**5, v + x)  # v + x would cancel
+    w = v * excess
     if is_draw.any():
         v_drawn, w_drawn = _corrections_of_draws(np.abs(diff), margin)
         v = np.where(is_draw, np.where(diff < 0, -v_drawn, v_drawn), v)
@@ -60,13 +65,18 @@ class Messages(NamedTuple):
     Attributes:
         precision: K, shape (results, players, players).
         shift: h, shape (results, players).
+        sites: of the truncations, precision and precision times mean, shape (2, results, players - 1): where to start
+            from the next time.
     """
 
     precision: Floats
     shift: Floats
+    sites: Floats
 
 
-def messages(mean: Floats, variance: Floats, is_draw: Bools, margin: float, beta: float) -> Messages:
+def messages(
+    mean: Floats, variance: Floats, is_draw: Bools, margin: float, beta: float, start: Floats | None = None
+) -> Messages:
     """Return what each result says, given what else is believed of those who met.
 
     Args:
@@ -75,6 +85,7 @@ def messages(mean: Floats, variance: Floats, is_draw: Bools, margin: float, beta
         is_draw: whether neighbours tie, shape (results, players - 1).
         margin: the draw margin of two performances.
         beta: the standard deviation of a performance.
+        start: sites of an earlier time.
     """
     players = mean.shape[1]
     step = np.zeros((players - 1, players))
@@ -82,13 +93,13 @@ def messages(mean: Floats, variance: Floats, is_draw: Bools, margin: float, beta
     step[np.arange(players - 1), np.arange(1, players)] = -1.0
     centre = mean @ step.T
     spread = np.einsum("ip,rp,jp->rij", step, variance + beta**2, step)
-    pi, tau = _sites(centre, spread, is_draw, margin)
+    pi, tau = sites = _sites(centre, spread, is_draw, margin, start)
     # the sites N(tau/pi, 1/pi) on differences of performances, seen through the noise of the performances
     noise = beta**2 * (step @ step.T)
     informative = np.maximum(pi, 1e-12)
     seen = np.linalg.inv(noise[None] + _diagonal(1.0 / informative))
     weighted = np.einsum("ip,rij->rpj", step, seen)
-    return Messages(weighted @ step[None], np.einsum("rpj,rj->rp", weighted, tau / informative))
+    return Messages(weighted @ step[None], np.einsum("rpj,rj->rp", weighted, tau / informative), sites)
 
 
 def _diagonal(values: Floats) -> Floats:
@@ -98,11 +109,13 @@ def _diagonal(values: Floats) -> Floats:
     return matrix
 
 
-def _sites(centre: Floats, spread: Floats, is_draw: Bools, margin: float) -> tuple[Floats, Floats]:
+def _sites(centre: Floats, spread: Floats, is_draw: Bools, margin: float, start: Floats | None) -> Floats:
     """Return precision and precision times mean of each truncation's site, by expectation propagation."""
-    results, steps = centre.shape
-    pi, tau = np.zeros((results, steps)), np.zeros((results, steps))
-    mean, covariance = centre.copy(), spread.copy()
+    steps = centre.shape[1]
+    sites = np.zeros((2, *centre.shape)) if start is None else start.copy()
+    pi, tau = sites
+    covariance = np.linalg.inv(np.linalg.inv(spread) + _diagonal(pi)) if start is not None else spread.copy()
+    mean = centre + np.einsum("rij,rj->ri", covariance, tau - pi * centre)
     for _ in range(MOST_ROUNDS if steps > 1 else 1):
         before = pi.copy()
         for k in range(steps):
@@ -120,6 +133,6 @@ def _sites(centre: Floats, spread: Floats, is_draw: Bools, margin: float) -> tup
             gain = column / (1.0 + change_pi * own)[:, None]
             mean += gain * (change_tau - change_pi * mean[:, k])[:, None]
             covariance -= change_pi[:, None, None] * gain[:, :, None] * column[:, None, :]
-        if np.abs(pi - before).max(initial=0.0) < 1e-9:
+        if np.abs(pi - before).max(initial=0.0) < 1e-9 + 1e-7 * np.abs(pi).max(initial=0.0):
             break
-    return pi, tau
+    return sites

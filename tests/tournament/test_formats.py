@@ -126,7 +126,7 @@ def test_chosen_groups_differ_and_are_balanced(entrants, players, wanted, seed):
     often = Counter(k for group in groups for k in group)
     counts = [often[k] for k in range(entrants)]
     if wanted <= comb(entrants, players) // 2:
-        assert max(counts) - min(counts) <= 1
+        assert max(counts) - min(counts) <= 2
 
 
 def test_chosen_groups_meet_as_equally_as_a_block_design():
@@ -358,7 +358,7 @@ def test_a_ladder_starves_nobody_and_lets_neighbours_meet(players):
     rng = random.Random(5)
     format_ = FORMATS["ladder"](field(9, players, matches=900))
     waits, apart = Counter(), []
-    for number in range(60):
+    for number in range(40):
         upcoming = format_.next_round()
         busy = {k for pairing in upcoming.pairings for k in pairing}
         for k in range(9):

@@ -16,7 +16,7 @@ from arena.tournament.seeds import seed_of
 
 def balanced_groups(entrants: int, players: int, wanted: int, rng_seed: int) -> list[Pairing]:
     """Return ``wanted`` different groups of ``players`` entrants, in which everybody plays as often as everybody else
-    (within one) and meets everybody about equally often."""
+    (within two) and meets everybody about equally often."""
     played: Counter[int] = Counter()
     met: Counter[tuple[int, int]] = Counter()
     seen: set[Pairing] = set()

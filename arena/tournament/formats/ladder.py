@@ -27,6 +27,9 @@ UNCERTAIN = 0.7
 """The share of the widest sigma from which on an entrant plays in every round."""
 
 MOST_ROUNDS_WAITING = 3
+DRAWS_ESTIMATED_EVERY = 8
+"""Rounds after which the draw probability is estimated anew; it hardly changes, and takes several fits."""
+
 CONFIDENCE_95 = NormalDist().inv_cdf(0.975)
 
 
@@ -41,6 +44,7 @@ class Ladder(AdaptiveFormat):
         self._round = 0
         self._waited: Counter[int] = Counter()
         self._ratings: dict[int, Rating] = {}
+        self._draw_probability: float | None = None
 
     def expected_pairings(self) -> int | None:
         """Return the pairings that make the matches asked for; None if it is not matches that end it."""
@@ -57,8 +61,10 @@ class Ladder(AdaptiveFormat):
         playing = {k for meeting in meetings for k in meeting.pairing}
         for k in self.field.taking_part:
             self._waited[k] = 0 if k in playing else self._waited[k] + 1
-        fitted = fit_counted(self._counts.items()).ratings
-        self._ratings = {int(name): rating for name, rating in fitted.items()}
+        known = None if self._round % DRAWS_ESTIMATED_EVERY == 1 else self._draw_probability
+        fitted = fit_counted(self._counts.items(), draw_probability=known, polished=False)
+        self._draw_probability = fitted.draw_probability
+        self._ratings = {int(name): rating for name, rating in fitted.ratings.items()}
 
     def _rating(self, k: int) -> Rating:
         return self._ratings.get(k, Rating(MU, SIGMA))

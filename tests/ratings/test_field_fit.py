@@ -1,0 +1,271 @@
+"""Errors of ratings: coverage where the truth is known, agreement of independent views, and fields that mislead."""
+
+import math
+import random
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+import trueskill
+from scipy.integrate import quad
+from scipy.stats import binom
+
+from arena.ratings import BETA, SIGMA, fit_counted
+from arena.ratings.bradley_terry import bradley_terry, kendall_tau
+from arena.ratings.consistency import consistency, pair_scores
+from arena.ratings.environment import Environment, cdf, pdf, ppf
+from arena.ratings.field_fit import fit_encounters
+from arena.ratings.nash import nash_average
+from arena.ratings.truncation import corrections, messages
+
+MARGIN = ppf(0.55) * math.sqrt(2) * BETA
+
+
+def match(rng, gap):
+    shown = rng.gauss(gap, math.sqrt(2) * BETA)
+    return (1, 1) if abs(shown) < MARGIN else (1, 2) if shown > 0 else (2, 1)
+
+
+def encounter(rng, a, b, gap, opening=0.0):
+    """Both seats from one opening, which favours seat 0 by so much."""
+    return (((a, b), match(rng, gap + opening)), ((b, a), match(rng, -gap + opening)))
+
+
+def field(seed, bots=8, sd=5.0, encounters=12, opening_sd=0.0, cyclic=0.0):
+    rng = random.Random(seed)
+    strengths = {f"b{k}": rng.gauss(0.0, sd) for k in range(bots)}
+    extra = {pair: rng.gauss(0.0, cyclic) for pair in combinations(strengths, 2)}
+    return strengths, [
+        encounter(rng, a, b, strengths[a] - strengths[b] + extra[a, b], rng.gauss(0.0, opening_sd))
+        for a, b in combinations(strengths, 2)
+        for _ in range(encounters)
+    ]
+
+
+def held(strengths, encounters):
+    """How many 95 % intervals hold the truth, relative to the mean of the field."""
+    fitted = fit_encounters(Counter(encounters).items())
+    means = np.array([rating.mu for rating in fitted.ratings])
+    truth = np.array([strengths[name] for name in fitted.names])
+    return int((np.abs(means - means.mean() - truth + truth.mean()) < fitted.margins()).sum())
+
+
+def within(hits, trials, share=0.95, probability=1e-3):
+    """Tell whether so many hits are to be expected, up to ``probability``."""
+    low, high = binom.ppf([probability / 2, 1 - probability / 2], trials, share)
+    return low <= hits <= high
+
+
+@pytest.mark.parametrize("kinds", [{}, {"sd": 1.0}, {"encounters": 3}])
+def test_intervals_hold_the_truth_as_often_as_they_say(kinds):
+    hits = sum(held(*field(seed, **kinds)) for seed in range(40))
+    assert within(hits, 320)
+
+
+def test_repeated_encounters_that_count_once_hold_the_truth_and_naive_ones_do_not():
+    once = naive = 0
+    for seed in range(40):
+        strengths, encounters = field(seed, encounters=4)
+        once += held(strengths, encounters)
+        naive += held(strengths, encounters * 6)
+    assert within(once, 320)
+    assert not within(naive, 320)
+
+
+def test_mirrored_openings_make_intervals_narrower_and_still_true():
+    """An opening that favours a seat cancels within an encounter; a fit of single matches can't know."""
+    hits, ratios = 0, []
+    for seed in range(40):
+        strengths, encounters = field(seed, sd=3.0, opening_sd=6.0)
+        scale = math.sqrt(2) * BETA / math.hypot(math.sqrt(2) * BETA, 6.0)
+        hits += held({name: scale * value for name, value in strengths.items()}, encounters)
+        fitted = fit_encounters(Counter(encounters).items())
+        alone = fit_encounters(Counter((result,) for one in encounters for result in one).items())
+        ratios.append(float(np.mean(fitted.margins() / alone.margins())))
+    assert within(hits, 320)
+    assert np.mean(ratios) < 0.9
+
+
+def test_ratings_are_those_of_the_set_fit_under_the_same_prior():
+    _, encounters = field(3)
+    fitted = fit_encounters(Counter(encounters).items())
+    counted = Counter(result for one in encounters for result in one)
+    again = fit_counted(counted.items(), draw_probability=fitted.draw_probability, sigma=fitted.prior_width).ratings
+    for name, rating in zip(fitted.names, fitted.ratings, strict=True):
+        assert rating == pytest.approx(again[name], abs=1e-3)
+
+
+def test_the_priors_width_is_found_again():
+    widths = [fit_encounters(Counter(field(seed, bots=20, sd=3.0)[1]).items()).prior_width for seed in range(8)]
+    expected = math.sqrt((3 * SIGMA**2 + 20 * 9) / 23)  # three imaginary bots of the usual width
+    assert np.mean(widths) == pytest.approx(expected, rel=0.12)
+
+
+def test_probabilities_ranks_and_names_hang_together():
+    _, encounters = field(5)
+    fitted = fit_encounters(Counter(encounters).items())
+    better = fitted.better()
+    assert np.allclose(better + better.T, 1.0)
+    means = np.array([rating.mu for rating in fitted.ratings])
+    assert all((better[a, b] > 0.5) == (means[a] > means[b]) for a, b in combinations(range(8), 2))
+    ranks = np.argsort(np.argsort(-means)) + 1
+    for rank, (low, high) in zip(ranks, fitted.rank_intervals(), strict=True):
+        assert 1 <= low <= rank <= high <= 8
+
+
+def test_the_order_of_encounters_makes_no_difference():
+    _, encounters = field(6)
+    shuffled = random.Random(1).sample(encounters, len(encounters))
+    first, second = (fit_encounters(Counter(e).items()) for e in (encounters, shuffled))
+    assert first.ratings == second.ratings
+    assert np.array_equal(first.draws, second.draws)
+
+
+def test_no_results_and_one_result_are_no_problem():
+    assert fit_encounters([]).names == ()
+    single = fit_encounters([(((("a", "b"), (1, 2)),), 1)])
+    assert single.ratings[0].mu > single.ratings[1].mu
+    assert np.isfinite(single.margins()).all()
+
+
+# what one result says
+
+
+def test_corrections_agree_with_the_scalar_ones():
+    scalar = Environment(0.1)
+    for diff in (-300.0, -6.5, -1.0, 0.0, 0.5, 3.0, 60.0):
+        for margin in (0.05, 0.7, 40.0):
+            for is_draw, v_name, w_name in ((False, "v_win", "w_win"), (True, "v_draw", "w_draw")):
+                v, w = corrections(np.array([diff]), np.array([margin]), np.array([is_draw]))
+                assert v[0] == pytest.approx(getattr(scalar, v_name)(diff, margin), rel=1e-8, abs=1e-12)
+                assert w[0] == pytest.approx(getattr(scalar, w_name)(diff, margin), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("is_draw", [False, True])
+def test_the_message_of_two_gives_the_moments_of_the_integral(is_draw):
+    """Prior times message has the mean and variance of prior times likelihood, integrated numerically."""
+    (m1, v1), (m2, v2) = (26.0, 9.0), (23.0, 16.0)
+    said = messages(np.array([[m1, m2]]), np.array([[v1, v2]]), np.array([[is_draw]]), MARGIN, BETA)
+    precision = np.diag([1 / v1, 1 / v2]) + said.precision[0]
+    mean = np.linalg.solve(precision, np.array([m1 / v1, m2 / v2]) + said.shift[0])
+    spread = math.sqrt(v1 + v2)
+
+    def likelihood(d):
+        z, e = d / (math.sqrt(2) * BETA), MARGIN / (math.sqrt(2) * BETA)
+        return cdf(e - z) - cdf(-e - z) if is_draw else cdf(z - e)
+
+    def moment(k):
+        return quad(lambda d: d**k * likelihood(d) * pdf(d, m1 - m2, spread), -60, 60, epsabs=1e-12)[0]
+
+    first, second = moment(1) / moment(0), moment(2) / moment(0)
+    step = np.array([1.0, -1.0])
+    assert step @ mean == pytest.approx(first, rel=1e-6)
+    assert step @ np.linalg.inv(precision) @ step == pytest.approx(second - first**2, rel=1e-6)
+
+
+def test_the_messages_of_four_give_what_the_package_gives():
+    mean, variance = np.array([[27.0, 25.0, 24.0, 26.0]]), np.array([[16.0, 30.0, 9.0, 20.0]])
+    said = messages(mean, variance, np.array([[False, True, False]]), MARGIN, BETA)
+    covariance = np.linalg.inv(np.diag(1 / variance[0]) + said.precision[0])
+    joint = covariance @ (mean[0] / variance[0] + said.shift[0])
+    package = trueskill.TrueSkill(tau=0.0, draw_probability=0.1, backend=(cdf, pdf, ppf))
+    rated = package.rate(
+        [(package.create_rating(m, math.sqrt(v)),) for m, v in zip(mean[0], variance[0], strict=True)],
+        ranks=[0, 1, 1, 2],
+        min_delta=1e-9,
+    )
+    for k, (rating,) in enumerate(rated):
+        assert joint[k] == pytest.approx(rating.mu, abs=1e-3)
+        assert math.sqrt(covariance[k, k]) == pytest.approx(rating.sigma, abs=1e-3)
+
+
+# one number for each bot
+
+
+def test_a_field_without_cycles_is_not_flagged_and_a_cyclic_one_is():
+    flagged = [0, 0]
+    for seed in range(30):
+        for number, cyclic in enumerate((0.0, 5.0)):
+            encounters = Counter(field(seed, cyclic=cyclic, encounters=20)[1])
+            flagged[number] += consistency(encounters.items(), fit_encounters(encounters.items())).is_flagged
+    assert flagged[0] <= 2
+    assert flagged[1] >= 29
+
+
+def test_a_cycle_is_named():
+    encounters = Counter()
+    for a, b in (("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")):
+        encounters[(((a, b), (1, 2)), ((b, a), (2, 1)))] += 15
+    found = consistency(encounters.items(), fit_encounters(encounters.items()))
+    assert found.is_flagged
+    assert found.cycles == (("paper", "rock", "scissors"),)
+
+
+def test_pair_scores_are_means_over_encounters():
+    won, split = ((("a", "b"), (1, 2)), (("b", "a"), (2, 1))), ((("a", "b"), (1, 2)), (("b", "a"), (1, 2)))
+    score = pair_scores([(won, 3), (split, 1)])["a", "b"]
+    assert (score.score, score.encounters) == (pytest.approx(3.5 / 4), 4)
+    assert score.variance == pytest.approx(0.0625)
+    three = pair_scores([(((("a", "b", "c"), (1, 2, 2)),), 1)])
+    assert [three[pair].score for pair in (("a", "b"), ("a", "c"), ("b", "c"))] == [1.0, 1.0, 0.5]
+
+
+# independent views
+
+
+BASEBALL = {
+    "Milwaukee": {"Detroit": 7, "Toronto": 9, "New York": 7, "Boston": 7, "Cleveland": 9, "Baltimore": 11},
+    "Detroit": {"Milwaukee": 6, "Toronto": 7, "New York": 5, "Boston": 11, "Cleveland": 9, "Baltimore": 9},
+    "Toronto": {"Milwaukee": 4, "Detroit": 6, "New York": 7, "Boston": 7, "Cleveland": 8, "Baltimore": 12},
+    "New York": {"Milwaukee": 6, "Detroit": 8, "Toronto": 6, "Boston": 6, "Cleveland": 7, "Baltimore": 10},
+    "Boston": {"Milwaukee": 6, "Detroit": 2, "Toronto": 6, "New York": 7, "Cleveland": 7, "Baltimore": 12},
+    "Cleveland": {"Milwaukee": 4, "Detroit": 4, "Toronto": 5, "New York": 6, "Boston": 6, "Baltimore": 6},
+    "Baltimore": {"Milwaukee": 2, "Detroit": 4, "Toronto": 1, "New York": 3, "Boston": 1, "Cleveland": 7},
+}
+"""American League East, 1987: wins of the row over the column (Agresti, "Categorical Data Analysis", table 10.10)."""
+
+
+def test_bradley_terry_gives_the_textbooks_estimates():
+    counted = [(((a, b), (1, 2)), n) for a, row in BASEBALL.items() for b, n in row.items()]
+    strengths = bradley_terry(counted, prior_draws=0.0)
+    relative = {name: round(value - strengths["Baltimore"], 3) for name, value in strengths.items()}
+    assert relative == {  # as the package BradleyTerry2 for R prints them
+        "Milwaukee": 1.581, "Detroit": 1.436, "Toronto": 1.294, "New York": 1.248, "Boston": 1.108,
+        "Cleveland": 0.684, "Baltimore": 0.0,
+    }  # fmt: skip
+
+
+def test_bradley_terry_and_trueskill_agree_on_the_order():
+    counted = [(((a, b), (1, 2)), n) for a, row in BASEBALL.items() for b, n in row.items()]
+    ratings = {name: rating.mu for name, rating in fit_counted(counted).ratings.items()}
+    assert kendall_tau(bradley_terry(counted), ratings) == 1.0
+
+
+def test_bradley_terry_stays_finite_and_centred():
+    strengths = bradley_terry([((("a", "b"), (1, 2)), 1000), ((("c", "a", "b"), (1, 2, 2)), 10)])
+    assert all(math.isfinite(value) for value in strengths.values())
+    assert sum(strengths.values()) == pytest.approx(0.0)
+    assert bradley_terry([]) == {}
+
+
+def test_kendalls_tau_by_hand():
+    assert kendall_tau({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 2}) == pytest.approx(1 / 3)
+    assert kendall_tau({"a": 1}, {"a": 2}) == 1.0
+
+
+def test_nash_averaging_shares_a_cycle_and_gives_copies_no_advantage():
+    """Rock, paper, scissors: a third each (von Neumann). A second rock shares rock's weight and changes nothing."""
+    rps = {("r", "s"): 1.0, ("s", "p"): 1.0, ("p", "r"): 1.0}
+    found = nash_average(rps, ["p", "r", "s"])
+    assert [weight for weight, _ in found.values()] == pytest.approx([1 / 3] * 3, abs=1e-4)
+    assert [payoff for _, payoff in found.values()] == pytest.approx([0.0] * 3, abs=1e-6)
+    doubled = nash_average({**rps, ("r2", "s"): 1.0, ("p", "r2"): 1.0, ("r", "r2"): 0.5}, ["p", "r", "r2", "s"])
+    assert [doubled[bot][0] for bot in ("r", "r2")] == pytest.approx([1 / 6] * 2, abs=1e-3)
+    assert doubled["p"][0] == pytest.approx(1 / 3, abs=1e-3)
+
+
+def test_in_a_transitive_field_the_best_has_all_the_weight():
+    found = nash_average({("a", "b"): 0.7, ("b", "c"): 0.6, ("a", "c"): 0.9}, ["a", "b", "c"])
+    assert found["a"] == pytest.approx((1.0, 0.0), abs=1e-6)
+    assert found["c"][1] == pytest.approx(-0.4, abs=1e-6)
