@@ -6,6 +6,7 @@ Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interru
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import tempfile
 from importlib import import_module
@@ -67,12 +68,17 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interrupted.",
 )
+@click.option(
+    "--store", metavar="URL", help="A PostgreSQL database instead of a file [default: $ARENA_STORE, or a file]."
+)
 @click.version_option(__version__, "--version", message="arena %(version)s")
-def arena() -> None:
+def arena(store: str | None) -> None:
     """Bot programs in, a rated table out.
 
     Start with: arena run tournaments/quickstart.toml
     """
+    if store is not None:
+        os.environ["ARENA_STORE"] = store
 
 
 def run(arguments: list[str] | None = None) -> int:

@@ -10,17 +10,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import ceil, log2
 
 import networkx
 
 from arena.errors import DefinitionError
 from arena.tournament.formats.format import AdaptiveFormat, Field, Meeting, Place, Round, shared_places
-from arena.tournament.formats.tie_breaks import CODES, Card, CardLine, tie_breaks
+from arena.tournament.formats.tie_breaks import Card, CardLine, tie_breaks
+from arena.tournament.seeds import seed_of
 
 NEIGHBOURS = 40
 """Rivals that are looked at for an entrant in a large field: those nearest to it in the table."""
+
+
+TRIES = 20
+MOST_LOOKED_AHEAD = 24
+"""Entrants up to which it is made sure that later rounds can be paired; in larger fields rounds are few beside them."""
 
 
 class Swiss(AdaptiveFormat):
@@ -66,29 +72,64 @@ class Swiss(AdaptiveFormat):
         if done >= self._rounds:
             return None
         order = [place.entrant for place in self.places()]
-        byes = self._bye(order)
-        order = [entrant for entrant in order if entrant not in byes]
-        pairs = self._matched(order)
-        if pairs is None and len(order) > NEIGHBOURS:
-            pairs = self._matched(order, neighbours=len(order))
-        if pairs is None:
-            raise DefinitionError(
-                f"swiss.rounds = {self._rounds}: after {done} rounds nobody can be paired without repeating a pairing;"
-                f" {done} rounds are accepted"
-            )
-        return Round(tuple(pairs), tuple(byes))
+        for attempt in range(TRIES):
+            for bye in self._byes(order):
+                found = self._round(order, bye, attempt)
+                if found is not None and self._leaves_enough(found):
+                    return found
+            if not self._is_tight():
+                break
+        for bye in self._byes(order):
+            found = self._round(order, bye, 0)
+            if found is not None:
+                return found
+        raise DefinitionError(
+            f"swiss.rounds = {self._rounds}: after {done} rounds nobody can be paired without repeating a pairing;"
+            f" {done} rounds are accepted"
+        )
 
-    def _bye(self, order: Sequence[int]) -> list[int]:
+    def _byes(self, order: Sequence[int]) -> list[int | None]:
+        """Return who may have the bye, the first choice first."""
         if len(order) % 2 == 0:
-            return []
+            return [None]
         had_one = {k for k in order if any(entry.rival is None for entry in self._cards[k])}
-        return [next((k for k in reversed(order) if k not in had_one), order[-1])]
+        return [k for k in reversed(order) if k not in had_one]
 
-    def _matched(self, order: Sequence[int], neighbours: int = NEIGHBOURS) -> list[tuple[int, int]] | None:
+    def _round(self, order: Sequence[int], bye: int | None, attempt: int) -> Round | None:
+        rest = [entrant for entrant in order if entrant != bye]
+        pairs = self._matched(rest, attempt)
+        if pairs is None and len(rest) > NEIGHBOURS:
+            pairs = self._matched(rest, attempt, neighbours=len(rest))
+        return None if pairs is None else Round(tuple(pairs), () if bye is None else (bye,))
+
+    def _is_tight(self) -> bool:
+        """Tell whether the last rounds may find nobody to pair: with more rounds than half the field (Dirac's
+        theorem).
+        """
+        return 2 * self._rounds > self.field.entrants and self.field.entrants <= MOST_LOOKED_AHEAD
+
+    def _leaves_enough(self, chosen: Round) -> bool:
+        """Tell whether all later rounds can be paired after this one."""
+        if not self._is_tight():
+            return True
+        free = networkx.complete_graph(self.field.entrants)
+        free.remove_edges_from((k, entry.rival) for k, card in enumerate(self._cards) for entry in card)
+        free.remove_edges_from(chosen.pairings)
+        if self.field.entrants % 2:  # a chair that gives a bye to whoever meets it
+            had_one = {k for k, card in enumerate(self._cards) if any(entry.rival is None for entry in card)}
+            free.add_edges_from(
+                (k, -1) for k in range(self.field.entrants) if k not in had_one and k not in chosen.byes
+            )
+        left = self._rounds - len(self._cards[0]) - 1
+        return any(_has_rounds(free.copy(), left, seed) for seed in range(TRIES))
+
+    def _matched(
+        self, order: Sequence[int], attempt: int = 0, neighbours: int = NEIGHBOURS
+    ) -> list[tuple[int, int]] | None:
         """Return the pairs of a round, the highest first, by a matching of least weight; None if there is none.
 
         The weight of a pair is first its difference of score, squared, then how far it is from meeting half its score
-        group away.
+        group away. Later attempts care less for it, to find other pairs.
         """
         scores = {k: sum(entry.score for entry in self._cards[k]) for k in order}
         sizes: dict[float, int] = {}
@@ -104,7 +145,8 @@ class Swiss(AdaptiveFormat):
                 if b not in met:
                     gap = round(4 * (scores[a] - scores[b]) ** 2)
                     off = distance - max(1, sizes[scores[a]] // 2) if gap == 0 else distance
-                    graph.add_edge(a, b, weight=-(weight_of_score * gap + off * off))
+                    shuffled = seed_of("swiss", attempt, a, b) % (attempt * weight_of_score) if attempt else 0
+                    graph.add_edge(a, b, weight=-(weight_of_score * gap + off * off + shuffled))
         matching = networkx.max_weight_matching(graph, maxcardinality=True)
         if 2 * len(matching) < len(order):
             return None
@@ -128,8 +170,13 @@ class Swiss(AdaptiveFormat):
         return f"round {len(self._cards[0])} of {self._rounds}"
 
 
-def check_codes(codes: Iterable[str]) -> None:
-    """Raise DefinitionError unless all are codes of tie-breaks."""
-    for code in codes:
-        if code not in CODES:
-            raise DefinitionError(f"swiss.tie_breaks: {code!r} is none; accepted are {', '.join(CODES)}")
+def _has_rounds(free: networkx.Graph[int], rounds: int, seed: int) -> bool:
+    """Tell whether so many rounds are found in what is free, taking them one after another."""
+    for number in range(rounds):
+        for a, b in free.edges:
+            free[a][b]["weight"] = seed_of("ahead", seed, number, min(a, b), max(a, b)) % 1000
+        matching = networkx.max_weight_matching(free, maxcardinality=True)
+        if 2 * len(matching) < free.number_of_nodes():
+            return False
+        free.remove_edges_from(matching)
+    return True
