@@ -138,6 +138,7 @@ def fields():
 
     yield "independent matches, 12 bots, 25 encounters a pair", ".965", 40, plain(lambda f: round_robin(f, 25))
     yield "a close field (sd 1)", "", 40, plain(lambda f: round_robin(f, 25), sd=1.0)
+    yield "very few (one encounter a pair, 6 bots)", "", 80, plain(lambda f: round_robin(f, 1), bots=6)
     yield "few matches (2 encounters a pair)", "", 40, plain(lambda f: round_robin(f, 2))
     # openings are noise as well: seen from one match, strengths count for less by that factor
     yield (

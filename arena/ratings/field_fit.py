@@ -35,8 +35,11 @@ MOST_KINDS = 5000
 MOST_DRAWN_KINDS = 1500
 """Different encounters up to which the bootstrap draws encounters; beyond, its limit."""
 
+MODEL_ENCOUNTERS = 3.0
+"""The encounters of each bot that the model's own idea of their variance is worth."""
+
 IMAGINARY_BOTS = 3.0
-ROUNDS = 12
+ROUNDS = 20
 LEAST_WIDTH = 0.1
 
 Encounter = tuple[Result, ...]
@@ -145,11 +148,11 @@ def _settle(fit: SetFit, prior_width: float | None) -> tuple[float, float, _Join
         joint = _Joint(fit, width)
         matched = fit.matching_draw_probability()
         estimate = prior_width or _estimated_width(ratings, joint)
-        is_settled = abs(matched - probability) < 0.01 * probability and abs(estimate - width) < 0.01 * width
-        if is_settled:
-            break
+        if abs(matched - probability) < 0.01 * probability and abs(estimate - width) < 0.01 * width:
+            return probability, width, joint
         probability, width = matched, estimate
-    return probability, width, joint
+    fit.run(probability, width)
+    return probability, width, _Joint(fit, width)
 
 
 def _estimated_width(ratings: dict[str, Rating], joint: _Joint) -> float:
@@ -175,7 +178,11 @@ def _bootstrap(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, joint: _Join
         values, vectors = np.linalg.eigh(spread)
         moved = generator.standard_normal((DRAWS, size)) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
     prior = generator.standard_normal((DRAWS, size)) / width
-    draws = (moved + prior) @ joint.covariance
+    boot = (moved + prior) @ joint.covariance
+    model = generator.standard_normal((DRAWS, size)) @ np.linalg.cholesky(joint.covariance).T
+    each = total * np.mean([len({name for names, _ in results for name in names}) for results, _ in kinds]) / size
+    weight = each / (each + MODEL_ENCOUNTERS)
+    draws = np.sqrt(weight) * boot + np.sqrt(1.0 - weight) * model
     return np.asarray(draws - draws.mean(axis=1, keepdims=True), dtype=np.float64)
 
 

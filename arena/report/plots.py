@@ -7,6 +7,7 @@ marks come from a palette that can be told apart with all common kinds of colour
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -124,8 +125,9 @@ def times_plot(bots: Sequence[str], means: Sequence[float | None], p99s: Sequenc
         colour = PALETTE[0 if marker == "o" else 5]
         axes.plot([x for _, x in found], [k for k, _ in found], marker, color=colour, label=label, markersize=9)
     _name_rows(axes, bots)
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    if any(means):
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.set_xlabel("milliseconds for an action")
     axes.grid(axis="x", alpha=0.25)
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
@@ -159,6 +161,6 @@ def rendered(figure: Any, image_format: str, for_page: bool = False) -> bytes:
     pyplot.close(figure)
     data = out.getvalue()
     if image_format == "svg" and for_page:
-        text = data.decode().replace(INK, "currentColor")
+        text = re.sub("<metadata>.*?</metadata>", "", data.decode(), flags=re.DOTALL).replace(INK, "currentColor")
         data = text[text.index("<svg") :].encode()
     return data

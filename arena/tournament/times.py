@@ -34,7 +34,7 @@ class BotTimes:
     cpu_seconds: float = 0.0
     off_turn_cpu_seconds: float = 0.0
     longest_seconds: float = 0.0
-    counted: Counter[int] = field(default_factory=Counter, repr=False)
+    counted: Counter[int] = field(default_factory=Counter, repr=False, compare=False)
 
     def add(self, seconds: float) -> None:
         """Count an action."""

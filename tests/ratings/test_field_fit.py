@@ -57,7 +57,7 @@ def within(hits, trials, share=0.95, probability=1e-3):
     return low <= hits <= high
 
 
-@pytest.mark.parametrize("kinds", [{}, {"sd": 1.0}, {"encounters": 3}])
+@pytest.mark.parametrize("kinds", [{}, {"sd": 1.0}, {"encounters": 3}, {"encounters": 1}])
 def test_intervals_hold_the_truth_as_often_as_they_say(kinds):
     hits = sum(held(*field(seed, **kinds)) for seed in range(40))
     assert within(hits, 320)

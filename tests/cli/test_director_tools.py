@@ -1,0 +1,458 @@
+"""``arena schedule``, ``compare``, ``stats``, ``plot``, ``report``, ``show``: what directors use, as they use it."""
+
+import base64
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+import zlib
+from pathlib import Path
+
+import pytest
+
+from arena.cli.group import run
+from arena.games import GAMES, make_game
+from arena.tournament.arena_home import ArenaHome
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+from tests.games.variants import VARIANTS
+
+BOTS = Path(__file__).parents[2] / "bots"
+ENTRANTS = "".join(f'[[entrants]]\nbot = "{BOTS / name}"\n' for name in ("minimal", "random_legal", "greedy"))
+GAMES_FILE = f"""
+encounters = 6
+[[games]]
+game = "differences"
+options = {{ size = 5 }}
+[[games]]
+game = "multiplication"
+options = {{ size = 7 }}
+{ENTRANTS}"""
+SWISS_FILE = f'game = "differences"\noptions = {{ size = 5 }}\nformat = "swiss"\n[swiss]\nrounds = 3\n{ENTRANTS}'
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("directors")
+    with ArenaHome(directory / "home") as home:
+        for name, text in (("small_swiss", SWISS_FILE), ("two_games", GAMES_FILE)):
+            (directory / f"{name}.toml").write_text(text)
+            run_tournament(load_definition(directory / f"{name}.toml"), home.store, workers=2)
+    return directory
+
+
+@pytest.fixture
+def arena(directory, capsys):
+    """Return a function that runs a command and returns (exit code, stdout, stderr)."""
+
+    def call(*arguments):
+        code = run([*map(str, arguments), "--home", str(directory / "home")])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in out + err
+        return code, out, err
+
+    return call
+
+
+# schedule
+
+
+def test_a_schedule_is_shown_with_counts_time_and_fairness(arena, directory):
+    code, out, _ = arena("schedule", directory / "two_games.toml", "--workers", "2")
+    assert code == 0
+    assert "two_games: round-robin, 3 entrants, differences for 2, multiplication for 2" in out
+    assert "72 matches in 36 encounters and 36 rounds" in out
+    assert re.search(
+        r"expected time: [\d.]+ seconds with 2 at a time \(measured for a match: differences [\d.]+ ms", out
+    )
+    rows = json.loads(arena("schedule", directory / "two_games.toml", "--json")[1])
+    assert {row["kind"] for row in rows} == {"matches", "in a seat", "meets", "acts right after"}
+    assert all(row["imbalance"] == 0 for row in rows)
+    matches = json.loads(arena("schedule", directory / "two_games.toml", "--matches", "--json")[1])
+    assert [row["match"] for row in matches] == list(range(1, 73))
+    assert all(len(row["opening"]) == 2 for row in matches)
+    played = [json.loads(line) for line in arena("export", "two_games")[1].splitlines()]
+    assert [[bot.partition("@")[0] for bot in one["bots"]] for one in played] == [row["bots"] for row in matches]
+
+
+def test_nothing_is_played_and_nothing_stored_by_looking(arena, directory, tmp_path):
+    path = tmp_path / "unseen.toml"
+    path.write_text(SWISS_FILE.replace("size = 5", "size = 6"))
+    code, out, _ = arena("schedule", path)
+    assert code == 0
+    assert "at most 6 matches; 2 of them are known so far, in 1 round" in out
+    assert "expected time: unknown" in out
+    assert arena("standings", "unseen")[0] == 2
+
+
+def test_a_ladder_without_end_says_so(arena, tmp_path):
+    path = tmp_path / "l.toml"
+    path.write_text(f'game = "differences"\noptions = {{ size = 5 }}\nformat = "ladder"\n{ENTRANTS}')
+    assert "matches without end" in arena("schedule", path)[1]
+
+
+# standings of a format's own
+
+
+def test_a_swiss_is_shown_by_score_and_tie_breaks(arena):
+    code, out, _ = arena("standings", "small_swiss")
+    assert code == 0
+    first, second = out.split("\n\n")[:2]
+    assert first.splitlines()[0].split() == ["place", "bot", "score", "BH-C1", "BH", "SB", "DE", "WON"]
+    assert second.splitlines()[0].split()[:3] == ["rank", "bot", "exposure"]
+    places = json.loads(arena("standings", "small_swiss", "--places", "--json")[1])
+    assert list(places[0]) == ["place", "bot", "score", "bh_c1", "bh", "sb", "de", "won"]
+    assert sum(row["score"] for row in places) == 3 + 3  # a meeting and a bye in each of three rounds
+    code, _, errors = arena("standings", "two_games", "--places")
+    assert (code, "round-robin has no table of its own" in errors) == (2, True)
+
+
+# stats
+
+
+def test_stats_tell_what_the_numbers_rest_on(arena):
+    code, out, _ = arena("stats", "two_games")
+    assert code == 0
+    for title in ("Games.", "Groups.", "Who is better.", "Time used."):
+        assert title in out
+    assert "Bradley-Terry, fitted independently, agrees" in out
+    found = json.loads(arena("stats", "two_games", "--json")[1])
+    games = {row["game"]: row for row in found["games"]}
+    assert games.keys() == {"differences", "multiplication"}
+    for row in games.values():
+        assert (row["matches"], row["encounters"]) == (36, 18)
+        assert row["seat_0"]["value"] + row["seat_1"]["value"] == pytest.approx(1.0)
+        assert row["seat_0"]["low"] <= row["seat_0"]["value"] <= row["seat_0"]["high"]
+        assert row["decisive_percent"] == pytest.approx(100 * (1 - row["draws"]["value"]))
+    assert {bot for row in found["groups"] for bot in row["bots"]} == {"minimal", "random_legal", "greedy"}
+    assert sum(row["weight_percent"] for row in found["nash"]) == pytest.approx(100)
+    records = [json.loads(line) for line in arena("export", "two_games")[1].splitlines()]
+    seconds = [s for one in records for (seat, _), s in zip(one["actions"], one["wall_seconds"], strict=True)
+               if s is not None and one["bots"][seat] == "greedy@1"]  # fmt: skip
+    times = {row["bot"]: row for row in found["times"]}["greedy"]
+    assert times["actions"] == len(seconds)
+    assert times["mean_ms"] == pytest.approx(1000 * sum(seconds) / len(seconds))
+    assert times["p99_ms"] == pytest.approx(1000 * sorted(seconds)[-(-99 * len(seconds) // 100) - 1], rel=0.021)
+
+
+def test_each_table_of_stats_comes_in_every_format(arena):
+    for table in ("games", "groups", "better", "nash", "times", "faults"):
+        rows = list(csv.DictReader(io.StringIO(arena("stats", "two_games", "--table", table, "--format", "csv")[1])))
+        assert len(rows) == len(json.loads(arena("stats", "two_games", "--table", table, "--json")[1]))
+    code, _, errors = arena("stats", "two_games", "--format", "csv")
+    assert (code, "one table at a time; choose one with --table" in errors) == (2, True)
+
+
+# compare
+
+
+def test_a_better_bot_is_accepted_a_worse_one_rejected_and_equals_stay_open(arena, tmp_path):
+    game = ["--game", "differences", "--option", "size=8", "-q"]
+    code, out, _ = arena("compare", BOTS / "greedy", BOTS / "random_legal", *game, "--elo1", "60")
+    assert code == 0
+    assert "accepted: greedy is better than random_legal (Elo 60 rather than 0)" in out
+    code, out, _ = arena("compare", BOTS / "random_legal", BOTS / "greedy", *game, "--elo1", "60")
+    assert code == 1
+    assert "rejected: random_legal is not better than greedy" in out
+    rl = BOTS / "random_legal"
+    code, out, _ = arena("compare", rl, rl, *game, "--elo1", "2", "--limit", "20", "--json")
+    found = json.loads(out)
+    assert code == 3
+    assert (found["new"], found["old"], found["decision"]) == ("random_legal new", "random_legal old", "undecided")
+    assert found["encounters"] + found["repeats"] == 32
+    assert sum(line["encounters"] for line in found["scores"]) == found["encounters"]
+    assert found["bounds"][0] < found["llr"] < found["bounds"][1]
+
+
+def test_the_same_comparison_goes_on_where_it_stopped(arena):
+    command = ["compare", BOTS / "greedy", BOTS / "random_legal", "--game", "plusminus", "--option", "size=5", "-q"]
+    command += ["--elo0", "-5", "--elo1", "5", "--opening-plies", "4", "--name", "again"]
+    first = arena(*command, "--limit", "16", "--json")
+    assert first[0] == 3
+    assert arena(*command, "--limit", "32")[0] == 2  # the limit is part of it
+    assert arena(*command, "--limit", "16", "--json") == first
+
+
+def test_bots_that_always_play_the_same_are_not_counted_again_and_again(arena, tmp_path):
+    """minimal always takes the first action: of plusminus' four openings, each encounter tells something once."""
+    for name in ("one", "two"):
+        shutil.copytree(BOTS / "minimal", tmp_path / name)
+        text = (tmp_path / name / "bot.toml").read_text()
+        (tmp_path / name / "bot.toml").write_text(re.sub('name = "minimal"', f'name = "{name}"', text))
+    code, out, _ = arena(
+        "compare",
+        tmp_path / "one",
+        tmp_path / "two",
+        "--game",
+        "plusminus",
+        "--option",
+        "size=5",
+        "--limit",
+        "32",
+        "-q",
+    )
+    assert code == 3
+    assert "4 encounters of 2 matches" in out
+    assert "28 more encounters only repeated earlier ones" in out
+
+
+def test_a_comparison_of_three_lets_the_old_one_sit_twice(arena):
+    game = ["--game", "multiplication", "--option", "players=3", "--option", "size=10"]
+    code, out, _ = arena(
+        "compare", BOTS / "greedy", BOTS / "random_legal", *game, "--limit", "16", "--elo1", "400", "--json", "-q"
+    )
+    found = json.loads(out)
+    assert code in (0, 1, 3)
+    assert all(line["score"] * 12 == pytest.approx(round(line["score"] * 12), abs=1e-6) for line in found["scores"])
+    name = "greedy against random_legal in multiplication"
+    records = [json.loads(line) for line in arena("export", name)[1].splitlines()]
+    assert len(records) == 48
+    assert all(sorted(one["bots"]) == ["greedy@1", "random_legal@1", "random_legal@1"] for one in records)
+    assert [one["bots"].index("greedy@1") for one in records[:3]] == [0, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--elo1", "0"], "elo1 = 0: accepted is a number greater than elo0 = 0"),
+        (["--alpha", "0.7"], "alpha = 0.7: accepted is a number between 0 and 0.5"),
+        (["--option", "sise=4"], "did you mean 'size'"),
+        (["--name", "a/b"], "name = 'a/b': accepted are 1 to 64"),
+    ],
+)
+def test_a_comparison_that_makes_no_sense_is_refused(arena, arguments, says):
+    code, _, errors = arena("compare", BOTS / "greedy", BOTS / "minimal", "--game", "differences", *arguments)
+    assert code == 2
+    assert says in errors
+    assert len(errors.strip().splitlines()) == 1
+
+
+def test_people_are_not_compared(arena):
+    code, _, errors = arena("compare", "human", BOTS / "minimal", "--game", "differences")
+    assert (code, "takes hundreds of matches" in errors) == (2, True)
+
+
+# formats in files
+
+
+BAD_FILES = {
+    'format = "swiss"\n[swiss]\nrounds = 4': "swiss.rounds = 4: with 3 entrants at most 3 are possible",
+    'format = "knockout"': "knockout.seeding is missing: with 3 entrants the best seeds have a bye",
+    'format = "gauntlet"': "gauntlet.challengers is missing: accepted are names of entrants: minimal, random_legal",
+    'format = "gauntlet"\n[gauntlet]\nchallengers = ["greedi"]': "unknown entrant 'greedi': did you mean 'greedy'?",
+    'format = "swiss"\n[ladder]\nmatches = 3': "ladder: these settings are for another format, and format = 'swiss'",
+    'format = "ladder"\n[ladder]\nmatches = 0': "ladder.matches = 0",
+    'format = "knockout"\n[knockout]\nseeding = "alphabet"': "knockout.seeding = 'alphabet'",
+    'format = "swiss"\n[swiss]\ntie_breaks = ["BHX"]': "swiss.tie_breaks",
+    "[round_robin]\ngroups = 3": "round_robin.groups = 3: only for games of more than two players",
+    'format = "swis"': "format = 'swis': accepted is 'round-robin', 'gauntlet'",
+}
+
+
+@pytest.mark.parametrize("text", BAD_FILES)
+def test_a_format_that_does_not_fit_is_refused_before_anything_is_played(arena, tmp_path, text):
+    path = tmp_path / "bad.toml"
+    head, _, table = text.partition("\n") if text.startswith("format") else ("", "", text)
+    path.write_text(f'game = "differences"\n{head}\n{table}\n{ENTRANTS}')
+    code, _, errors = arena("run", path)
+    assert code == 2
+    assert BAD_FILES[text] in errors
+    assert len(errors.strip().splitlines()) == 1
+
+
+# plots
+
+
+def test_plots_are_pictures_of_the_tournament(arena, tmp_path):
+    code, _, _ = arena("plot", "two_games", "-o", tmp_path / "plots")
+    assert code == 0
+    assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == [
+        "course.svg", "crosstable.svg", "ratings.svg", "seats.svg", "times.svg",
+    ]  # fmt: skip
+    for path in (tmp_path / "plots").iterdir():
+        texts = {element.text for element in ElementTree.parse(path).iter() if element.tag.endswith("text")}
+        shown = " ".join(text for text in texts if text)
+        assert "greedy" in shown, path
+    code, _, _ = arena("plot", "two_games", "--kind", "ratings", "-o", tmp_path / "r.png")
+    assert (code, (tmp_path / "r.png").read_bytes()[:8]) == (0, b"\x89PNG\r\n\x1a\n")
+    code, _, errors = arena("plot", "two_games", "--kind", "ratings", "-o", tmp_path / "r.jpg")
+    assert (code, "accepted are names that end in .png or .svg" in errors) == (2, True)
+    (tmp_path / "file").write_text("")
+    code, _, errors = arena("plot", "two_games", "--kind", "ratings", "-o", tmp_path / "file" / "r.svg")
+    assert (code, "can't be written" in errors) == (2, True)
+
+
+def test_a_name_that_looks_like_mathematics_is_drawn_as_it_is(tmp_path):
+    from arena.report.plots import ratings_plot, rendered
+
+    assert b"$x^2$_\\frac" in rendered(ratings_plot(["$x^2$_\\frac"], [25.0], [1.0]), "svg")
+
+
+# the report
+
+
+@pytest.fixture(scope="module")
+def page(directory):
+    path = directory / "report.html"
+    assert run(["report", "two_games", "-o", str(path), "--home", str(directory / "home")]) == 0
+    return path
+
+
+def test_a_report_is_one_file_that_needs_nothing_else(page):
+    text = page.read_text()
+    assert not re.findall(r'(?:src|href)="(?!#|data:)', text)
+    assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]*"|http://www\.w3\.org/\S+', "", text)
+    for title in ("Standings", "Plots", "Crosstable", "Schedule audit", "Matches"):
+        assert f">{title}</h2>" in text
+
+
+def test_every_match_of_a_report_ends_as_recorded(page, arena):
+    text = page.read_text()
+    packed = re.findall(r'<script type="text/plain" id="chunk-\d+">(.*?)</script>', text)
+    matches = [match for chunk in packed for match in json.loads(zlib.decompress(base64.b64decode(chunk)))]
+    records = [json.loads(line) for line in arena("export", "two_games")[1].splitlines()]
+    assert len(matches) == len(records) == 72
+    for match, record in zip(matches, records, strict=True):
+        assert len(match["frames"]) == len(record["actions"]) + 1
+        assert [float(score) for score in match["scores"][-1]] == pytest.approx(record["scores"], rel=1e-5)
+        shown = set()
+        for come, gone in match["frames"]:
+            shown = (shown - set(gone)) | set(come)
+        marks = sum(match["shapes"][k][0] == "disc" for k in shown)
+        assert marks == record["options"]["size"]
+
+
+def test_fewer_matches_are_said_to_be_fewer(arena, tmp_path):
+    code, _, _ = arena("report", "two_games", "-o", tmp_path / "few.html", "--matches", "5")
+    assert code == 0
+    assert "The first 5 of 72 matches can be replayed here" in (tmp_path / "few.html").read_text()
+    code, _, errors = arena("report", "two_games", "-o", tmp_path / "no" / "few.html")
+    assert (code, "can't be written" in errors) == (2, True)
+
+
+PROBE = """
+<script>
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+const seen = () => [at("ply").textContent, at("board").querySelectorAll("circle").length].join(" ");
+(async () => {
+  const out = [];
+  await wait(300);
+  out.push(at("title").textContent, seen());
+  at("next").click(); at("next").click(); at("next").click(); out.push(seen());
+  at("back").click(); out.push(seen());
+  at("last").click(); out.push(seen());
+  at("first").click(); out.push(seen());
+  at("slider").value = 4; at("slider").dispatchEvent(new Event("input")); out.push(seen());
+  at("moves").children[1].click(); out.push(seen());
+  at("play").click(); await wait(3200); out.push(seen());
+  at("filter").value = "multiplication"; at("filter").dispatchEvent(new Event("input"));
+  out.push(at("rows").children.length);
+  at("rows").children[0].click(); await wait(300); out.push(at("title").textContent);
+  document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" })); out.push(seen());
+  out.push(getComputedStyle(document.body).backgroundColor);
+  const log = document.createElement("pre"); log.id = "probe"; log.textContent = out.join("|");
+  document.body.append(log);
+})();
+</script></body>"""
+
+
+def browser():
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.mark.skipif(browser() is None, reason="no Chromium is installed")
+@pytest.mark.parametrize(("scheme", "paper"), [("1", "rgb(255, 255, 255)"), ("0", "rgb(20, 24, 30)")])
+def test_the_viewer_steps_plays_and_jumps_in_a_real_browser(page, tmp_path, scheme, paper):
+    """From a file, without a network, on light and on dark paper: five marks on five by five after seven plies."""
+    probe = tmp_path / "probe.html"
+    probe.write_text(page.read_text().replace("</body>", PROBE))
+    command = [browser(), "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    command += [f"--blink-settings=preferredColorScheme={scheme}", "--virtual-time-budget=20000", "--dump-dom"]
+    done = subprocess.run(
+        [*command, f"{probe.as_uri()}#match-2"], capture_output=True, text=True, timeout=120, check=False
+    )
+    found = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout)
+    assert found, done.stderr[-2000:]
+    title, start, three, two, last, first, four, listed, played, rows, other, stepped, colour = found[1].split("|")
+    assert title.startswith("match 2: ")
+    assert (start, three, two, last, first) == ("0 / 5 0", "3 / 5 3", "2 / 5 2", "5 / 5 5", "0 / 5 0")
+    assert (four, listed, played) == ("4 / 5 4", "2 / 5 2", "5 / 5 5")
+    assert rows == "36"
+    assert other.startswith("match ")
+    assert stepped == "1 / 13 1"
+    assert colour == paper
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_game_can_be_drawn(variant):
+    """Shapes are plain values, stay near the board, and differ from state to state."""
+    name, options = VARIANTS[variant]
+    game = make_game(name, **options)
+    state = game.initial_state()
+    seen = []
+    for _ in range(6):
+        drawing = game.drawing(state)
+        assert json.loads(json.dumps(drawing.shapes)) == [list(shape) for shape in drawing.shapes]
+        assert {shape[0] for shape in drawing.shapes} <= {"rect", "line", "disc", "text"}
+        for shape in drawing.shapes:
+            assert -1.5 <= shape[1] <= drawing.width + 1
+            assert -1.5 <= shape[2] <= drawing.height + 1
+        seen.append((drawing.shapes, drawing.notes))
+        if game.is_over(state):
+            break
+        state = game.apply(state, game.legal_actions(state)[-1])
+    assert len(set(seen)) == len(seen)
+
+
+def test_a_game_without_a_drawing_of_its_own_is_drawn_as_text():
+    from arena.games.game import Game
+
+    game = GAMES["differences"]()
+    drawing = Game.drawing(game, game.initial_state())
+    assert {shape[0] for shape in drawing.shapes} == {"text"}
+    assert [shape[4] for shape in drawing.shapes] == game.render(game.initial_state()).splitlines()
+
+
+# a bot's page, and leaderboards over time
+
+
+def test_a_bots_page_has_its_course_rivals_and_faults(arena):
+    code, out, _ = arena("show", "greedy")
+    assert code == 0
+    assert out.startswith("greedy@1\n")
+    assert "Against its rivals, the best first" in out
+    assert "No faults." in out
+    (page,) = json.loads(arena("show", "greedy@1", "--json")[1])
+    assert {(line["game"], line["tournament"]) for line in page["course"]} >= {
+        ("differences", "small_swiss"), ("differences", "two_games"), ("multiplication", "two_games"),
+    }  # fmt: skip
+    code, _, errors = arena("show", "gredy")
+    assert (code, "unknown bot 'gredy': did you mean 'greedy@1'?" in errors) == (2, True)
+
+
+def test_leaderboards_over_time_per_game_and_overall(arena):
+    rows = json.loads(arena("leaderboard", "--over-time", "--json")[1])
+    assert [row["tournament"] for row in rows][:2] == ["small_swiss", "two_games"]
+    assert rows[0]["matches"] < rows[1]["matches"]
+    only = json.loads(arena("leaderboard", "multiplication", "--over-time", "--json")[1])
+    assert "two_games" in [row["tournament"] for row in only]
+    assert "small_swiss" not in [row["tournament"] for row in only]
+    assert "mu of each bot after each tournament" in arena("leaderboard", "--over-time")[1]
+    assert json.loads(arena("leaderboard", "--json")[1])
+
+
+def test_a_fault_is_linked_to_its_repetition(tmp_path, capsys):
+    from tests import zoo
+
+    path = tmp_path / "t.toml"
+    path.write_text(f'game = "differences"\noptions = {{ size = 4 }}\n[[entrants]]\nbot = "{zoo.bad_bot("exits_when_asked")}"\n[[entrants]]\nbot = "{BOTS / "minimal"}"')  # fmt: skip # noqa: E501
+    home = str(tmp_path / "h")
+    assert run(["run", str(path), "-q", "--home", home]) == 0
+    capsys.readouterr()
+    assert run(["show", "exits_when_asked", "--home", home]) == 0
+    out = capsys.readouterr().out
+    assert "Faults: 2, the latest first" in out
+    assert "arena repro t/2" in out
