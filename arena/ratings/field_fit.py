@@ -8,6 +8,8 @@
    often cancel. Encounters are drawn again with replacement, the prior's mean is drawn from the prior (Newton, Polson
    and Xu, "Weighted Bayesian Bootstrap", 2021), and the fit is moved by one Newton step. Of very many different
    encounters, the limit of that bootstrap is drawn instead, a normal distribution.
+5. A handful of encounters can't tell how much encounters vary: a bot that has won its only two would look certain. So
+   the draws are mixed with draws from the joint distribution of step 3, as if that were worth three encounters a bot.
 
 Everything is relative to the mean of the field: a common shift is not in the results.
 """
