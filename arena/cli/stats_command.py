@@ -14,7 +14,7 @@ from arena.report.tables import render_table
 if TYPE_CHECKING:
     from arena.report.tables import Column, Row
 
-TABLES = ("games", "groups", "better", "nash", "times", "faults")
+TABLES = ("games", "seats", "groups", "better", "nash", "times", "faults")
 
 
 @click.command("stats")

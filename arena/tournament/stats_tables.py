@@ -13,6 +13,7 @@ from arena.tournament.times import BotTimes
 
 STATS_TITLES = {
     "games": ("Games", "Draws and the score of each seat, with 95 % intervals."),
+    "seats": ("Seats", "The score of each bot in each seat, in percent."),
     "groups": ("Groups", "Within a group, nobody can be told apart from the first at 95 %."),
     "better": ("Who is better", "The probability that the bot of the row is better than the bot of the column."),
     "nash": ("Nash averaging", "The weight in the equilibrium, and the payoff against it."),
@@ -44,6 +45,7 @@ def stats_tables(
     """
     return {
         "games": _games(games, for_people),
+        "seats": _seats(table),
         "groups": _groups(table, for_people),
         "better": _better(table, for_people),
         "nash": _nash(table, check),
@@ -82,6 +84,17 @@ def _games(games: Sequence[GameStatistics], for_people: bool) -> _Table:
         for seat in range(seats):
             row[f"seat_{seat}"] = _share(game.seats[seat], for_people) if seat < len(game.seats) else None
         rows.append(row)
+    return columns, rows
+
+
+def _seats(table: Standings) -> _Table:
+    columns = [Column("bot", "bot", is_number=False)]
+    columns += [Column(f"seat_{seat}_percent", f"seat {seat}", 1) for seat in range(table.players)]
+    rows: list[Row] = []
+    for line in table.lines:
+        shares = {seat: line.seat_share(seat) for seat in range(table.players)}
+        shown = {f"seat_{seat}_percent": None if share is None else 100 * share for seat, share in shares.items()}
+        rows.append({"bot": line.bot, **shown})
     return columns, rows
 
 

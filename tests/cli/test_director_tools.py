@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 import zlib
 from pathlib import Path
@@ -129,6 +130,9 @@ def test_stats_tell_what_the_numbers_rest_on(arena):
         assert row["decisive_percent"] == pytest.approx(100 * (1 - row["draws"]["value"]))
     assert {bot for row in found["groups"] for bot in row["bots"]} == {"minimal", "random_legal", "greedy"}
     assert sum(row["weight_percent"] for row in found["nash"]) == pytest.approx(100)
+    assert [row["bot"] for row in found["seats"]] == [row["bot"] for row in found["better"]]
+    means = [sum(row[f"seat_{seat}_percent"] for row in found["seats"]) / 3 for seat in (0, 1)]
+    assert sum(means) == pytest.approx(100)
     records = [json.loads(line) for line in arena("export", "two_games")[1].splitlines()]
     seconds = [s for one in records for (seat, _), s in zip(one["actions"], one["wall_seconds"], strict=True)
                if s is not None and one["bots"][seat] == "greedy@1"]  # fmt: skip
@@ -139,7 +143,7 @@ def test_stats_tell_what_the_numbers_rest_on(arena):
 
 
 def test_each_table_of_stats_comes_in_every_format(arena):
-    for table in ("games", "groups", "better", "nash", "times", "faults"):
+    for table in ("games", "seats", "groups", "better", "nash", "times", "faults"):
         rows = list(csv.DictReader(io.StringIO(arena("stats", "two_games", "--table", table, "--format", "csv")[1])))
         assert len(rows) == len(json.loads(arena("stats", "two_games", "--table", table, "--json")[1]))
     code, _, errors = arena("stats", "two_games", "--format", "csv")
@@ -456,3 +460,51 @@ def test_a_fault_is_linked_to_its_repetition(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "Faults: 2, the latest first" in out
     assert "arena repro t/2" in out
+
+
+# what is not installed
+
+
+def without(package, *arguments):
+    """Run a command where a package can't be imported."""
+    code = f"import sys; sys.modules[{package!r}] = None; from arena.cli.group import run; sys.exit(run(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_without_matplotlib_a_report_has_all_but_plots(directory, tmp_path):
+    home = ["--home", directory / "home"]
+    done = without("matplotlib", "report", "small_swiss", "-o", tmp_path / "r.html", *home)
+    assert done.returncode == 0
+    assert "without plots; for them: pip install 'grid-arena[plots]'" in done.stderr
+    assert ">Standings</h2>" in (tmp_path / "r.html").read_text()
+    assert ">Plots</h2>" not in (tmp_path / "r.html").read_text()
+    done = without("matplotlib", "plot", "small_swiss", *home)
+    assert (done.returncode, "plots need the package matplotlib; try: pip" in done.stderr) == (2, True)
+
+
+def test_what_needs_an_extra_says_which(directory, tmp_path):
+    home = ["--home", tmp_path / "h"]
+    done = without("distributed", "run", directory / "two_games.toml", "--local-cluster", "2", *home)
+    assert (done.returncode, "try: pip install 'grid-arena[dask]'" in done.stderr) == (2, True)
+    done = without("psycopg", "--store", "postgresql://x@127.0.0.1:1/y", "run", directory / "two_games.toml", *home)
+    assert (done.returncode, "try: pip install 'grid-arena[postgres]'" in done.stderr) == (2, True)
+
+
+def test_two_versions_of_a_bot_play_in_one_tournament(tmp_path, capsys):
+    bot = shutil.copytree(BOTS / "random_legal", tmp_path / "mine")
+    home = ["--home", str(tmp_path / "h")]
+    for version in "12":
+        (bot / "bot.toml").write_text(
+            f'name = "mine"\nversion = "{version}"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]'
+        )
+        assert run(["submit", str(bot), *home]) == 0
+    path = tmp_path / "t.toml"
+    entrants = "".join(f'[[entrants]]\nbot = "{name}"\n' for name in ("mine@1", "mine@2"))
+    path.write_text(f'game = "differences"\noptions = {{ size = 4 }}\nencounters = 2\n{entrants}')
+    assert run(["run", str(path), "-q", *home]) == 0
+    capsys.readouterr()
+    assert run(["standings", "--json", *home]) == 0
+    assert {row["bot"] for row in json.loads(capsys.readouterr().out)} == {"mine@1", "mine@2"}
+    assert run(["show", "mine", *home]) == 0
+    assert capsys.readouterr().out.count("mine@") >= 4

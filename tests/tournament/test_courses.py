@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -91,6 +92,28 @@ def test_a_whole_swiss_on_postgresql_is_the_same(write_definition, tmp_path, pos
         assert state_of(home) == wanted
         assert home.standings("t").matches == len(wanted[1])
     assert not (tmp_path / "server" / "arena.sqlite3").exists()
+
+
+def test_a_server_that_goes_away_in_mid_tournament_costs_nothing(write_definition, tmp_path, postgres, monkeypatch):
+    path = written(write_definition, "swiss")
+    with ArenaHome(tmp_path / "file") as home:
+        run_tournament(load_definition(path), home.store, workers=2)
+        wanted = state_of(home)
+    monkeypatch.setenv("ARENA_STORE", postgres.new_database())
+    outages = []
+
+    def pull_the_plug(progress):
+        if progress.recorded >= 5 + 6 * len(outages) and len(outages) < 2:
+            postgres.stop()
+            outages.append(threading.Timer(1.0, postgres.start))
+            outages[-1].start()
+
+    with ArenaHome(tmp_path / "server") as home:
+        assert run_tournament(load_definition(path), home.store, workers=2, listener=pull_the_plug).is_complete
+        for outage in outages:
+            outage.join()
+        assert len(outages) == 2
+        assert state_of(home) == wanted
 
 
 def test_the_store_is_chosen_on_the_command_line(write_definition, tmp_path, postgres_url):
