@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import click
@@ -38,6 +39,7 @@ TIMES_COLUMNS = [
 @click.argument("tournament", required=False)
 @click.option("--bot", help="Only matches of this bot (name or name@version).")
 @click.option("--faults", "only_faults", is_flag=True, help="Only matches with a fault.")
+@click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="Matches to list, at most.")
 @click.option("--times", is_flag=True, help="Instead of matches, what time and processor each bot used in them.")
 @format_options
 @home_option
@@ -45,6 +47,7 @@ def command(
     tournament: str | None,
     bot: str | None,
     only_faults: bool,
+    limit: int,
     times: bool,
     table_format: str,
     as_json: bool,
@@ -71,8 +74,11 @@ def command(
             rows = [{column.key: getattr(line, column.key) for column in TIMES_COLUMNS} for line in bot_times(chosen)]
             print_table(TIMES_COLUMNS, rows, table_format)
             return
-        rows = [_row(record, table_format) for record in chosen]
+        rows = [_row(record, table_format) for record in islice(chosen, limit)]
+        has_more = next(chosen, None) is not None
     print_table(COLUMNS, rows, table_format)
+    if has_more:
+        click.echo(f"Only the first {limit}; more with --limit.", err=True)
     if table_format == "text":
         click.echo(f"\nTo step through one: arena replay {stored.name}/MATCH")
 

@@ -23,7 +23,7 @@ from arena.cli.progress import make_progress
 from arena.errors import UsageError
 
 if TYPE_CHECKING:
-    from arena.tournament.definition import Definition
+    from arena.tournament.definition import Definition, FindBot
     from arena.tournament.executors import Executor
 
 
@@ -85,6 +85,7 @@ def command(
                     log_path=log_file or arena_home.log_path(definition.name),
                     listener=progress_display.update,
                     executor=executor,
+                    refresh=None if executor is not None else _Watched(file, name, arena_home.find_bot),
                 )
         except KeyboardInterrupt:
             stored = arena_home.store.find_tournament(definition.name)
@@ -100,6 +101,33 @@ def command(
         for match, reason in sorted(progress.given_up.items()):
             click.echo(f"arena: match {match} has no result after several tries: {reason}", err=True)
         return OK if progress.is_complete else FAILED
+
+
+class _Watched:
+    """Reads a tournament file again when it has changed."""
+
+    def __init__(self, path: Path, name: str | None, find_bot: FindBot) -> None:
+        self._path, self._name, self._find_bot = path, name, find_bot
+        self._seen = self._stamp()
+
+    def _stamp(self) -> int:
+        try:
+            return self._path.stat().st_mtime_ns
+        except OSError:
+            return self._seen
+
+    def __call__(self) -> Definition | None:
+        from arena.tournament.definition import load_definition
+
+        if self._stamp() == self._seen:
+            return None
+        self._seen = self._stamp()
+        try:
+            definition = load_definition(self._path, self._find_bot)
+            return definition.renamed(self._name) if self._name is not None else definition
+        except UsageError as error:
+            click.echo(f"arena: the change is not taken: {error}", err=True)
+            return None
 
 
 def _cluster_executor(definition: Definition, address: str | None, local_workers: int | None) -> Executor | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from arena.errors import DefinitionError
+from arena.errors import DefinitionError, UsageError
 from arena.isolation.levels import choose_isolation
 from arena.records import Bot, ScheduledMatch
 from arena.store.rows import RecordRow
@@ -67,6 +67,7 @@ class Progress:
 
 
 Listener = Callable[[Progress], None]
+Refresh = Callable[[], Definition | None]
 
 
 def run_tournament(
@@ -77,6 +78,7 @@ def run_tournament(
     log_path: Path | None = None,
     listener: Listener | None = None,
     executor: Executor | None = None,
+    refresh: Refresh | None = None,
 ) -> Progress:
     """Play what is left of a tournament.
 
@@ -87,6 +89,8 @@ def run_tournament(
         log_path: the log file; None for no log.
         listener: is called whenever something has been recorded, and now and then.
         executor: where matches are played; by default this machine's cores.
+        refresh: is asked before each round of a ladder whether its definition has changed: who enters, who leaves, when
+            it stops.
 
     Returns:
         How it stands at the end.
@@ -100,7 +104,7 @@ def run_tournament(
         definition, tournament = _enter(definition, store)
         store.be_patient(PATIENCE_SECONDS)
         try:
-            run = _Run(definition, store, tournament, listener)
+            run = _Run(definition, store, tournament, listener, refresh)
             if executor is None:
                 slots = workers or definition.workers or len(available_cores())
                 if not run.course.is_adaptive:
@@ -179,12 +183,18 @@ class _Run:
     """One run of a director."""
 
     def __init__(
-        self, definition: Definition, store: Store, tournament: StoredTournament, listener: Listener | None
+        self,
+        definition: Definition,
+        store: Store,
+        tournament: StoredTournament,
+        listener: Listener | None,
+        refresh: Refresh | None,
     ) -> None:
         self._definition = definition
         self._store = store
         self._tournament = tournament
         self._listener = listener
+        self._refresh = refresh if definition.format == "ladder" else None
         self._tries: Counter[int] = Counter()
         self.course = Course(definition, store, tournament)
         self.progress = Progress(tournament.scheduled, tournament.recorded, self.course.expected_matches)
@@ -201,6 +211,7 @@ class _Run:
         ends_at = None if hours is None else time.monotonic() + 3600 * hours
         self._play_matches(executor, self._store.unplayed(self._tournament))
         while self.left == 0:
+            self._take_changes()
             upcoming = self.course.next_round()
             self.progress.status = self.course.status
             if not upcoming or (ends_at is not None and time.monotonic() >= ends_at):
@@ -212,6 +223,19 @@ class _Run:
             self._play_matches(executor, upcoming)
         self._store.set_finished(self._tournament, self.progress.is_complete)
         self._report([])
+
+    def _take_changes(self) -> None:
+        """Let entrants in and out; a change that does not fit is told in the log, and the ladder goes on as it was."""
+        changed = self._refresh() if self._refresh is not None else None
+        if changed is None:
+            return
+        try:
+            self._definition, self._tournament = _enter(changed, self._store)
+        except UsageError as error:
+            log.warning("the changed definition is not taken: %s", error)
+            return
+        self.course = Course(self._definition, self._store, self._tournament)
+        log.info("the definition has changed: %d may be paired", len(self._definition.active or ()))
 
     def _play_matches(self, executor: Executor, lines: Iterable[ScheduledMatch]) -> None:
         for outcomes in executor.run(spec_of(line, self._definition) for line in lines):

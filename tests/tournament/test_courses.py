@@ -165,6 +165,30 @@ def test_entrants_come_to_a_ladder_and_leave_it_and_keep_what_they_had(write_def
         assert {line.bot for line in home.standings("t").lines} == {"minimal", "random_legal", "greedy"}
 
 
+def test_a_ladder_reads_its_file_again_while_it_is_running(write_definition, tmp_path):
+    """Somebody enters, somebody saves half a file, somebody changes another thing: only the first is taken."""
+    text = f'[[entrants]]\nbot = "{BOTS / "greedy"}"\n[ladder]\nmatches = 80'
+    path = write_definition("[ladder]\nmatches = 80", format='"ladder"', options="{size = 5}")
+    command = [*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "-q", "--workers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as director:
+        changes = [
+            lambda: path.write_text("half a file"),
+            lambda: write_definition(text, format='"ladder"', options="{size = 6}"),
+            lambda: write_definition(text, format='"ladder"', options="{size = 5}"),
+        ]
+        for number, change in enumerate(changes):
+            while recorded(tmp_path / "h") < 8 * number + 4 and director.poll() is None:
+                pass
+            change()
+        _, errors = director.communicate(timeout=60)
+    assert director.returncode == 0, errors
+    with ArenaHome(tmp_path / "h") as home:
+        played = [bots for _, bots, _, _ in state_of(home)[1]]
+        assert any("greedy@1" in bots for bots in played)
+        assert not any("greedy@1" in bots for bots in played[:4])
+        assert home.store.tournament("t").definition["games"][0]["options"]["size"] == 5
+
+
 def test_a_new_version_is_a_new_entrant_of_a_ladder(write_definition, tmp_path):
     bot = tmp_path / "mine"
     bot.mkdir()
