@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,16 +63,34 @@ def command(
         definition = load_definition(file, arena_home.find_bot)
         stored = arena_home.store.find_tournament(definition.name)
         from_store = stored is not None and is_adaptive(definition)
-        lines = list(arena_home.store.schedule(stored) if stored and from_store else schedule(definition))
+        lines = arena_home.store.schedule(stored) if stored and from_store else schedule(definition)
         if lists_matches:
             print_table(MATCH_COLUMNS, _match_rows(lines, definition, table_format), table_format)
             return
-        found = audit(lines, [choice.game for choice in definition.games], list(definition.shown_names.values()))
+        counts = _Counts()
+        found = audit(
+            counts.passing(lines), [choice.game for choice in definition.games], list(definition.shown_names.values())
+        )
         if table_format == "text" and not only_audit:
             measured = seconds_a_match(arena_home.store, definition)
             slots = workers or definition.workers or len(available_cores())
-            click.echo(_summary(definition, lines, measured, slots) + "\n")
+            click.echo(_summary(definition, counts, measured, slots) + "\n")
     print_table(AUDIT_COLUMNS, [asdict(line) for line in found], table_format)
+
+
+class _Counts:
+    """Counts matches, encounters and rounds while they go by, for a schedule may be long."""
+
+    def __init__(self) -> None:
+        self.matches: Counter[int] = Counter()  # of each game
+        self.encounters = self.rounds = 0
+
+    def passing(self, lines: Iterable[ScheduledMatch]) -> Iterator[ScheduledMatch]:
+        """Yield the lines."""
+        for line in lines:
+            self.matches[line.game] += 1
+            self.encounters, self.rounds = max(self.encounters, line.encounter), max(self.rounds, line.round)
+            yield line
 
 
 def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_format: str) -> list[dict[str, Any]]:
@@ -97,41 +116,41 @@ def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_f
     return rows
 
 
-def _summary(definition: Definition, lines: list[ScheduledMatch], measured: dict[str, float], slots: int) -> str:
+def _summary(definition: Definition, counts: _Counts, measured: Sequence[float | None], slots: int) -> str:
     from arena.tournament.rounds import expected_matches, is_adaptive
 
     grows = is_adaptive(definition)
-    total = expected_matches(definition) if grows else len(lines)
-    games = {choice.game: sum(line.game == k for line in lines) for k, choice in enumerate(definition.games)}
-    rounds = max((line.round for line in lines), default=0)
-    encounters = max((line.encounter for line in lines), default=0)
-    text = [
-        f"{printable(definition.name)}: {definition.format}, {len(definition.entrants)} entrants,"
-        f" {', '.join(f'{game} for {choice.players}' for game, choice in zip(games, definition.games, strict=True))}"
-    ]
+    scheduled = counts.matches.total()
+    total = expected_matches(definition) if grows else scheduled
+    games = ", ".join(f"{choice.game} for {choice.players}" for choice in definition.games)
+    text = [f"{printable(definition.name)}: {definition.format}, {len(definition.entrants)} entrants, {games}"]
     if not grows:
-        text.append(f"{len(lines)} matches in {encounters} encounters and {rounds} rounds")
+        text.append(f"{scheduled} matches in {counts.encounters} encounters and {counts.rounds} rounds")
     else:
         known = f"at most {total} matches" if total is not None else "matches without end"
-        text.append(f"{known}; {len(lines)} of them are known so far, in {rounds} round{'s' * (rounds != 1)}")
-    text.append(_expected_time(games, measured, slots, len(lines), total))
+        rounds = f"{counts.rounds} round{'s' * (counts.rounds != 1)}"
+        text.append(f"{known}; {scheduled} of them are known so far, in {rounds}")
+    text.append(_expected_time(definition, counts, measured, slots, total))
     return "\n".join(text)
 
 
-def _expected_time(games: dict[str, int], measured: dict[str, float], slots: int, known: int, total: int | None) -> str:
-    unmeasured = [game for game in games if game not in measured]
+def _expected_time(
+    definition: Definition, counts: _Counts, measured: Sequence[float | None], slots: int, total: int | None
+) -> str:
+    names = [choice.game for choice in definition.games]
+    unmeasured = [name for name, seconds in zip(names, measured, strict=True) if seconds is None]
     if unmeasured:
         return (
             f"expected time: unknown, for no match of {', '.join(unmeasured)} between these bots has been recorded yet;"
             " a short tournament of them will tell"
         )
-    seconds = sum(often * measured[game] for game, often in games.items())
-    if total is not None and known:
-        seconds *= total / known
-    each = ", ".join(f"{game} {1000 * measured[game]:.1f} ms" for game in games)
+    known = [seconds or 0.0 for seconds in measured]
+    each = ", ".join(f"{name} {1000 * seconds:.1f} ms" for name, seconds in zip(names, known, strict=True))
     if total is None:
         return f"expected time: without end; a match takes {each}"
-    return f"expected time: {_duration(seconds / slots)} with {slots} at a time (measured for a match: {each})"
+    whole = sum(counts.matches[k] * seconds for k, seconds in enumerate(known))
+    whole *= total / max(1, counts.matches.total())
+    return f"expected time: {_duration(whole / slots)} with {slots} at a time (measured for a match: {each})"
 
 
 def _duration(seconds: float) -> str:

@@ -87,7 +87,7 @@ def heat_map(bots: Sequence[str], scores: Sequence[Sequence[float | None]]) -> A
                 if value == value:
                     colour = "black" if 20 < value < 80 else "white"
                     axes.text(x, y, f"{value:.0f}", ha="center", va="center", fontsize=8, color=colour)
-    _name_rows(axes, bots, inverted=False)
+    _name_rows(axes, bots)
     axes.set_xticks(range(len(bots)), [str(k + 1) for k in range(len(bots))])
     figure.colorbar(image, ax=axes, label="score % of the row", shrink=0.8)
     return figure
@@ -139,7 +139,7 @@ def _figure(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
         return pyplot.subplots(figsize=(width, min(height, 40.0)))
 
 
-def _name_rows(axes: Any, bots: Sequence[str], inverted: bool = True) -> None:
+def _name_rows(axes: Any, bots: Sequence[str]) -> None:
     step = max(1, len(bots) // MOST_LABELS)
     shown = range(0, len(bots), step)
     axes.set_yticks(list(shown), [f"{printable(bots[k])}  {k + 1}" for k in shown])

@@ -221,7 +221,8 @@ class _Run:
             self.progress.scheduled += len(upcoming)
             self._report([])
             self._play_matches(executor, upcoming)
-        self._store.set_finished(self._tournament, self.progress.is_complete)
+        if self.progress.is_complete != (self._tournament.finished_at is not None):
+            self._store.set_finished(self._tournament, self.progress.is_complete)
         self._report([])
 
     def _take_changes(self) -> None:

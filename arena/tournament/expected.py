@@ -16,21 +16,20 @@ LEAST_SECONDS = 0.0003
 """What a match costs beside its bots' thinking."""
 
 
-def seconds_a_match(store: Store, definition: Definition) -> dict[str, float]:
-    """Return the mean seconds of a match of each game of a tournament, for those that have been measured.
+def seconds_a_match(store: Store, definition: Definition) -> list[float | None]:
+    """Return the mean seconds of a match of each game of a tournament, in order; None for those not measured yet.
 
     Measured are matches of the same game with the same options whose bots all take part.
     """
     labels = {bot.label for bot in definition.entrants}
-    found = {}
+    found: list[float | None] = []
     for choice in definition.games:
         seconds = [
             _seconds_of(record)
             for record in islice(_latest(store, choice.game), LOOKED_AT)
             if record["options"] == choice.options and labels.issuperset(record["bots"])
         ]
-        if seconds:
-            found[choice.game] = sum(seconds) / len(seconds)
+        found.append(sum(seconds) / len(seconds) if seconds else None)
     return found
 
 

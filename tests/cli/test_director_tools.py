@@ -89,6 +89,17 @@ def test_nothing_is_played_and_nothing_stored_by_looking(arena, directory, tmp_p
     assert arena("standings", "unseen")[0] == 2
 
 
+def test_a_game_may_be_played_on_two_sizes(arena, tmp_path):
+    path = tmp_path / "sizes.toml"
+    tables = "".join(f'[[games]]\ngame = "differences"\noptions = {{ size = {size} }}\n' for size in (4, 5))
+    path.write_text(f"{tables}{ENTRANTS}")
+    assert "12 matches in 6 encounters" in arena("schedule", path)[1]
+    assert arena("run", path, "-q")[0] == 0
+    assert re.search(r"differences [\d.]+ ms, differences [\d.]+ ms", arena("schedule", path)[1])
+    for command in ("stats", "standings", "crosstable"):
+        assert arena(command, "sizes")[0] == 0
+
+
 def test_a_ladder_without_end_says_so(arena, tmp_path):
     path = tmp_path / "l.toml"
     path.write_text(f'game = "differences"\noptions = {{ size = 5 }}\nformat = "ladder"\n{ENTRANTS}')

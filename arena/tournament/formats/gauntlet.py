@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from math import comb
 
 from arena.errors import DefinitionError, UnknownNameError
 from arena.tournament.formats.format import Field, FixedFormat, Round
@@ -31,9 +32,14 @@ class Gauntlet(FixedFormat):
                 f" {field.players - 1} are needed"
             )
 
+        groups = comb(len(self._others), field.players - 1)
+        if groups * len(self._challengers) > MOST_GROUPS:
+            raise DefinitionError(
+                f"entrants: {len(self._others)} to meet make {groups} groups for each challenger; at most {MOST_GROUPS}"
+                " pairings are accepted"
+            )
+
     def rounds(self) -> Iterator[Round]:
         """Yield a round for each group from the field: each challenger meets it once."""
-        for number, group in enumerate(combinations(self._others, self.field.players - 1)):
-            if number >= MOST_GROUPS:
-                return
+        for group in combinations(self._others, self.field.players - 1):
             yield Round(tuple((challenger, *group) for challenger in self._challengers))

@@ -19,8 +19,6 @@ from arena.errors import DefinitionError
 from arena.tournament.formats.format import AdaptiveFormat, Field, Meeting, Place, Round
 from arena.tournament.seeds import seed_of
 
-SEEDINGS = ("entrants", "random")
-
 
 @dataclass
 class _Duel:
