@@ -215,7 +215,8 @@ class Store:
 
     def note_void(self, tournament: StoredTournament, match: int, reason: str) -> None:
         """Keep a try that ended through our own failure."""
-        values = {"tournament_id": tournament.number, "match": match, "reason": reason, "at": _now()}
+        shown = reason.replace("\0", "\\0")  # which PostgreSQL does not take
+        values = {"tournament_id": tournament.number, "match": match, "reason": shown, "at": _now()}
         self._database.write(lambda connection: connection.execute(voids.insert(), values))
 
     def void_tries(self, tournament: StoredTournament) -> list[tuple[int, str]]:

@@ -131,11 +131,24 @@ bot = "../bots/greedy"
 """
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, len(GOOD) - 1), st.integers(0, 12), st.text(max_size=6))
-def test_nothing_but_a_usage_error_escapes_from_a_mutated_file(tmp_path_factory, start, length, text):
+FORMAT_TABLES = (
+    "",
+    'format = "swiss"\n[swiss]\nrounds = 1\ntie_breaks = ["BH", "DE"]\n',
+    'format = "knockout"\n[knockout]\nseeding = "random"\ntie_encounters = 2\n',
+    'format = "ladder"\n[ladder]\nmatches = 10\nmargin_95 = 1.5\nhours = 0.5\n',
+    'format = "gauntlet"\n[gauntlet]\nchallengers = ["greedy"]\n',
+    'format = "round-robin"\n[round_robin]\n',
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(FORMAT_TABLES), st.integers(0, 400), st.integers(0, 12), st.text(max_size=6))
+def test_nothing_but_a_usage_error_escapes_from_a_mutated_file(tmp_path_factory, table, start, length, text):
     path = tmp_path_factory.mktemp("mutated") / "t.toml"
-    path.write_text(GOOD[:start] + text + GOOD[start + length :], encoding="utf-8", errors="surrogatepass")
+    head, _, tail = GOOD.partition("[time_control]")
+    whole = f"{head}{table}[time_control]{tail}"
+    start %= len(whole)
+    path.write_text(whole[:start] + text + whole[start + length :], encoding="utf-8", errors="surrogatepass")
     try:
         load_definition(path)
     except UsageError as error:

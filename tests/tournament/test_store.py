@@ -125,6 +125,11 @@ def test_a_tournament_is_finished_when_it_is_said_to_be(store, tournament):
     assert store.tournament("t").definition["x"] == 1
 
 
+def test_the_reasons_of_void_tries_are_kept(store, tournament):
+    store.note_void(tournament, 3, "no memory\0 left")
+    assert store.void_tries(tournament) == [(3, "no memory\\0 left")]
+
+
 def test_faults_are_counted_by_bot_and_kind(store, tournament):
     store.record(tournament, [record(1, faults=[Fault(1, "exit", 0, "")]), record(2, faults=[Fault(1, "exit", 0, "")])])
     assert store.fault_counts(tournament) == {"b@1": {"exit": 2}}
