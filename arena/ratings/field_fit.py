@@ -9,7 +9,8 @@
    and Xu, "Weighted Bayesian Bootstrap", 2021), and the fit is moved by one Newton step. Of very many different
    encounters, the limit of that bootstrap is drawn instead, a normal distribution.
 5. A handful of encounters can't tell how much encounters vary: a bot that has won its only two would look certain. So
-   the draws are mixed with draws from the joint distribution of step 3, as if that were worth three encounters a bot.
+   the draws are mixed with draws from the posterior distribution of step 3, as if that were worth three encounters a
+   bot.
 
 Everything is relative to the mean of the field: a common shift is not in the results.
 """
@@ -28,6 +29,7 @@ from scipy.special import ndtr
 from arena.ratings.environment import MU, SIGMA
 from arena.ratings.results import Canonical, Result, canonical
 from arena.ratings.set_fit import Rating, Said, SetFit
+from arena.ratings.sites import Joint
 from arena.ratings.truncation import Floats
 
 DRAWS = 2000
@@ -116,58 +118,53 @@ def fit_encounters(encounters: Iterable[tuple[Encounter, int]], prior_width: flo
     fit = SetFit(counted.items())
     if not fit.names:
         return FittedEncounters((), (), 0.0, SIGMA, np.zeros((DRAWS, 0)), 0)
-    probability, width, joint = _settle(fit, prior_width)
+    probability, width, posterior = _settle(fit, prior_width)
     ratings = fit.polish()
-    draws = _bootstrap(ordered, fit, joint, width)
+    draws = _bootstrap(ordered, fit, posterior, width)
     return FittedEncounters(
         tuple(fit.names), tuple(ratings[name] for name in fit.names), probability, width, draws, kinds.total()
     )
 
 
-class _Joint:
-    """The joint distribution of all strengths, relative to the prior's mean."""
+class _Posterior:
+    """The posterior distribution of all strengths, relative to the prior's mean."""
 
     def __init__(self, fit: SetFit, width: float) -> None:
-        size = len(fit.names)
         self.said = fit.said()
-        precision = np.zeros(size * size)
-        shift = np.zeros(size)
+        joint = Joint(len(fit.names), width**-2)
         for one in self.said:
-            cells = one.members[:, :, None] * size + one.members[:, None, :]
-            precision += np.bincount(cells.ravel(), (one.precision * one.often[:, None, None]).ravel(), size * size)
-            shift += np.bincount(one.members.ravel(), (one.shift * one.often[:, None]).ravel(), size)
-        self.precision = precision.reshape(size, size) + np.eye(size) / width**2
-        self.covariance = np.linalg.inv(self.precision)
-        self.mean = self.covariance @ shift
+            joint.add(one.members, one.precision, one.shift, one.often)
+        self.covariance = np.linalg.inv(joint.precision)
+        self.mean = joint.mean()
 
 
-def _settle(fit: SetFit, prior_width: float | None) -> tuple[float, float, _Joint]:
-    """Fit, with the draw probability and the prior's width that go with the fit; return them and the joint fit."""
+def _settle(fit: SetFit, prior_width: float | None) -> tuple[float, float, _Posterior]:
+    """Fit, with the draw probability and the prior's width that go with the fit; return them and the posterior fit."""
     probability = fit.tied_share()
     width = prior_width or SIGMA
     for _ in range(ROUNDS):
         ratings = fit.run(probability, width)
-        joint = _Joint(fit, width)
+        posterior = _Posterior(fit, width)
         matched = fit.matching_draw_probability()
-        estimate = prior_width or _estimated_width(ratings, joint)
+        estimate = prior_width or _estimated_width(ratings, posterior)
         if abs(matched - probability) < 0.01 * probability and abs(estimate - width) < 0.01 * width:
-            return probability, width, joint
+            return probability, width, posterior
         probability, width = matched, estimate
     fit.run(probability, width)
-    return probability, width, _Joint(fit, width)
+    return probability, width, _Posterior(fit, width)
 
 
-def _estimated_width(ratings: dict[str, Rating], joint: _Joint) -> float:
+def _estimated_width(ratings: dict[str, Rating], posterior: _Posterior) -> float:
     """Return the width by a step of expectation maximisation, with a few imaginary bots of the usual width."""
-    spread = sum((rating.mu - MU) ** 2 for rating in ratings.values()) + np.trace(joint.covariance)
+    spread = sum((rating.mu - MU) ** 2 for rating in ratings.values()) + np.trace(posterior.covariance)
     return max(LEAST_WIDTH, float(np.sqrt((IMAGINARY_BOTS * SIGMA**2 + spread) / (IMAGINARY_BOTS + len(ratings)))))
 
 
-def _bootstrap(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, joint: _Joint, width: float) -> Floats:
+def _bootstrap(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, posterior: _Posterior, width: float) -> Floats:
     """Return draws of the deviations of all means from the fit, relative to the field."""
     size = len(fit.names)
     counts = np.array([count for _, count in kinds], dtype=np.float64)
-    scores = _scores(kinds, fit, joint)
+    scores = _scores(kinds, fit, posterior)
     total = counts.sum()
     generator = np.random.default_rng(0)
     if len(kinds) <= MOST_DRAWN_KINDS:
@@ -180,32 +177,32 @@ def _bootstrap(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, joint: _Join
         values, vectors = np.linalg.eigh(spread)
         moved = generator.standard_normal((DRAWS, size)) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
     prior = generator.standard_normal((DRAWS, size)) / width
-    boot = (moved + prior) @ joint.covariance
-    model = generator.standard_normal((DRAWS, size)) @ np.linalg.cholesky(joint.covariance).T
+    boot = (moved + prior) @ posterior.covariance
+    model = generator.standard_normal((DRAWS, size)) @ np.linalg.cholesky(posterior.covariance).T
     each = total * np.mean([len({name for names, _ in results for name in names}) for results, _ in kinds]) / size
     weight = each / (each + MODEL_ENCOUNTERS)
     draws = np.sqrt(weight) * boot + np.sqrt(1.0 - weight) * model
     return np.asarray(draws - draws.mean(axis=1, keepdims=True), dtype=np.float64)
 
 
-def _scores(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, joint: _Joint) -> csr_matrix:
+def _scores(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, posterior: _Posterior) -> csr_matrix:
     """Return for each kind of encounter how it pulls at every strength, at the fit; shape (kinds, bots).
 
     An encounter has drawn the fit towards itself. Where there are few encounters that matters, and the pull is the one
     at the fit without it (the jackknife's; MacKinnon and White, Journal of Econometrics 29, 1985, HC3).
     """
-    place = {result: (one, k) for one in joint.said for k, result in enumerate(one.results)}
+    place = {result: (one, k) for one in posterior.said for k, result in enumerate(one.results)}
     if len(kinds) <= MOST_KINDS:
-        pulls = [_pull_without(joint, [place[canonical(*result)] for result in one]) for one, _ in kinds]
+        pulls = [_pull_without(posterior, [place[canonical(*result)] for result in one]) for one, _ in kinds]
         rows = np.concatenate([np.full(len(members), row) for row, (members, _) in enumerate(pulls)])
         columns = np.concatenate([members for members, _ in pulls])
         values = np.concatenate([pull for _, pull in pulls])
     else:
-        rows, columns, values = _pulls_at_the_fit(kinds, joint, place)
+        rows, columns, values = _pulls_at_the_fit(kinds, posterior, place)
     return csr_matrix((values, (rows, columns)), shape=(len(kinds), len(fit.names)))
 
 
-def _pull_without(joint: _Joint, said: Sequence[tuple[Said, int]]) -> tuple[NDArray[np.intp], Floats]:
+def _pull_without(posterior: _Posterior, said: Sequence[tuple[Said, int]]) -> tuple[NDArray[np.intp], Floats]:
     """Return who took part in an encounter, and how it pulls at them at the fit without it."""
     members = np.unique(np.concatenate([one.members[k] for one, k in said]))
     precision = np.zeros((len(members), len(members)))
@@ -213,13 +210,13 @@ def _pull_without(joint: _Joint, said: Sequence[tuple[Said, int]]) -> tuple[NDAr
     for one, k in said:
         own = np.searchsorted(members, one.members[k])
         precision[np.ix_(own, own)] += one.precision[k]
-        pull[own] += one.shift[k] - one.precision[k] @ joint.mean[one.members[k]]
-    influence = precision @ joint.covariance[np.ix_(members, members)]
+        pull[own] += one.shift[k] - one.precision[k] @ posterior.mean[one.members[k]]
+    influence = precision @ posterior.covariance[np.ix_(members, members)]
     return members, np.asarray(np.linalg.solve(np.eye(len(members)) - influence, pull), dtype=np.float64)
 
 
 def _pulls_at_the_fit(
-    kinds: Sequence[tuple[Encounter, int]], joint: _Joint, place: dict[Canonical, tuple[Said, int]]
+    kinds: Sequence[tuple[Encounter, int]], posterior: _Posterior, place: dict[Canonical, tuple[Said, int]]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
     """Return row, column and value of every pull, for very many kinds of encounters."""
     used: dict[int, tuple[list[int], list[int]]] = {}
@@ -230,8 +227,8 @@ def _pulls_at_the_fit(
             rows.append(row)
             positions.append(k)
     parts = []
-    for one in joint.said:
-        pulls = one.shift - np.einsum("rij,rj->ri", one.precision, joint.mean[one.members])
+    for one in posterior.said:
+        pulls = one.shift - np.einsum("rij,rj->ri", one.precision, posterior.mean[one.members])
         rows, positions = used[one.members.shape[1]]
         players = one.members.shape[1]
         parts.append((np.repeat(rows, players), one.members[positions].ravel(), pulls[positions].ravel()))

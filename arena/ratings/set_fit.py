@@ -12,7 +12,7 @@ The cost grows with the number of distinct results, not with the number of match
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from math import sqrt
 from typing import NamedTuple
@@ -24,12 +24,16 @@ from scipy.sparse.csgraph import connected_components
 
 from arena.ratings.environment import BETA, MU, SIGMA, Environment, ppf
 from arena.ratings.results import Canonical, Result, in_canonical_order
+from arena.ratings.sites import Groups, Joint, Pairs
 from arena.ratings.ties import Ties
 from arena.ratings.truncation import Floats, corrections, messages
 
 TOLERANCE = 1e-5
 MAX_SWEEPS = 200
 DRAW_ROUNDS = 6
+
+MOST_JOINTLY = 2000
+"""Bots up to which the means are solved for in every sweep."""
 
 MOST_POLISHED = 1000
 """Distinct results of three or more up to which the package has the last word; it takes a third of a millisecond
@@ -121,32 +125,6 @@ def fit_counted(
     return FittedField(fit.polish() if polished else fit.ratings(), probability)
 
 
-class _Pairs:
-    """The results of two: arrays over distinct results, the winner first."""
-
-    def __init__(self, results: Sequence[tuple[Canonical, int]], index: Mapping[str, int]) -> None:
-        chosen = [(members, ranks, count) for (members, ranks), count in results if len(members) == 2]
-        self.first = np.array([index[members[0]] for members, _, _ in chosen], dtype=np.intp)
-        self.second = np.array([index[members[1]] for members, _, _ in chosen], dtype=np.intp)
-        self.is_draw = np.array([ranks[0] == ranks[1] for _, ranks, _ in chosen], dtype=np.bool_)
-        self.count = np.array([count for _, _, count in chosen], dtype=np.float64)
-        self.pi = np.zeros((2, len(chosen)))
-        self.tau = np.zeros((2, len(chosen)))
-
-
-class _Groups:
-    """The results of so many, three or more: arrays over distinct results, the best rank first."""
-
-    def __init__(self, size: int, results: Sequence[tuple[Canonical, int]], index: Mapping[str, int]) -> None:
-        chosen = [(members, ranks, count) for (members, ranks), count in results if len(members) == size]
-        self.members = np.array([[index[name] for name in members] for members, _, _ in chosen], dtype=np.intp)
-        self.ranks = [ranks for _, ranks, _ in chosen]
-        self.is_draw = np.array([[a == b for a, b in pairwise(ranks)] for ranks in self.ranks], dtype=np.bool_)
-        self.count = np.array([count for _, _, count in chosen], dtype=np.float64)
-        self.pi, self.tau = np.zeros(self.members.shape), np.zeros(self.members.shape)
-        self.inner: Floats | None = None  # sites of the truncations
-
-
 class Said(NamedTuple):
     """What the distinct results of so many players say of the strengths.
 
@@ -187,9 +165,9 @@ class SetFit:
         self.names = sorted({name for (members, _), _ in results for name in members})
         self._index = {name: number for number, name in enumerate(self.names)}
         self._mu, self._beta = mu, beta
-        self._pairs = _Pairs(results, self._index)
+        self._pairs = Pairs(results, self._index)
         sizes = sorted({len(members) for members, _ in self.counts} - {2})
-        self._groups = [_Groups(size, results, self._index) for size in sizes]
+        self._groups = [Groups(size, results, self._index) for size in sizes]
         self._fields = _fields(self.counts, self._index)
         self._ties = Ties(results, self._index)
         self._prior_pi = 0.0
@@ -204,10 +182,14 @@ class SetFit:
         damping, last_change = 1.0, float("inf")
         for _ in range(MAX_SWEEPS):
             before = self._tau / self._pi, self._pi**-0.5
-            self._sweep_pairs(damping)
+            joint = Joint(len(self.names), self._prior_pi) if len(self.names) <= MOST_JOINTLY else None
+            self._sweep_pairs(damping, joint)
             for groups in self._groups:
-                self._sweep_groups(groups, damping)
-            self._centre()
+                self._sweep_groups(groups, damping, joint)
+            if joint is None:
+                self._centre()
+            else:
+                self._move_to(before[0] + damping * (joint.mean() - before[0]))
             after = self._tau / self._pi, self._pi**-0.5
             change = max((float(np.abs(new - old).max(initial=0.0)) for new, old in zip(after, before, strict=True)))
             if change < TOLERANCE * damping:
@@ -231,7 +213,7 @@ class SetFit:
         sigmas = self._pi**-0.5
         return {name: Rating(float(m), float(s)) for name, m, s in zip(self.names, means, sigmas, strict=True)}
 
-    def _sweep_pairs(self, damping: float) -> None:
+    def _sweep_pairs(self, damping: float, joint: Joint | None) -> None:
         """Rate every result of two by the closed form of the package's factor graph, all from the same beliefs."""
         pairs = self._pairs
         if not len(pairs.count):
@@ -241,6 +223,11 @@ class SetFit:
         c = np.sqrt(variance.sum(axis=0) + 2 * self._beta**2)
         v, w = corrections((mean[0] - mean[1]) / c, self.draw_margin / c, pairs.is_draw)
         sign = np.array([[1.0], [-1.0]])
+        if joint is not None:
+            unseen = 1.0 - variance.sum(axis=0) * w / c**2
+            joint.add_pairs(
+                members, w / c**2 / unseen, (mean[0] - mean[1]) * w / c**2 / unseen + v / c / unseen, pairs.count
+            )
         posterior_pi = 1.0 / (variance * (1.0 - variance / c**2 * w))
         posterior_tau = posterior_pi * (mean + sign * variance / c * v)
         step_pi = damping * (posterior_pi - 1.0 / variance - pairs.pi)
@@ -252,11 +239,13 @@ class SetFit:
             self._pi += np.bincount(members[side], step_pi[side] * pairs.count, size)
             self._tau += np.bincount(members[side], step_tau[side] * pairs.count, size)
 
-    def _sweep_groups(self, groups: _Groups, damping: float) -> None:
+    def _sweep_groups(self, groups: Groups, damping: float, joint: Joint | None) -> None:
         """Rate every result of three or more, all from the same beliefs; see ``truncation.py``."""
         mean, variance = self._cavities(groups.members, groups.pi, groups.tau)
         said = messages(mean, variance, groups.is_draw, self.draw_margin, self._beta, groups.inner)
         groups.inner = said.sites
+        if joint is not None:
+            joint.add(groups.members, said.precision, said.shift, groups.count)
         own = np.arange(mean.shape[1])
         precision = said.precision.copy()
         precision[:, own, own] += 1.0 / variance
@@ -281,10 +270,11 @@ class SetFit:
             for groups in self._groups:
                 for row in range(len(groups.count)):
                     self._rate_by_package(groups, row)
-            self._centre()
+            if len(self.names) > MOST_JOINTLY:
+                self._centre()
         return self.ratings()
 
-    def _rate_by_package(self, groups: _Groups, row: int) -> None:
+    def _rate_by_package(self, groups: Groups, row: int) -> None:
         members = groups.members[row]
         mean, variance = self._cavities(members, groups.pi[row], groups.tau[row])
         environment = self._environment
@@ -316,6 +306,19 @@ class SetFit:
             mean = (self._tau[field] / self._pi[field]).sum()
             weight = (1 - self._prior_pi / self._pi[field]).sum()
             shifts[field] = -mean / weight if weight > 0 else 0.0
+        self._shift(shifts)
+
+    def _move_to(self, means: Floats) -> None:
+        """Shift everybody to given means.
+
+        Given the sites, the means are the solution of a linear system; sweeps approach it slowly where groups of bots
+        are held together by few surprises.
+        """
+        weight = 1 - self._prior_pi / self._pi
+        self._shift(np.where(weight > 1e-9, (means - self._tau / self._pi) / np.maximum(weight, 1e-9), 0.0))
+
+    def _shift(self, shifts: Floats) -> None:
+        """Shift everybody's sites."""
         self._tau += (self._pi - self._prior_pi) * shifts
         pairs = self._pairs
         for side, members in enumerate((pairs.first, pairs.second)):
