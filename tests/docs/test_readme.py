@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from arena.cli.group import COMMANDS
 from arena.games import GAMES
@@ -92,7 +93,7 @@ def test_the_picture_shows_the_table_as_it_is(tmp_path):
     lines = text.split("\n\n")[0].splitlines()
     assert len(lines) == 6
     for line in lines:
-        assert f">{line}</text>" in picture
+        assert f">{escape(line)}</text>" in picture
     heading = next(line for line in README.splitlines() if line.startswith("rank "))
     assert heading.split() == lines[0].split()
 
