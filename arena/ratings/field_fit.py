@@ -163,26 +163,32 @@ def _estimated_width(ratings: dict[str, Rating], posterior: _Posterior) -> float
 def _bootstrap(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, posterior: _Posterior, width: float) -> Floats:
     """Return draws of the deviations of all means from the fit, relative to the field."""
     size = len(fit.names)
-    counts = np.array([count for _, count in kinds], dtype=np.float64)
-    scores = _scores(kinds, fit, posterior)
-    total = counts.sum()
     generator = np.random.default_rng(0)
-    if len(kinds) <= MOST_DRAWN_KINDS:
-        weights = generator.multinomial(int(total), counts / total, size=DRAWS) - counts
-        moved = np.asarray((scores.T @ weights.T).T)
-        moved *= np.sqrt(total / max(1.0, total - 1.0))
-    else:
-        mean = np.asarray(scores.T @ counts) / total
-        spread = (scores.T @ scores.multiply(counts[:, None])).toarray() - total * np.outer(mean, mean)
-        values, vectors = np.linalg.eigh(spread)
-        moved = generator.standard_normal((DRAWS, size)) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    pulled = _pulled_by_encounters(kinds, _scores(kinds, fit, posterior), generator)
     prior = generator.standard_normal((DRAWS, size)) / width
-    boot = (moved + prior) @ posterior.covariance
+    boot = (pulled + prior) @ posterior.covariance
     model = generator.standard_normal((DRAWS, size)) @ np.linalg.cholesky(posterior.covariance).T
-    each = total * np.mean([len({name for names, _ in results for name in names}) for results, _ in kinds]) / size
-    weight = each / (each + MODEL_ENCOUNTERS)
+    seats = sum(count * len({name for names, _ in results for name in names}) for results, count in kinds)
+    weight = seats / size / (seats / size + MODEL_ENCOUNTERS)
     draws = np.sqrt(weight) * boot + np.sqrt(1.0 - weight) * model
     return np.asarray(draws - draws.mean(axis=1, keepdims=True), dtype=np.float64)
+
+
+def _pulled_by_encounters(
+    kinds: Sequence[tuple[Encounter, int]], scores: csr_matrix, generator: np.random.Generator
+) -> Floats:
+    """Return how encounters drawn again pull at every strength, shape (draws, bots)."""
+    counts = np.array([count for _, count in kinds], dtype=np.float64)
+    total = counts.sum()
+    if len(kinds) <= MOST_DRAWN_KINDS:
+        weights = generator.multinomial(int(total), counts / total, size=DRAWS) - counts
+        pulled = (scores.T @ weights.T).T * np.sqrt(total / max(1.0, total - 1.0))
+        return np.asarray(pulled, dtype=np.float64)
+    mean = np.asarray(scores.T @ counts) / total
+    spread = (scores.T @ scores.multiply(counts[:, None])).toarray() - total * np.outer(mean, mean)
+    values, vectors = np.linalg.eigh(spread)
+    limit = generator.standard_normal((DRAWS, len(mean))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    return np.asarray(limit, dtype=np.float64)
 
 
 def _scores(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, posterior: _Posterior) -> csr_matrix:

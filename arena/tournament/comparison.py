@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from arena.errors import UsageError
 from arena.games import make_game
 from arena.ratings.sequential import Hypotheses, Verdict
 from arena.records import Bot, Limits, TimeControl
@@ -39,10 +40,13 @@ def comparison_definition(
     Two bots of the same name and version (one program with different arguments) are told apart as "new" and "old".
 
     Raises:
-        UsageError: if the game or its options are wrong.
+        UsageError: if the game or its options are wrong, or a bot does not claim to play it.
         DefinitionError: if the name is.
     """
     rules = make_game(game, **options)
+    for bot in (new, old):
+        if bot.games and game not in bot.games:
+            raise UsageError(f"bot {bot.name!r} does not play {game}; it claims {', '.join(bot.games)}")
     if new.label == old.label:
         new, old = replace(new, name=f"{new.name} new"), replace(old, name=f"{old.name} old")
     name = name if name is not None else f"{new.name} against {old.name} in {game}"[:64].strip()

@@ -245,6 +245,13 @@ def test_a_comparison_that_makes_no_sense_is_refused(arena, arguments, says):
     assert len(errors.strip().splitlines()) == 1
 
 
+def test_a_bot_that_does_not_claim_the_game_is_not_compared(arena, tmp_path):
+    shy = shutil.copytree(BOTS / "greedy", tmp_path / "shy")
+    (shy / "bot.toml").write_text('name = "shy"\ncommand = ["python3", "bot.py"]\ngames = ["plaid"]')
+    code, _, errors = arena("compare", shy, BOTS / "minimal", "--game", "differences")
+    assert (code, "bot 'shy' does not play differences; it claims plaid" in errors) == (2, True)
+
+
 def test_people_are_not_compared(arena):
     code, _, errors = arena("compare", "human", BOTS / "minimal", "--game", "differences")
     assert (code, "takes hundreds of matches" in errors) == (2, True)
