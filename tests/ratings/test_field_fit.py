@@ -102,6 +102,14 @@ def test_the_priors_width_is_found_again():
     assert np.mean(widths) == pytest.approx(expected, rel=0.12)
 
 
+def test_where_the_prior_knows_most_the_draws_are_as_wide_as_the_prior():
+    """Two bots known to be within 0.3 of the mean, and matches that hardly tell: the interval is the prior's."""
+    rng = random.Random(1)
+    encounters = Counter(encounter(rng, "a", "b", 0.0) for _ in range(40))
+    fitted = fit_encounters(encounters.items(), prior_width=0.3)
+    assert fitted.margins() == pytest.approx([1.96 * 0.3 / math.sqrt(2)] * 2, rel=0.15)
+
+
 def test_probabilities_ranks_and_names_hang_together():
     _, encounters = field(5)
     fitted = fit_encounters(Counter(encounters).items())
@@ -234,6 +242,12 @@ def test_bradley_terry_gives_the_textbooks_estimates():
         "Milwaukee": 1.581, "Detroit": 1.436, "Toronto": 1.294, "New York": 1.248, "Boston": 1.108,
         "Cleveland": 0.684, "Baltimore": 0.0,
     }  # fmt: skip
+
+
+def test_a_draw_is_half_a_win_to_bradley_terry():
+    """Won once and drawn once: three quarters of the points, so odds of three to one."""
+    strengths = bradley_terry([((("b", "a"), (2, 1)), 1), ((("b", "a"), (1, 1)), 1)], prior_draws=0.0)
+    assert strengths["a"] - strengths["b"] == pytest.approx(math.log(3))
 
 
 def test_bradley_terry_and_trueskill_agree_on_the_order():

@@ -191,6 +191,20 @@ def test_entrants_with_equal_scores_meet():
     assert sorted(scores.values()) == [1, 1, 1, 2, 2, 2, 3]
 
 
+def test_the_bye_goes_to_the_lowest_who_has_had_none():
+    """Five entrants, the stronger always wins: first the last of the file, then the lowest of the table."""
+    format_ = FORMATS["swiss"](field(5, rounds=3))
+    had = []
+    for _ in range(3):
+        table = [place.entrant for place in format_.places()]
+        upcoming = format_.next_round()
+        (bye,) = upcoming.byes
+        assert bye == next(k for k in reversed(table) if k not in had)
+        had.append(bye)
+        format_.take([strong_wins(pairing) for pairing in upcoming.pairings])
+    assert had[0] == 4
+
+
 def test_more_rounds_than_possible_are_refused():
     with pytest.raises(DefinitionError, match=r"swiss.rounds = 8: with 8 entrants at most 7 are possible"):
         FORMATS["swiss"](field(8, rounds=8))
@@ -350,6 +364,15 @@ def test_the_favourites_reach_the_final():
     assert [place.place for place in format_.places()] == [1, 2, 3, 3, 5, 5, 5, 5]
 
 
+def test_a_duel_ends_as_soon_as_it_is_decided():
+    format_ = FORMATS["knockout"](field(4, encounters=5, seeding="entrants"))
+    rounds = []
+    while (upcoming := format_.next_round()) is not None:
+        rounds.append(upcoming.pairings)
+        format_.take([strong_wins(pairing) for pairing in upcoming.pairings])
+    assert rounds == [((0, 3), (1, 2))] * 3 + [((0, 1),)] * 3
+
+
 # ladder
 
 
@@ -401,6 +424,28 @@ def test_a_newcomer_plays_in_every_round_until_it_is_known():
         upcoming = grown.next_round()
         assert any(6 in pairing for pairing in upcoming.pairings)
         grown.take([played(p, rng) for p in upcoming.pairings])
+
+
+def test_those_who_are_known_still_play_now_and_then():
+    """Two newcomers among eight who are known well: the newcomers play always, and nobody waits longer than a while."""
+    rng = random.Random(4)
+    old = FORMATS["ladder"](field(8, matches=10_000))
+    history = []
+    for _ in range(60):
+        history.append([played(p, rng) for p in old.next_round().pairings])
+        old.take(history[-1])
+    grown = FORMATS["ladder"](field(10, matches=10_000))
+    for meetings in history:
+        grown.take(meetings)
+    waits = Counter()
+    for _ in range(12):
+        upcoming = grown.next_round()
+        busy = {k for pairing in upcoming.pairings for k in pairing}
+        assert {8, 9} <= busy
+        for k in range(8):
+            waits[k] = 0 if k in busy else waits[k] + 1
+            assert waits[k] <= 4
+        grown.take([strong_wins(p) if 8 in p or 9 in p else played(p, rng) for p in upcoming.pairings])
 
 
 def test_who_has_left_a_ladder_is_not_paired():
