@@ -288,16 +288,21 @@ def test_a_database_of_version_1_is_brought_up_to_date(tmp_path):
     Store(path).close()
 
 
+def dumped(path):
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return list(connection.iterdump())
+
+
 def test_when_a_migration_fails_the_database_is_as_it_was(tmp_path, monkeypatch):
     path = tmp_path / "arena.sqlite3"
     with sqlite3.connect(path) as connection:
         connection.executescript((Path(__file__).parents[1] / "data" / "schema_1.sql").read_text())
     connection.close()
-    dump = list(sqlite3.connect(path).iterdump())
+    dump = dumped(path)
     monkeypatch.setattr("arena.store.migrations._definition_2", lambda definition: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         Store(path)
-    assert list(sqlite3.connect(path).iterdump()) == dump
+    assert dumped(path) == dump
 
 
 # a server that goes away
