@@ -32,9 +32,10 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         arena_home.check_game(stored, game)
+        table = arena_home.standings(stored.name, game)
         for one in KINDS if kind is None else (kind,):
             path = _path(stored.name, one, output, is_all=kind is None)
-            figure = tournament_plot(arena_home, stored, one, game)
+            figure = tournament_plot(arena_home, stored, table, one, game)
             data = rendered(figure, path.suffix[1:])
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)

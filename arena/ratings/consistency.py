@@ -113,7 +113,7 @@ def consistency(encounters: Iterable[tuple[Encounter, int]], fitted: FittedEncou
     a = np.array([index[pair[0]] for pair, _ in telling])
     b = np.array([index[pair[1]] for pair, _ in telling])
     seen = np.array([score.score for _, score in telling])
-    expected = expected_scores(fitted, a, b)
+    expected = _expected_scores(fitted, a, b)
     often = np.array([score.encounters for _, score in telling])
     within = np.array([score.variance for _, score in telling])
     coin = np.maximum(expected * (1.0 - expected), LEAST_VARIANCE)
@@ -126,20 +126,24 @@ def consistency(encounters: Iterable[tuple[Encounter, int]], fitted: FittedEncou
     return Consistency(square / freedom, float(chdtrc(freedom, square)), cycles)
 
 
-def expected_scores(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
-    """Return the score of bots ``a`` against bots ``b`` that the fit expects."""
+def _beyond(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return how far the gap between bots ``a`` and ``b`` lies above the draw margin, and above its opposite."""
     means = np.array([rating.mu for rating in fitted.ratings])
     gap = (means[a] - means[b]) / (np.sqrt(2) * BETA)
     margin = ppf((fitted.draw_probability + 1) / 2)
-    return np.asarray((ndtr(gap - margin) + ndtr(gap + margin)) / 2)
+    return gap - margin, gap + margin
+
+
+def _expected_scores(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
+    """Return the score of bots ``a`` against bots ``b`` that the fit expects."""
+    win, no_loss = _beyond(fitted, a, b)
+    return np.asarray((ndtr(win) + ndtr(no_loss)) / 2)
 
 
 def _variance_of_expected(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
     """Return how uncertain the expected scores are through the fit: so much of the residuals the fit has taken away."""
-    means = np.array([rating.mu for rating in fitted.ratings])
-    gap = (means[a] - means[b]) / (np.sqrt(2) * BETA)
-    margin = ppf((fitted.draw_probability + 1) / 2)
-    slope = (_density(gap - margin) + _density(gap + margin)) / 2 / (np.sqrt(2) * BETA)
+    win, no_loss = _beyond(fitted, a, b)
+    slope = (_density(win) + _density(no_loss)) / 2 / (np.sqrt(2) * BETA)
     return np.asarray(slope**2 * np.var(fitted.draws[:, a] - fitted.draws[:, b], axis=0))
 
 

@@ -17,6 +17,9 @@ MU = 25.0
 SIGMA = MU / 3
 BETA = SIGMA / 2
 
+CONFIDENCE_95 = NormalDist().inv_cdf(0.975)
+"""Standard deviations on either side of the mean that hold 95 % of a normal distribution."""
+
 TAIL = -6.0
 """Below this many standard deviations the continued fraction of Mills' ratio is exact to 1e-9 within 30 terms."""
 

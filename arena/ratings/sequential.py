@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from arena.errors import UsageError
+from arena.ratings.environment import CONFIDENCE_95
 from arena.ratings.truncation import Floats
 
 UNSEEN = 1e-3
@@ -30,8 +31,6 @@ short tests would err a fifth more often than they promise (``benchmarks/sequent
 
 LEAST_ENCOUNTERS = 8
 """Before that no verdict: the distribution of scores is not known at all."""
-
-CONFIDENCE_95 = 1.959964
 
 
 def score_of_elo(elo: float) -> float:

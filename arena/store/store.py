@@ -283,6 +283,11 @@ class Store:
             for number, encounter, game, seats, ranks, start, course in self._rows(query)
         ]
 
+    def last_encounter(self, tournament: StoredTournament) -> int:
+        """Return the number of the last encounter that has a record; 0 before the first."""
+        query = select(func.max(records.c.encounter)).where(records.c.tournament_id == tournament.number)
+        return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
+
     def fault_counts(
         self, tournament: StoredTournament | None = None, game: str | None = None
     ) -> dict[str, dict[str, int]]:

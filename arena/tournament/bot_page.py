@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from arena.errors import UnknownNameError
 from arena.ratings.consistency import pair_scores
+from arena.ratings.environment import CONFIDENCE_95
 from arena.store.store import Store
 from arena.store.values import EncounterCount, StoredFault, StoredTournament
 from arena.tournament.courses import course_over_tournaments
 from arena.tournament.standings import Standing, rated_encounters
 
 MOST_FAULTS = 10
-CONFIDENCE_95 = 1.959964
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,9 @@ def bot_page(store: Store, label: str) -> BotPage:
 
 
 def _course(store: Store, game: str, label: str, mine: Sequence[StoredTournament]) -> list[CoursePoint]:
-    names = {one.name for one in mine}
     return [
         CoursePoint(game, stage.title, stage.at, len(stage.table.lines), line)
-        for stage in course_over_tournaments(store, game)
-        if stage.title in names
+        for stage in course_over_tournaments(store, game, mine)
         for bot, line in zip(stage.table.labels, stage.table.lines, strict=True)
         if bot == label
     ]

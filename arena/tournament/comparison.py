@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from arena.errors import UsageError
@@ -51,12 +51,6 @@ def comparison_definition(
         new, old = replace(new, name=f"{new.name} new"), replace(old, name=f"{old.name} old")
     name = name if name is not None else f"{new.name} against {old.name} in {game}"[:64].strip()
     check_tournament_name(name, "name")
-    settings = {
-        "elo0": hypotheses.elo0,
-        "elo1": hypotheses.elo1,
-        "alpha": hypotheses.alpha,
-        "beta": hypotheses.beta,
-    }
     return Definition(
         name,
         (GameChoice(game, rules.options, rules.players),),
@@ -70,7 +64,7 @@ def comparison_definition(
         isolation,
         False,
         workers,
-        settings,
+        asdict(hypotheses),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.store.store import Store
@@ -30,7 +31,7 @@ class Stage:
 
 def course_of_tournament(store: Store, tournament: StoredTournament, points: int = POINTS) -> list[Stage]:
     """Return the ratings of a tournament after each of ``points`` equal parts of its encounters."""
-    last = max((line.encounter for line in store.round_matches(tournament)), default=0)
+    last = store.last_encounter(tournament)
     stages = []
     for end in sorted({max(1, round(last * k / points)) for k in range(1, points + 1)} if last else ()):
         table = standings(store.encounters(tournament, last_encounter=end), {})
@@ -39,10 +40,18 @@ def course_of_tournament(store: Store, tournament: StoredTournament, points: int
     return stages
 
 
-def course_over_tournaments(store: Store, game: str | None = None) -> list[Stage]:
-    """Return the leaderboard as it was after each tournament, of one game or of all."""
+def course_over_tournaments(
+    store: Store, game: str | None = None, after: Sequence[StoredTournament] | None = None
+) -> list[Stage]:
+    """Return the leaderboard as it was after each tournament, of one game or of all.
+
+    Args:
+        store: where tournaments are.
+        game: only of this one.
+        after: the tournaments; by default all, the oldest first.
+    """
     stages = []
-    for tournament in store.tournaments():
+    for tournament in store.tournaments() if after is None else after:
         if tournament.recorded and (game is None or game in tournament.games):
             table = standings(store.encounters(game=game, last_tournament=tournament.number), {})
             stages.append(Stage(tournament.name, tournament.created_at, table.matches, table))

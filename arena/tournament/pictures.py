@@ -15,16 +15,19 @@ from arena.tournament.times import bot_times
 MOST_COURSES = 24
 
 
-def tournament_plot(home: ArenaHome, tournament: StoredTournament, kind: str, game: str | None = None) -> Any:
+def tournament_plot(
+    home: ArenaHome, tournament: StoredTournament, table: Standings, kind: str, game: str | None = None
+) -> Any:
     """Return a plot of a tournament.
 
     Args:
         home: where it is.
         tournament: the tournament.
+        table: its standings.
         kind: one of ``PLOTS``.
         game: only of this game.
     """
-    return PLOTS[kind](home, tournament, home.standings(tournament.name, game), game)
+    return PLOTS[kind](home, tournament, table, game)
 
 
 def _ratings(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | None) -> Any:

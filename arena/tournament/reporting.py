@@ -47,7 +47,7 @@ def tournament_page(home: ArenaHome, tournament: StoredTournament, most_matches:
         most_matches: how many matches can be replayed in it, from the first one on.
     """
     table = home.standings(tournament.name)
-    pictures = _pictures(home, tournament)
+    pictures = _pictures(home, tournament, table)
     sections = [_standings_section(home, tournament, table)]
     if pictures:
         sections.append(Section("Plots", pictures=pictures))
@@ -100,14 +100,14 @@ def _standings_section(home: ArenaHome, tournament: StoredTournament, table: Sta
     return Section("Standings", columns, rows, standings_footer(table))
 
 
-def _pictures(home: ArenaHome, tournament: StoredTournament) -> list[tuple[str, str]]:
+def _pictures(home: ArenaHome, tournament: StoredTournament, table: Standings) -> list[tuple[str, str]]:
     try:
         from arena.report.plots import rendered
         from arena.tournament.pictures import PLOTS, tournament_plot
     except UsageError:
         return []
     return [
-        (rendered(tournament_plot(home, tournament, kind), "svg", for_page=True).decode(), CAPTIONS[kind])
+        (rendered(tournament_plot(home, tournament, table, kind), "svg", for_page=True).decode(), CAPTIONS[kind])
         for kind in PLOTS
     ]
 

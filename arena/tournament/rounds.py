@@ -110,7 +110,7 @@ def places_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Pla
     """
     definition = tournament.definition
     kind = KINDS.get(definition["format"])
-    if kind is None or not issubclass(kind, AdaptiveFormat):
+    if kind is None or not issubclass(kind, AdaptiveFormat) or not kind.ranks:
         return None
     names = tuple(shown_names(tournament.entrants).values())
     players = definition["games"][0]["players"]

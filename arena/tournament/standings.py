@@ -15,7 +15,7 @@ from arena.ratings.field_fit import Encounter, FittedEncounters, fit_encounters
 from arena.store.values import EncounterCount
 from arena.tournament.formats import points_of
 
-CONFIDENCE_95 = 0.975
+SURE = 0.975
 """Of two bots one is told apart from the other when the probability that it is better is at least this."""
 
 UNRATED = Rating(MU, SIGMA)
@@ -84,7 +84,7 @@ class Standing:
     @property
     def same_as_next(self) -> bool:
         """Whether it and the next bot can't be told apart at 95 %."""
-        return self.better_than_next is not None and 1 - CONFIDENCE_95 < self.better_than_next < CONFIDENCE_95
+        return self.better_than_next is not None and 1 - SURE < self.better_than_next < SURE
 
 
 @dataclass(slots=True)
@@ -228,7 +228,7 @@ def _tell_apart(table: list[Standing], labels: Sequence[str], fitted: FittedEnco
         line.better_than_next = chance(label, following)
     first, letter = 0, 0
     for number, label in enumerate(labels):
-        if number and chance(labels[first], label) >= CONFIDENCE_95:
+        if number and chance(labels[first], label) >= SURE:
             first, letter = number, letter + 1
         table[number].group = _letters(letter)
 

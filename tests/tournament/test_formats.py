@@ -80,6 +80,7 @@ def test_every_format_keeps_the_contract(name, entrants, seed, players):
     format_ = made[0]
     if isinstance(format_, AdaptiveFormat):
         places = format_.places()
+        assert (places is not None) == format_.ranks
         if places is not None:
             assert sorted(place.entrant for place in places) == list(range(entrants))
             assert [place.place for place in places] == sorted(place.place for place in places)

@@ -143,7 +143,13 @@ class FixedFormat(Format):
 
 
 class AdaptiveFormat(Format):
-    """A format whose rounds depend on results: ``next_round`` asks, ``take`` tells what came of it, in turn."""
+    """A format whose rounds depend on results: ``next_round`` asks, ``take`` tells what came of it, in turn.
+
+    Attributes:
+        ranks: whether it has a table of its own.
+    """
+
+    ranks: ClassVar[bool] = False
 
     @property
     def encounters_a_round(self) -> int:

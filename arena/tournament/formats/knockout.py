@@ -48,6 +48,7 @@ class Knockout(AdaptiveFormat):
     """Stages of duels. A round is one more encounter of every duel that is not decided yet."""
 
     two_only = True
+    ranks = True
 
     def __init__(self, field: Field) -> None:
         super().__init__(field)

@@ -20,6 +20,7 @@ from heapq import nsmallest
 from statistics import NormalDist
 
 from arena.ratings import MU, SIGMA, Rating, fit_counted
+from arena.ratings.environment import CONFIDENCE_95
 from arena.tournament.formats.format import AdaptiveFormat, Field, Meeting, Pairing, Round
 from arena.tournament.seeds import seed_of
 
@@ -29,8 +30,6 @@ UNCERTAIN = 0.7
 MOST_ROUNDS_WAITING = 3
 DRAWS_ESTIMATED_EVERY = 8
 """Rounds after which the draw probability is estimated anew; it hardly changes, and takes several fits."""
-
-CONFIDENCE_95 = NormalDist().inv_cdf(0.975)
 
 
 class Ladder(AdaptiveFormat):

@@ -33,6 +33,7 @@ class Swiss(AdaptiveFormat):
     """A fixed number of rounds; ``swiss.rounds``, or enough to tell a single winner."""
 
     two_only = True
+    ranks = True
 
     def __init__(self, field: Field) -> None:
         super().__init__(field)
