@@ -1,0 +1,158 @@
+"""The bot's side of the protocol."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+import msgpack
+
+from arena.botkit.seat import Choose, ChooseOnTurn, MatchInfo, MatchResult, Seat, Turn, as_choice
+from arena.botkit.selfplay import SWITCH, self_play
+from arena.games import make_game
+
+def log(*values: object) -> None:
+    """Write a line to stderr, of which the arena keeps the first and the last 32 KiB of each match."""
+    print(*values, file=sys.stderr, flush=True)
+
+
+def run(
+    choose: Choose,
+    *,
+    on_match: Callable[[MatchInfo], None] | None = None,
+    on_end: Callable[[MatchResult], None] | None = None,
+    name: str | None = None,
+    version: str | None = None,
+    author: str | None = None,
+) -> None:
+    """Speak the protocol on stdin and stdout until the arena says goodbye.
+
+    With ``--selfplay GAME`` on the command line the bot plays against itself instead.
+
+    Args:
+        choose: is given the game, the state and the clock, and returns an action or a ``Choice``.
+        on_match: is called when a match begins.
+        on_end: is called when it has ended.
+        name: of the bot, for the arena's log.
+        version: of the bot.
+        author: of the bot.
+    """
+
+    def choose_on_seat(seat: Seat, turn: dict[str, Any], asked_at: float) -> Any:
+        return choose(seat.info.game, seat.state, seat.clock(turn["clock"], asked_at))
+
+    _play(choose_on_seat, False, on_match, on_end, {"name": name, "version": version, "author": author})
+
+
+def run_on_observations(
+    choose: ChooseOnTurn,
+    *,
+    on_match: Callable[[MatchInfo], None] | None = None,
+    on_end: Callable[[MatchResult], None] | None = None,
+    name: str | None = None,
+    version: str | None = None,
+    author: str | None = None,
+) -> None:
+    """Like ``run``, for bots that keep no rules: ``choose`` is given a ``Turn`` with observation and legal actions."""
+
+    def choose_on_seat(seat: Seat, turn: dict[str, Any], asked_at: float) -> Any:
+        clock = seat.clock(turn["clock"], asked_at)
+        return choose(Turn(seat.info, turn["ply"], turn["observation"], turn["legal"], clock))
+
+    _play(choose_on_seat, True, on_match, on_end, {"name": name, "version": version, "author": author})
+
+
+ChooseOnSeat = Callable[[Seat, dict[str, Any], float], Any]
+
+
+def _play(
+    choose: ChooseOnSeat,
+    wants_all: bool,
+    on_match: Callable[[MatchInfo], None] | None,
+    on_end: Callable[[MatchResult], None] | None,
+    about: dict[str, str | None],
+) -> None:
+    if SWITCH in sys.argv:
+        sys.exit(self_play(choose, on_match, on_end, sys.argv[sys.argv.index(SWITCH) :]))
+    wire = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # a stray print must not end up between two messages
+    sys.stdout = sys.stderr
+    _Conversation(sys.stdin.buffer, wire, choose, wants_all, on_match, on_end, about).run()
+
+
+class _Conversation:
+    """One bot's side of the protocol."""
+
+    def __init__(
+        self,
+        source: BinaryIO,
+        wire: BinaryIO,
+        choose: ChooseOnSeat,
+        wants_all: bool,
+        on_match: Callable[[MatchInfo], None] | None,
+        on_end: Callable[[MatchResult], None] | None,
+        about: dict[str, str | None],
+    ) -> None:
+        self._source = source
+        self._wire = wire
+        self._choose = choose
+        self._wants_all = wants_all
+        self._on_match = on_match
+        self._on_end = on_end
+        self._about = about
+        self._seat: Seat | None = None
+
+    def run(self) -> None:
+        while (message := self._receive()) is not None:
+            kind = message["type"]
+            if kind == "act":
+                self._act(message)
+            elif kind == "match":
+                self._begin(message)
+            elif kind == "hello":
+                self._greet()
+            elif kind == "end":
+                if self._on_end is not None:
+                    self._on_end(MatchResult(message["ranks"], message["scores"], message["termination"]))
+            elif kind == "fault":
+                log(f"the arena says: {message['kind']}: {message['detail']}")
+            elif kind == "quit":
+                return
+
+    def _receive(self) -> dict[str, Any] | None:
+        header = self._source.read(4)
+        if len(header) < 4:
+            return None
+        body = self._source.read(int.from_bytes(header, "big"))
+        message: dict[str, Any] = msgpack.unpackb(body)
+        return message
+
+    def _send(self, message: dict[str, Any]) -> None:
+        body = msgpack.packb(message)
+        self._wire.write(len(body).to_bytes(4, "big") + body)
+
+    def _greet(self) -> None:
+        wants = {"legal": self._wants_all, "observation": self._wants_all}
+        about = {key: value for key, value in self._about.items() if value is not None}
+        self._send({"type": "ready", "protocol": 1, "wants": wants, **about})
+
+    def _begin(self, message: dict[str, Any]) -> None:
+        game = make_game(message["game"], **message["options"])
+        info = MatchInfo(game, message["seat"], message["players"], message["rng_seed"], message["time_control"])
+        self._seat = Seat(info)
+        if self._on_match is not None:
+            self._on_match(info)
+
+    def _act(self, message: dict[str, Any]) -> None:
+        if self._seat is None:
+            raise RuntimeError("an action is asked for before any match")
+        asked_at = time.monotonic()
+        self._seat.follow(message["actions"])
+        choice = as_choice(self._choose(self._seat, message, asked_at))
+        answer = {"type": "action", "ply": message["ply"], "action": choice.action}
+        if choice.note is not None:
+            answer["note"] = choice.note
+        self._send(answer)

@@ -1,0 +1,153 @@
+"""A bot against itself in one process: no arena, no protocol, no clock that ends anything.
+
+Each seat draws from a generator of its own, seeded as in the arena, so the match is the one that the arena plays from
+the same seed, as long as the bot keeps nothing between its turns in variables that both seats share.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgpack
+
+from arena.botkit.seat import MatchInfo, MatchResult, Seat, as_choice
+from arena.errors import IllegalActionError, UsageError
+from arena.games import Game, find_game, make_game
+
+SWITCH = "--selfplay"
+
+OK, FAILED, WRONG_USE = 0, 1, 2
+
+
+def self_play(
+    choose: Callable[[Seat, dict[str, Any], float], Any],
+    on_match: Callable[[MatchInfo], None] | None,
+    on_end: Callable[[MatchResult], None] | None,
+    arguments: Sequence[str],
+) -> int:
+    """Play as the command line says, print what happens on stdout, and return the exit code."""
+    given = _parser().parse_args(arguments)
+    try:
+        game = _game(given.selfplay, given.option)
+    except UsageError as error:
+        print(f"{sys.argv[0]}: {error}", file=sys.stderr)
+        return WRONG_USE
+    for number in range(given.matches):
+        seed = given.rng_seed + number
+        table = _Table(choose, on_match, game, seed, given.seconds, is_shown=not given.quiet)
+        try:
+            result = table.play()
+        except IllegalActionError as error:
+            print(f"{sys.argv[0]}: seed {seed}, ply {table.ply}: illegal action {error}", file=sys.stderr)
+            return FAILED
+        if on_end is not None:
+            on_end(result)
+        print(_line(result, seed, table))
+    return OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Let the bot play against itself in this process.")
+    parser.add_argument(SWITCH, metavar="GAME", required=True, help="the game, or package.module:Class")
+    parser.add_argument("--option", "-o", action="append", default=[], metavar="NAME=VALUE", help="of the game")
+    parser.add_argument("--rng-seed", type=int, default=0, help="of the first match; the next ones count on")
+    parser.add_argument("--matches", type=int, default=1, help="how many to play")
+    parser.add_argument("--seconds", type=float, default=1.0, help="what the clock says for each action")
+    parser.add_argument("--quiet", "-q", action="store_true", help="only a line for each match")
+    return parser
+
+
+def _game(name: str, options: Sequence[str]) -> Game[Any]:
+    table = {option.name: option for option in find_game(name).OPTIONS}
+    values: dict[str, Any] = {}
+    for text in options:
+        key, _, value = text.partition("=")
+        values[key] = table[key].parse(value) if key in table else value
+    return make_game(name, **values)
+
+
+class _Table:
+    """One match, with a seat and a generator of random numbers for each player."""
+
+    def __init__(
+        self,
+        choose: Callable[[Seat, dict[str, Any], float], Any],
+        on_match: Callable[[MatchInfo], None] | None,
+        game: Game[Any],
+        rng_seed: int,
+        seconds: float,
+        is_shown: bool,
+    ) -> None:
+        self._choose = choose
+        self._on_match = on_match
+        self._game = game
+        self._seconds = seconds
+        self._is_shown = is_shown
+        self._seats: list[Seat] = []
+        self._generators: list[Any] = []
+        self.ply = 0
+        self.longest_seconds = 0.0
+        time_control = {
+            "per_action_seconds": seconds,
+            "bank_seconds": None,
+            "increment_seconds": 0.0,
+            "margin_seconds": 0.0,
+            "clock": "wall",
+        }
+        for seat in range(game.players):
+            info = MatchInfo(game, seat, game.players, rng_seed, time_control)
+            self._seats.append(Seat(info))
+            if self._on_match is not None:
+                self._on_match(info)
+            self._generators.append(random.getstate())
+
+    def play(self) -> MatchResult:
+        game, state = self._game, self._game.initial_state()
+        self._show(state)
+        while (seat := game.seat_to_act(state)) is not None:
+            action = self._ask(seat, state)
+            state = game.apply(state, action)
+            for follower in self._seats:
+                follower.follow([[seat, action]])
+            self.ply += 1
+            if self._is_shown:
+                print(f"{self.ply}. seat {seat} plays {game.format_action(action)}")
+            self._show(state)
+        return MatchResult(list(game.ranks(state)), list(game.scores(state)), "normal")
+
+    def _ask(self, seat: int, state: Any) -> Any:
+        random.setstate(self._generators[seat])
+        asked_at = time.monotonic()
+        turn = {
+            "ply": self.ply,
+            "clock": {"seconds": self._seconds, "bank_seconds": None},
+            "observation": _as_told(self._game.observation(state)),
+            "legal": _as_told(self._game.legal_actions(state)),
+        }
+        choice = as_choice(self._choose(self._seats[seat], turn, asked_at))
+        self.longest_seconds = max(self.longest_seconds, time.monotonic() - asked_at)
+        self._generators[seat] = random.getstate()
+        if self._is_shown and choice.note is not None:
+            print(f"note: {choice.note}")
+        return choice.action
+
+    def _show(self, state: Any) -> None:
+        if self._is_shown:
+            print(f"{self._game.render(state)}\n")
+
+
+def _as_told(value: Any) -> Any:
+    """Return a value as it arrives over the wire, where tuples are lists."""
+    return msgpack.unpackb(msgpack.packb(value))
+
+
+def _line(result: MatchResult, seed: int, table: _Table) -> str:
+    seats = ", ".join(f"seat {seat} {score:g}" for seat, score in enumerate(result.scores))
+    first = " and ".join(str(seat) for seat, rank in enumerate(result.ranks) if rank == 1)
+    longest = f"longest action {1000 * table.longest_seconds:.1f} ms"
+    return f"seed {seed}: first: seat {first}; {seats}; {table.ply} actions, {longest}"
