@@ -17,6 +17,7 @@ from arena.games import GAMES, find_game, make_game
 from arena.games.options import IntOption
 from arena.isolation.plans import Isolation
 from arena.match.referee import play_match
+from arena.players.building import build_bots
 from arena.players.player import Player, Request
 from arena.players.process import BotProcess
 from arena.players.process_player import ProcessPlayer
@@ -73,11 +74,12 @@ def check_bot(
         limits: what it may use.
 
     Raises:
-        UsageError: if a game is unknown.
+        UsageError: if a game is unknown, or the bot can't be built.
     """
     claimed = games or bot.games or tuple(GAMES)
     for game in claimed:
         find_game(game)
+    build_bots([bot], isolation)
     checker = _Checker(bot, isolation, TimeControl(per_action_seconds=seconds), limits)
     try:
         first = checker.start()

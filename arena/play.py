@@ -10,6 +10,7 @@ from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.match.referee import Observer
 from arena.match.runner import MatchRunner
+from arena.players.building import build_bots
 from arena.players.human import HumanPlayer
 from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec, TimeControl
 
@@ -40,12 +41,14 @@ def play_match(
         people: the seats that people sit in; ``bots`` has ``HUMAN`` there.
 
     Raises:
-        UsageError: if the game, an option or the number of bots is not accepted.
+        UsageError: if the game, an option or the number of bots is not accepted, or a bot can't be built.
         VoidMatchError: if the arena itself failed.
     """
     rules = make_game(game, **(options or {}))
     if len(bots) != rules.players:
         raise UsageError(f"{len(bots)} bots: {game} is played here by {rules.players}")
     spec = MatchSpec(1, "", game, rules.options, tuple(bots), rng_seed, time_control=time_control or TimeControl())
-    with MatchRunner(choose_isolation(isolation), limits) as runner:
+    level = choose_isolation(isolation)
+    build_bots(bots, level)
+    with MatchRunner(level, limits) as runner:
         return runner.play(spec, observer, people)

@@ -87,6 +87,7 @@ class Bot:
         games: the games it claims to play; empty for all.
         content: a digest of its files; empty when unknown.
         own_files: what of its directory belongs to it and may be read: a single program; empty for all.
+        build: the command that makes ``build/`` in its directory before it is launched; empty for none.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Bot:
     games: tuple[str, ...] = ()
     content: str = ""
     own_files: tuple[str, ...] = ()
+    build: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:

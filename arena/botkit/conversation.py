@@ -14,6 +14,7 @@ from arena.botkit.seat import Choose, ChooseOnTurn, MatchInfo, MatchResult, Seat
 from arena.botkit.selfplay import SWITCH, self_play
 from arena.games import make_game
 
+
 def log(*values: object) -> None:
     """Write a line to stderr, of which the arena keeps the first and the last 32 KiB of each match."""
     print(*values, file=sys.stderr, flush=True)

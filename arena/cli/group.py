@@ -36,6 +36,7 @@ COMMANDS = {
     "verify": "Replay every record and recompute ranks and ratings.",
     "games": "List the games, or show the rules of one.",
     "bots": "List the submitted bots.",
+    "new": "Write the start of a bot, in one of eight languages.",
     "check": "Try out whether a bot keeps the protocol, step by step.",
     "doctor": "Say what this machine can contain, and measure its clock.",
     "submit": "Check a bot and copy it into the arena.",

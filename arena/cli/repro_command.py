@@ -36,6 +36,7 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
     """
     from arena.isolation.levels import choose_isolation
     from arena.match.repro import repeat, whom_to_repeat
+    from arena.players.building import build_bots
     from arena.players.process_player import ProcessPlayer
     from arena.tournament.arena_home import ArenaHome
 
@@ -47,7 +48,9 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
         bot, limits, changed = arena_home.recorded_bot(stored, record["bots"][seat], place)
         if changed:
             click.echo(f"arena: the files of {printable(bot.label)} have changed since this match", err=True)
-        found = repeat(record, ProcessPlayer(bot, choose_isolation(isolation), limits), seat, ply)
+        level = choose_isolation(isolation)
+        build_bots([bot], level)
+        found = repeat(record, ProcessPlayer(bot, level, limits), seat, ply)
         _show(record, found)
         _show_commands(arena_home, f"{tournament}-{number}-seat-{seat}", found, bot)
     return OK if found.is_same and not found.differing else FAILED

@@ -117,6 +117,8 @@ class _Watched:
             return self._seen
 
     def __call__(self) -> Definition | None:
+        from arena.isolation.levels import choose_isolation
+        from arena.players.building import build_bots
         from arena.tournament.definition import load_definition
 
         if self._stamp() == self._seen:
@@ -124,6 +126,7 @@ class _Watched:
         self._seen = self._stamp()
         try:
             definition = load_definition(self._path, self._find_bot)
+            build_bots(definition.entrants, choose_isolation(definition.isolation))
             return definition.renamed(self._name) if self._name is not None else definition
         except UsageError as error:
             click.echo(f"arena: the change is not taken: {error}", err=True)
@@ -136,10 +139,13 @@ def _cluster_executor(definition: Definition, address: str | None, local_workers
         return None
     if address is not None and local_workers is not None:
         raise UsageError(f"--cluster {address} and --local-cluster {local_workers}: accepted is one of them")
+    from arena.isolation.levels import choose_isolation
+    from arena.players.building import build_bots
     from arena.tournament.executors.cluster import ClusterExecutor
     from arena.tournament.executors.node import NodeSettings
     from arena.tournament.executors.parcels import pack
 
+    build_bots(definition.entrants, choose_isolation(definition.isolation))
     parcels = tuple(pack(bot) for bot in definition.entrants)
     settings = NodeSettings(parcels, definition.isolation, definition.limits, definition.fresh_bots)
     return ClusterExecutor(settings, address, local_workers or 1)

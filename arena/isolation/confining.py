@@ -131,6 +131,8 @@ def put_into(path: str, descriptor: int) -> None:
     """Make ``path`` in a fresh tmpfs and bind there what ``descriptor`` stands for."""
     if stat.S_ISDIR(os.fstat(descriptor).st_mode):
         os.makedirs(path, 0o755, exist_ok=True)
+    elif os.path.lexists(path):
+        return  # it came with its directory; to open it for writing would fail while it is running
     else:
         os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o644))

@@ -47,7 +47,7 @@ def readable_paths(command: tuple[str, ...], own: tuple[str, ...], path: str) ->
         own: its own files: its directory, or the single program.
         path: its PATH, for programs without a slash.
     """
-    needed = {*own, *_interpreter(command[0], path), *_arena()}
+    needed = {*own, *places_of(command[0], path), *_arena()}
     if command[0] == sys.executable:
         needed |= {sys.prefix, sys.base_prefix}
     return _outside_the_system(tuple(sorted(needed)))
@@ -66,7 +66,7 @@ def _arena() -> set[str]:
 
 
 @functools.lru_cache(maxsize=256)
-def _interpreter(program: str, path: str) -> tuple[str, ...]:
+def places_of(program: str, path: str) -> tuple[str, ...]:
     """Return the places of a program and of all it leads to."""
     found: set[str] = set()
     waiting = [program]

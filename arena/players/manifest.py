@@ -20,6 +20,8 @@ NAME_PATTERN = r"[^\s@/\\\x00-\x1f\x7f-\x9f][^@/\\\x00-\x1f\x7f-\x9f\u2028\u2029
 """A bot's name or version: printable, without ``@`` and slashes, at most 64 characters."""
 
 MANIFEST = "bot.toml"
+BUILD_DIRECTORY = "build"
+"""Where the build of a bot puts what it makes; no part of a bot with a build, but made anew wherever the bot is."""
 IGNORED_NAMES = frozenset({"__pycache__", ".git", ".hg", ".venv", "node_modules", ".mypy_cache", ".ruff_cache"})
 
 Text = Annotated[str, StringConstraints(max_length=1000)]
@@ -32,7 +34,7 @@ class _Manifest(BaseModel):
     version: str = "1"
     command: Annotated[list[Annotated[str, AfterValidator(without_nul)]], Field(min_length=1)]
     games: list[str] = []
-    build: list[str] = []
+    build: list[Annotated[str, AfterValidator(without_nul)]] = []
     author: Text = ""
     description: Text = ""
 
@@ -72,9 +74,10 @@ def _from_directory(directory: Path, args: Sequence[str]) -> Bot:
     manifest = check_model(_Manifest, read_toml(path, BotDefinitionError), path, BotDefinitionError)
     check_name(f"{path}: name", manifest.name)
     check_name(f"{path}: version", manifest.version)
-    command = (_program(manifest.command[0], directory, path), *manifest.command[1:], *args)
+    command = (_program(manifest.command[0], directory, path, bool(manifest.build)), *manifest.command[1:], *args)
     content = digest_of(bot_files(directory), directory)
-    return Bot(manifest.name, manifest.version, command, str(directory), tuple(manifest.games), content)
+    build = tuple(manifest.build)
+    return Bot(manifest.name, manifest.version, command, str(directory), tuple(manifest.games), content, build=build)
 
 
 def check_name(place: str, value: str) -> None:
@@ -85,11 +88,13 @@ def check_name(place: str, value: str) -> None:
         )
 
 
-def _program(program: str, directory: Path, manifest: Path) -> str:
+def _program(program: str, directory: Path, manifest: Path, is_built: bool) -> str:
     """Return the program to launch: the arena's own Python, a file of the bot, or something on PATH."""
     if program in ("python", "python3"):
         return sys.executable
     local = directory / program
+    if is_built and Path(program).parts[0] == BUILD_DIRECTORY:
+        return str(local)  # it will be there once the bot has been built
     if "/" in program or local.is_file():
         if not local.is_file():
             raise BotDefinitionError(f"{manifest}: command = {program!r}: there is no such file in the bot's directory")
@@ -100,13 +105,20 @@ def _program(program: str, directory: Path, manifest: Path) -> str:
 
 
 def bot_files(directory: Path) -> Iterator[Path]:
-    """Yield the files of a bot in a fixed order, without caches and version control."""
+    """Yield the files of a bot in a fixed order, without caches, version control and what its build has made."""
+    made = {BUILD_DIRECTORY} if _has_build(directory) else set()
     for parent, directories, files in os.walk(directory):
-        directories[:] = sorted(name for name in directories if name not in IGNORED_NAMES)
+        ignored = IGNORED_NAMES | made if Path(parent) == directory else IGNORED_NAMES
+        directories[:] = sorted(name for name in directories if name not in ignored)
         for name in sorted(files):
             path = Path(parent, name)
             if path.is_file() and not name.endswith(".pyc"):
                 yield path
+
+
+def _has_build(directory: Path) -> bool:
+    path = directory / MANIFEST
+    return path.is_file() and bool(read_toml(path, BotDefinitionError).get("build"))
 
 
 def digest_of(files: Iterator[Path] | Sequence[Path], root: Path) -> str:

@@ -112,6 +112,8 @@ class ArenaHome:
         else:
             own_files, command = tuple(found["own_files"]), tuple(found["command"])
             bot = Bot(entrant["name"], version, command, found["directory"], (), entrant["content"], own_files)
+            if (Path(bot.directory) / MANIFEST).is_file():
+                bot = replace(bot, build=load_bot(Path(bot.directory)).build)
         if not Path(bot.directory).is_dir() or not all(Path(file).exists() for file in bot.own_files):
             raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot PATH")
         files = [Path(file) for file in bot.own_files] or bot_files(Path(bot.directory))

@@ -17,6 +17,7 @@ from typing import Any
 
 from arena.errors import DefinitionError, UsageError
 from arena.isolation.levels import choose_isolation
+from arena.players.building import build_bots
 from arena.records import Bot, ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
@@ -97,9 +98,13 @@ def run_tournament(
 
     Raises:
         DefinitionError: if the store has another tournament of this name.
+        BotDefinitionError: if a bot has to be built, and can't be.
         StoreError: if another director runs it, or the store fails. Whatever was recorded stays.
         KeyboardInterrupt: passed on after everything has been ended; what was recorded stays.
     """
+    found = store.find_tournament(definition.name)
+    if found is None or found.finished_at is None:  # before anything is stored, so that a build can be mended
+        build_bots(definition.entrants, choose_isolation(definition.isolation))
     with store.lock(definition.name):
         definition, tournament = _enter(definition, store)
         store.be_patient(PATIENCE_SECONDS)

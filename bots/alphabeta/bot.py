@@ -37,7 +37,7 @@ class Entry(NamedTuple):
     is_exact: bool
 
 
-class OutOfTime(Exception):
+class TimeUpError(Exception):
     """Raised to leave the search at once."""
 
 
@@ -66,7 +66,7 @@ class Search:
                 ranked = [(best, value), *(pair for pair in ranked if pair[0] != best)]
                 if not self.saw_horizon:
                     break
-        except OutOfTime:
+        except TimeUpError:
             entry = self.table.get(root)
             if entry is not None and entry.best is not None:
                 best, value = entry.best, entry.value
@@ -86,7 +86,7 @@ class Search:
         """Return what a position is worth to our seat, as far as it matters between ``alpha`` and ``beta``."""
         self.nodes += 1
         if self.nodes >= self.most_nodes or (self.nodes & 63 == 0 and time.monotonic() > self.stop_at):
-            raise OutOfTime
+            raise TimeUpError
         acting = self.game.seat_to_act(state)
         if acting is None:
             return self.worth_of_end(state)

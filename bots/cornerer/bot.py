@@ -37,7 +37,7 @@ Square = tuple[int, int]
 Scores = tuple[int, ...]
 
 
-class OutOfTime(Exception):
+class TimeUpError(Exception):
     """Raised to leave the search at once."""
 
 
@@ -120,7 +120,7 @@ class Marking:
         if heights not in self.known:
             self.finishes += 1
             if self.finishes > self.most_finishes or time.monotonic() > self.stop_at:
-                raise OutOfTime
+                raise TimeUpError
             size = len(heights)
             self.known[heights] = Numbering(heights, self.players).scores(0, 1, 0, jumps_ahead(size - 1))
         return self.known[heights]
@@ -146,7 +146,7 @@ class Marking:
                 after = self.best_scores(with_mark(heights, square), (self.seat + 1) % self.players)
                 if self.lead(after, self.seat) > value:
                     best, value = square, self.lead(after, self.seat)
-        except OutOfTime:
+        except TimeUpError:
             pass
         return best, value
 
@@ -173,7 +173,7 @@ class Marking:
                     totals[square] += lead
                 if rounds % 4 == 0 and len(candidates) > 3:
                     candidates = sorted(candidates, key=lambda square: -totals[square])[: (len(candidates) + 1) // 2]
-        except OutOfTime:
+        except TimeUpError:
             pass
         best = max(candidates, key=lambda square: totals[square])
         return best, totals[best] / max(1, rounds)

@@ -9,8 +9,8 @@
 - Where the path runs dead a new grid begins, and the lowest seat left starts it. What such a grid is worth to those
   left is looked up by playing it through in the search, once for each set of seats.
 
-Every seat is taken to want what the rules reward: to outlast as many others as it can. For two seats that is exact; with
-more, a seat that has nothing to gain may still decide between others, and the bot can't know for whom.
+Every seat is taken to want what the rules reward: to outlast as many others as it can. For two seats that is exact;
+with more, a seat that has nothing to gain may still decide between others, and the bot can't know for whom.
 
 With ``--nodes N`` it looks at N numbers per action instead of watching the clock; it is then deterministic.
 """
@@ -32,7 +32,7 @@ Seats = tuple[int, ...]
 Outcome = tuple[float, ...]
 
 
-class OutOfTime(Exception):
+class TimeUpError(Exception):
     """Raised to leave the search at once."""
 
 
@@ -109,7 +109,7 @@ class Search:
         """Return the scores when every seat takes what is best for itself; ``depth`` choices ahead."""
         self.nodes += 1
         if self.nodes >= self.most_nodes or (self.nodes & 63 == 0 and time.monotonic() > self.stop_at):
-            raise OutOfTime
+            raise TimeUpError
         ways = self.board.ways()
         if not ways:
             return self.new_grid(out)
@@ -161,7 +161,7 @@ class Search:
         return self.new_grids[out]
 
     def best(self, seat: int, out: Seats) -> tuple[int, Outcome, int]:
-        """Deepen until the time is up or everything has been seen; return the square's index, the outcome, the depth."""
+        """Deepen until the time is up or all has been seen; return the square's index, the outcome and the depth."""
         board = self.board
         ways = sorted(board.ways(), key=board.is_fatal)
         kept = list(board.path), board.last, list(board.numbers)
@@ -173,7 +173,7 @@ class Search:
                 best, outcome = self.best_of(ways, seat, out, depth)
                 if not self.saw_horizon:
                     break
-        except OutOfTime:
+        except TimeUpError:
             self.board = board
             board.path, board.last, board.numbers = kept
         return best, outcome, depth

@@ -30,7 +30,7 @@ Heights = tuple[int, ...]
 Square = tuple[int, int]
 
 
-class OutOfTime(Exception):
+class TimeUpError(Exception):
     """Raised to leave the search at once."""
 
 
@@ -81,14 +81,17 @@ class Search:
         """Return every square a mark may go on, with the grid after it."""
         rows = [y for y in range(1, len(heights) + 1) if y not in heights]
         return [
-            ((x, y), (*heights[: x - 1], y, *heights[x:])) for x, mark in enumerate(heights, 1) if not mark for y in rows
+            ((x, y), (*heights[: x - 1], y, *heights[x:]))
+            for x, mark in enumerate(heights, 1)
+            if not mark
+            for y in rows
         ]
 
     def value(self, heights: Heights, depth: int, alpha: float, beta: float) -> float:
         """Return the worth of a grid as far as it matters between ``alpha`` and ``beta``."""
         self.nodes += 1
         if self.nodes >= self.most_nodes or (self.nodes & 63 == 0 and time.monotonic() > self.stop_at):
-            raise OutOfTime
+            raise TimeUpError
         empty = heights.count(0)
         if depth <= 0 or empty == 0:
             return self.worth(heights)
@@ -134,7 +137,7 @@ class Search:
                         found = worth
                         best, value = square, worth
                         ranked.sort(key=lambda pair: pair[0] != best)  # the best one first, the others as they were
-        except OutOfTime:
+        except TimeUpError:
             pass
         return best, value, depth
 

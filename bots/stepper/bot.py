@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from arena.botkit import Choice, Clock, run
@@ -32,7 +33,7 @@ Heights = tuple[int, ...]
 Square = tuple[int, int]
 
 
-class OutOfTime(Exception):
+class TimeUpError(Exception):
     """Raised to leave the search at once."""
 
 
@@ -46,7 +47,7 @@ def expected_score(line: Sequence[int], once: bool) -> float:
     never = [1.0] * size  # the chance that no step so far has this length
     just_once = [0.0] * size
     both_open = 0
-    for left, right in zip(line, line[1:], strict=False):
+    for left, right in pairwise(line):
         if left and right:
             length = abs(left - right)
             just_once[length] = never[length]
@@ -101,7 +102,10 @@ class Search:
         """Return the squares worth a look, with the grids after them, the most promising first."""
         rows = [y for y in range(1, len(heights) + 1) if y not in heights]
         children = [
-            ((x, y), (*heights[: x - 1], y, *heights[x:])) for x, mark in enumerate(heights, 1) if not mark for y in rows
+            ((x, y), (*heights[: x - 1], y, *heights[x:]))
+            for x, mark in enumerate(heights, 1)
+            if not mark
+            for y in rows
         ]
         if len(rows) > 3:
             children.sort(key=lambda child: self.worth(child[1]), reverse=maximise)
@@ -111,7 +115,7 @@ class Search:
         """Return the worth of a grid as far as it matters between ``alpha`` and ``beta``."""
         self.nodes += 1
         if self.nodes >= self.most_nodes or (self.nodes & 15 == 0 and time.monotonic() > self.stop_at):
-            raise OutOfTime
+            raise TimeUpError
         empty = heights.count(0)
         if depth <= 0 or empty == 0:
             return self.worth(heights)
@@ -152,7 +156,7 @@ class Search:
                         found = worth
                         best, value = square, worth
                         ranked.sort(key=lambda pair: pair[0] != best)  # the best one first, the others as they were
-        except OutOfTime:
+        except TimeUpError:
             pass
         return best, value, depth
 

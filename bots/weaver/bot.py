@@ -9,9 +9,11 @@ pattern stands, is chosen with full sight. So:
 - The score after *every* possible line is computed in one go. The columns left of a new upright line keep their
   owners, those right of it move on by one, and within a row only sums over columns are needed: running sums of a table
   of diagonals, as numpy arrays.
-- From a few lines before the end on the bot searches all lines to the end (alpha-beta, the last line by the arrays).
-- Before that it tries the lines that look best and some at random, finishes the sheet again and again with random
-  lines up to the last one, which is drawn as well as can be, and takes the line with the best average.
+- A line right beside another one changes next to nothing but the numbering, one in mid-strip changes sizes as well:
+  these are the lines that differ in kind. A few lines before the end the bot tries all of those, to the end of the
+  match, for one that wins whatever the others do; the last line is always chosen among all.
+- Before that it grows a tree with playouts (UCT), in which every seat takes the best of a few random lines, and the
+  best of all at the end.
 
 With ``--sheets N`` it looks at N sheets per action instead of watching the clock; it is then deterministic.
 """
@@ -47,7 +49,7 @@ Lines = tuple[int, ...]
 Line = tuple[str, int]
 
 
-class OutOfTime(Exception):
+class TimeUpError(Exception):
     """Raised to leave the search at once."""
 
 
@@ -161,11 +163,15 @@ class Search:
 
     def leads(self, vertical: Lines, horizontal: Lines) -> dict[str, tuple[Any, Any]]:
         """Return the leads after each line, and count what was looked at."""
+        self.count()
+        return self.sheet.leads(vertical, horizontal)
+
+    def count(self) -> None:
+        """Count one sheet and leave the search when it was the last one."""
         self.sheets += 1
         used = self.sheets / self.most_sheets, (time.monotonic() - self.started) / self.most_seconds
         if max(used) >= self.share:
-            raise OutOfTime
-        return self.sheet.leads(vertical, horizontal)
+            raise TimeUpError
 
     def telling_lines(self, vertical: Lines, horizontal: Lines) -> list[Line]:
         """Return the lines that differ in kind, those first that refuted most elsewhere."""
@@ -211,16 +217,13 @@ class Search:
         if missing > SEARCHED_LINES:
             return ranked[0]
         self.share = 1.0
-        not_lost = []
+        line, worth = ranked[0]
         try:
             for line, worth in ranked:
-                not_lost.append((line, worth))
                 if self.wins(*with_line(vertical, horizontal, line)):
                     return line, "won"
-                not_lost.pop()
-        except OutOfTime:
-            unknown = ranked[len(ranked) - 1] if not not_lost else not_lost[0]
-            return unknown
+        except TimeUpError:
+            return line, worth  # the first that has not been found to lose
         return ranked[0][0], "lost"
 
     def sampled(self, vertical: Lines, horizontal: Lines) -> list[tuple[Line, float]]:
@@ -229,7 +232,7 @@ class Search:
         try:
             while True:
                 self.grow(root)
-        except OutOfTime:
+        except TimeUpError:
             pass
         tried = sorted(root.children.items(), key=lambda pair: -pair[1].visits)
         found = [(line, round(1 - node.total / max(1, node.visits), 3)) for line, node in tried]
@@ -237,6 +240,7 @@ class Search:
 
     def grow(self, root: Node) -> None:
         """Walk down to a sheet not seen yet, play it out, and carry the result up."""
+        self.count()
         sheet = self.sheet
         path, node, ended = [root], root, None
         while ended is None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.errors import UsageError
-from arena.players.manifest import bot_files
+from arena.players.manifest import BUILD_DIRECTORY, bot_files
 from arena.records import MEBIBYTE, Bot
 
 MOST_BYTES = 64 * MEBIBYTE
@@ -38,7 +37,9 @@ def pack(bot: Bot) -> Parcel:
         UsageError: if they can't be read, or are too large to be sent around.
     """
     root = Path(bot.directory)
-    paths: Iterable[Path] = [Path(file) for file in bot.own_files] or bot_files(root)
+    paths: list[Path] = [Path(file) for file in bot.own_files] or list(bot_files(root))
+    if bot.build:
+        paths += [path for path in (root / BUILD_DIRECTORY).rglob("*") if path.is_file()]
     files = []
     size = 0
     for path in paths:

@@ -1,0 +1,119 @@
+"""Writing the start of a bot: the kit of a language with the bot's name in it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import shutil
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+
+from arena.errors import BotDefinitionError, UsageError
+from arena.games import GAMES, find_game
+from arena.kits.languages import Language
+from arena.players.manifest import MANIFEST, check_name
+
+GOLDEN_FRAMES = "golden_frames.txt"
+
+
+def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list[str]:
+    """Write a bot that plays any legal action.
+
+    Args:
+        directory: where; its last part is the bot's name. It must not exist.
+        language: which kit.
+        games: the games the bot is for; none for all.
+
+    Returns:
+        The names of the files.
+
+    Raises:
+        UnknownNameError: if there is no such game.
+        UsageError: if the name is refused or taken, the directory can't be written, or the language's programs are not
+            on this machine.
+    """
+    name = directory.name
+    check_name("name", name)
+    if any(sign in name for sign in "\"'*`$"):
+        raise BotDefinitionError(f"name = {name!r}: accepted here are names without quotes, '*', '`' and '$'")
+    for game in games:
+        find_game(game)
+    for tool in language.tools:
+        if shutil.which(tool) is None:
+            raise UsageError(
+                f"language {language.name!r}: there is no program {tool!r} on this machine;"
+                f" on Debian it comes with: apt install {language.packages}"
+            )
+    if directory.exists():
+        raise UsageError(f"bot {str(directory)!r}: it exists already; accepted is a new name")
+    contents = _contents(name, language, games)
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=directory.parent) as unfinished:
+            whole = Path(unfinished) / "bot"
+            whole.mkdir()
+            for file, text in contents.items():
+                (whole / file).write_text(text, encoding="utf-8")
+            whole.rename(directory)
+    except OSError as error:
+        raise UsageError(f"bot {str(directory)!r}: it can't be written: {error.strerror}") from error
+    return sorted(contents)
+
+
+def _contents(name: str, language: Language, games: tuple[str, ...]) -> dict[str, str]:
+    """Return the text of each file."""
+    claimed = games or tuple(GAMES)
+    templates = files("arena.kits") / "templates"
+    found = {GOLDEN_FRAMES: (templates / GOLDEN_FRAMES).read_text(encoding="utf-8")}
+    for template in (templates / language.name).iterdir():
+        if template.is_file():
+            text = template.read_text(encoding="utf-8")
+            found[template.name] = text.replace("@NAME@", name).replace("@GAMES@", json.dumps(list(claimed)))
+    found[MANIFEST] = _manifest(name, language, claimed)
+    found["README.md"] = _readme(name, language, claimed)
+    return found
+
+
+def _manifest(name: str, language: Language, games: tuple[str, ...]) -> str:
+    lines = [
+        f"name = {json.dumps(name, ensure_ascii=False)}",
+        'version = "1"',
+        f"command = {json.dumps(list(language.command))}",
+    ]
+    if language.build:
+        lines.append(f"build = {json.dumps(list(language.build))}    # run by the arena when the files have changed")
+    lines += [f"games = {json.dumps(list(games))}", f'description = "A beginning, in {language.title}."']
+    return "\n".join(lines) + "\n"
+
+
+def _readme(name: str, language: Language, games: tuple[str, ...]) -> str:
+    build = ""
+    if language.build:
+        build = (
+            f"The arena builds it when its files have changed, with the command under `build` in `{MANIFEST}`; what it"
+            " makes goes into `build/`. By hand:\n\n"
+            f"    mkdir -p build && {' '.join(language.build)}\n\n"
+        )
+    told = "\n\n".join(_about(game) for game in games)
+    return (
+        f"# {name}\n\n"
+        f"A bot in {language.title}. Your idea goes into `{language.main}`, where it says so; until then it plays any"
+        " legal action.\n\n"
+        "    arena check .    does it keep the protocol?\n"
+        f"    arena play {games[0]} . human    a match against you\n"
+        "    arena submit .    into the arena, to be entered in tournaments by its name\n\n"
+        f"{build}"
+        f"The test of its codec, against messages in hexadecimal that all languages share:\n\n    {language.test}\n\n"
+        f"For more than the few lines of codec here: {language.library}.\n\n"
+        "## What it is told\n\n"
+        "protocol.md has every message; squares are `[x, y]`, counted from 1, from the lower left.\n\n"
+        f"{told}\n"
+    )
+
+
+def _about(game: str) -> str:
+    found = find_game(game)
+    observation = " ".join((inspect.getdoc(found.observation) or "").split()).removeprefix("Return ")
+    observation = observation.replace("``", "`")
+    return f"- **{game}**: {found.summary}\n  Observation: {observation}\n  Action: {found.action_format}."

@@ -1,0 +1,171 @@
+"""The kits: in each language a bot that passes the check at once, with a codec that agrees with the golden frames."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgpack
+import pytest
+
+from arena.games import make_game
+from arena.kits.languages import LANGUAGES
+from arena.protocol.frames import decode_body
+from arena.protocol.messages import read_action, read_ready
+
+ARENA = [sys.executable, "-m", "arena"]
+TEMPLATES = Path(__file__).parents[2] / "arena" / "kits" / "templates"
+THERE = [name for name, found in LANGUAGES.items() if all(shutil.which(tool) for tool in found.tools)]
+MAIN_LINES, CODEC_LINES = 70, 220
+
+
+def arena(*arguments, env=None, cwd=None):
+    return subprocess.run(
+        [*ARENA, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=env, cwd=cwd, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def kits(tmp_path_factory):
+    """A directory with a bot in each language there is here."""
+    base = tmp_path_factory.mktemp("kits")
+    for name in THERE:
+        done = arena("new", base / f"bot-{name}", "--language", name)
+        assert done.returncode == 0, done.stderr
+    return base
+
+
+@pytest.mark.skipif("CI" not in os.environ, reason="only where CI has installed all languages")
+def test_ci_has_every_language():
+    assert list(LANGUAGES) == THERE
+
+
+@pytest.mark.parametrize("name", THERE)
+def test_a_new_bot_passes_the_check_at_once(kits, name, tmp_path):
+    done = arena("check", kits / f"bot-{name}", "--home", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "All 35 steps passed." in done.stdout
+
+
+@pytest.mark.parametrize("name", THERE)
+def test_its_codec_agrees_with_the_golden_frames_and_its_test_can_fail(kits, name):
+    directory = kits / f"bot-{name}"
+
+    def run_test():
+        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        return subprocess.run(
+            LANGUAGES[name].test,
+            shell=True,
+            cwd=directory,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    done = run_test()
+    assert done.returncode == 0, done.stdout + done.stderr
+    golden = directory / "golden_frames.txt"
+    good = golden.read_text()
+    for there, other in (("31.0625", "31.0626"), ("cb3fe0000000000000", "ca3f000000"), ("00000100", "00000101")):
+        assert there in good
+        golden.write_text(good.replace(there, other, 1))
+        assert run_test().returncode != 0, f"{there} -> {other} goes unnoticed"
+    golden.write_text(good)
+
+
+def golden_frames():
+    lines = (TEMPLATES / "golden_frames.txt").read_text().splitlines()
+    return [line.split(" ", 2) for line in lines if line and line[0] != "#"]
+
+
+def test_the_golden_frames_are_what_the_arena_and_an_independent_msgpack_say():
+    frames = golden_frames()
+    assert len(frames) >= 19
+    for name, hexadecimal, text in frames:
+        frame = bytes.fromhex(hexadecimal)
+        assert int.from_bytes(frame[:4], "big") == len(frame) - 4, name
+        value = decode_body(frame[4:])
+        assert value == json.loads(text) == msgpack.unpackb(frame[4:]), name
+    values = {name: json.loads(text) for name, _, text in frames}
+    read_ready(values["ready"])
+    assert read_action(values["action_note"], 65536)[0] == ["h", 12]
+    numbers = set(values["integers"]["numbers"]) | set(values["negatives"]["numbers"])
+    for bits in (7, 8, 15, 16, 31, 32, 63):  # both sides of each limit where msgpack changes the size
+        assert {2**bits - 1, -(2 ** (bits if bits in (7, 15, 31, 63) else bits - 1))} <= numbers
+
+
+def test_all_languages_play_each_other_in_a_tournament(kits, tmp_path):
+    entrants = "".join(f'[[entrants]]\nbot = "{kits / f"bot-{name}"}"\n' for name in THERE)
+    file = tmp_path / "languages.toml"
+    file.write_text(
+        'game = "differences"\noptions = {size = 4}\nformat = "round-robin"\nencounters = 1\nopening_plies = 1\n'
+        f"rng_seed = 3\n[time_control]\nper_action_seconds = 5.0\n{entrants}"
+    )
+    done = arena("run", file, "-q", "--json", "--home", tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert len(rows) == len(THERE) > 1
+    assert {row["matches"] for row in rows} == {2 * (len(THERE) - 1)}
+    assert all(row["faults"] == "" or not row["faults"] for row in rows)
+    assert arena("verify", "--home", tmp_path / "home").returncode == 0
+
+
+def test_the_same_seed_gives_the_same_match_in_every_language(kits, tmp_path):
+    """All kits but the botkit's draw from the same generator, so they must choose alike, from large seeds too."""
+    matches = {}
+    for name in THERE:
+        bot = kits / f"bot-{name}"
+        seed = 2**63 - 25
+        done = arena("play", "plaid", bot, bot, "--rng-seed", seed, "--json", "--seconds", 5, "--home", tmp_path)
+        assert done.returncode == 0, done.stderr
+        matches[name] = json.loads(done.stdout)["actions"]
+    del matches["python"]
+    assert all(actions == matches["python-plain"] for actions in matches.values())
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_a_kit_is_short_enough_to_be_read(name):
+    main = (TEMPLATES / name / LANGUAGES[name].main).read_text()
+    assert len(main.splitlines()) <= MAIN_LINES
+    assert main.count("YOUR IDEA GOES HERE") == 1
+    for codec in (TEMPLATES / name).glob("[wW]ire.*"):
+        assert len(codec.read_text().splitlines()) <= CODEC_LINES
+
+
+def test_a_bot_for_one_game_says_so_and_is_told_about_it(tmp_path):
+    assert arena("new", tmp_path / "one", "-l", "py", "--game", "plaid").returncode == 0
+    assert 'games = ["plaid"]' in (tmp_path / "one" / "bot.toml").read_text()
+    readme = (tmp_path / "one" / "README.md").read_text()
+    assert make_game("plaid").summary in readme
+    assert "coprimality" not in readme
+
+
+def one_sentence(done, *parts):
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("arena: ")
+    for part in parts:
+        assert part in done.stderr
+
+
+def test_bad_input_is_answered_with_one_sentence(tmp_path):
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "file").touch()
+    one_sentence(arena("new", tmp_path / "taken"), "taken", "exists")
+    one_sentence(arena("new", tmp_path / "x", "--language", "cobol"), "'cobol'", "rust")
+    one_sentence(arena("new", tmp_path / "x", "--language", "jav"), "'jav'", "did you mean 'java'")
+    one_sentence(arena("new", tmp_path / "x", "--game", "plad"), "'plad'", "plaid")
+    one_sentence(arena("new", tmp_path / 'quo"te'), "quotes")
+    one_sentence(arena("new", tmp_path / "a@b"), "a@b")
+    one_sentence(arena("new", tmp_path / "file" / "x"), "can't be written", "x")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "taken"]
+
+
+def test_a_language_without_its_toolchain_is_refused_before_anything_is_written(tmp_path):
+    done = arena("new", tmp_path / "x", "--language", "go", env=os.environ | {"PATH": str(tmp_path)})
+    one_sentence(done, "'go'", "no program", "apt install golang-go")
+    assert not list(tmp_path.iterdir())
