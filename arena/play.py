@@ -1,4 +1,4 @@
-"""A single match between bots, outside any tournament."""
+"""A single match outside any tournament, and a single question to a bot."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from typing import Any
 from arena.errors import UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
+from arena.match.clock import SeatClock
 from arena.match.referee import Observer
 from arena.match.runner import MatchRunner
 from arena.players.building import build_bots
 from arena.players.human import HumanPlayer
+from arena.players.player import Answer, Request
+from arena.players.process_player import ProcessPlayer
+from arena.protocol.messages import Seating
 from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec, TimeControl
 
 
@@ -26,6 +30,7 @@ def play_match(
     limits: Limits = DEFAULT_LIMITS,
     observer: Observer | None = None,
     people: Mapping[int, HumanPlayer] | None = None,
+    opening_actions: Sequence[Any] = (),
 ) -> MatchRecord:
     """Play one match in this process.
 
@@ -39,16 +44,89 @@ def play_match(
         limits: what a bot may use.
         observer: is shown each state.
         people: the seats that people sit in; ``bots`` has ``HUMAN`` there.
+        opening_actions: played before anybody is asked.
 
     Raises:
         UsageError: if the game, an option or the number of bots is not accepted, or a bot can't be built.
         VoidMatchError: if the arena itself failed.
+        TakenBackError: if a person takes something back.
+        LeftMatchError: if a person leaves.
     """
     rules = make_game(game, **(options or {}))
     if len(bots) != rules.players:
         raise UsageError(f"{len(bots)} bots: {game} is played here by {rules.players}")
-    spec = MatchSpec(1, "", game, rules.options, tuple(bots), rng_seed, time_control=time_control or TimeControl())
+    control = time_control or TimeControl()
+    spec = MatchSpec(
+        1,
+        "",
+        game,
+        rules.options,
+        tuple(bots),
+        rng_seed,
+        opening=0 if opening_actions else None,
+        opening_actions=tuple(opening_actions),
+        time_control=control,
+    )
     level = choose_isolation(isolation)
     build_bots(bots, level)
     with MatchRunner(level, limits) as runner:
         return runner.play(spec, observer, people)
+
+
+def ask_bot(
+    bot: Bot,
+    game: str,
+    options: dict[str, Any],
+    actions: Sequence[Any],
+    *,
+    rng_seed: int = 0,
+    time_control: TimeControl | None = None,
+    isolation: str = "auto",
+    limits: Limits = DEFAULT_LIMITS,
+) -> Answer:
+    """Ask a bot what it would do in a position, in the place of the seat to act.
+
+    Args:
+        bot: it is launched for this one question.
+        game: the game's name or dotted path.
+        options: the game's options.
+        actions: ``[seat, action]`` for every action that led to the position.
+        rng_seed: given to it.
+        time_control: the time rules; by default one second.
+        isolation: "auto", or a level that is demanded.
+        limits: what it may use.
+
+    Raises:
+        BotError: if it fails.
+        IllegalActionError: if its action is not legal, or those that led to the position are not.
+        UsageError: if the bot can't be built.
+    """
+    rules = make_game(game, **options)
+    state = rules.initial_state()
+    for _, action in actions:
+        state = rules.apply(state, action)
+    seat = rules.seat_to_act(state)
+    if seat is None:
+        raise UsageError("the match is over: there is nothing to ask")
+    level = choose_isolation(isolation)
+    build_bots([bot], level)
+    control = time_control or TimeControl()
+    clock = SeatClock(control)
+    player = ProcessPlayer(bot, level, limits)
+    try:
+        player.begin(Seating(1, game, rules.options, rules.players, seat, rng_seed, control))
+        answer = player.ask(
+            Request(
+                len(actions),
+                actions,
+                clock.allowed_seconds(),
+                clock.bank_seconds,
+                control.margin_seconds,
+                rules.observation(state) if player.wants.observation else None,
+                rules.legal_actions(state) if player.wants.legal else None,
+            )
+        )
+    finally:
+        player.close()
+    rules.apply(state, answer.action)
+    return answer

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-import sys
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.cli.boards import board, terminal_width
 from arena.cli.common import find_bots, home_option, parse_options, show_result, warn_of_weak_isolation
 from arena.cli.group import FAILED, OK
+from arena.errors import UsageError
 from arena.report.tables import printable
+
+if TYPE_CHECKING:
+    from arena.games import Game
+    from arena.records import Bot, MatchRecord
 
 
 @click.command("play")
@@ -20,6 +26,7 @@ from arena.report.tables import printable
 @click.option("--rng-seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Given to every bot.")
 @click.option("--seconds", type=click.FloatRange(0.001, 86400), default=1.0, show_default=True, help="For each action.")
 @click.option("--isolation", default="auto", show_default=True, help="The level bots run under.")
+@click.option("--hints", metavar="BOT", help="The bot people may ask for a hint [default: the first one in BOTS].")
 @click.option("-q", "--quiet", is_flag=True, help="Only the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON, and nothing else.")
 @home_option
@@ -30,6 +37,7 @@ def command(
     rng_seed: int,
     seconds: float,
     isolation: str,
+    hints: str | None,
     quiet: bool,
     as_json: bool,
     home: str | None,
@@ -37,11 +45,11 @@ def command(
     """Play one match of GAME between BOTS, the first one in seat 0.
 
     A bot is a path (a directory with a bot.toml, a program or a .py file), a submitted name or name@version, or `human`
-    to play yourself, without a clock.
+    to play yourself, without a clock: type an action such as c4, or ? for what else there is: the legal actions, a hint
+    from a bot, taking back.
     """
     from arena.games import make_game
-    from arena.play import play_match
-    from arena.players.human import HUMAN, HumanPlayer
+    from arena.players.human import HUMAN
     from arena.records import TimeControl
 
     values = parse_options(game, options)
@@ -50,21 +58,70 @@ def command(
         values["players"] = len(loaded)
     rules = make_game(game, **values)
     warn_of_weak_isolation(isolation)
-    record = play_match(
-        game,
-        loaded,
-        options=values,
-        rng_seed=rng_seed,
-        time_control=TimeControl(per_action_seconds=seconds),
-        isolation=isolation,
-        observer=None if quiet or as_json else _Drawer([bot.label for bot in loaded]),
-        people={seat: HumanPlayer(_Prompt(rules)) for seat, bot in enumerate(loaded) if bot is HUMAN},
-    )
+    settings: dict[str, Any] = {
+        "options": values,
+        "rng_seed": rng_seed,
+        "time_control": TimeControl(per_action_seconds=seconds),
+        "isolation": isolation,
+    }
+    if HUMAN in loaded:
+        adviser = find_bots([hints], home)[0] if hints is not None else _first_bot(loaded)
+        record = _play_with_people(game, rules, loaded, adviser, settings, quiet or as_json)
+        if record is None:
+            return OK
+    else:
+        from arena.play import play_match
+
+        observer = None if quiet or as_json else _Drawer([bot.label for bot in loaded])
+        record = play_match(game, loaded, observer=observer, **settings)
     if as_json:
         click.echo(json.dumps(record.as_dict()))
     else:
         show_result(record.as_dict())
     return FAILED if record.faults else OK
+
+
+def _first_bot(loaded: Sequence[Bot]) -> Bot | None:
+    return next((bot for bot in loaded if bot.command), None)
+
+
+def _play_with_people(
+    game: str, rules: Game[Any], loaded: Sequence[Bot], adviser: Bot | None, settings: dict[str, Any], is_quiet: bool
+) -> MatchRecord | None:
+    """Play the match, from an earlier position again whenever somebody takes something back; None if it was left."""
+    from arena.cli.human_prompt import Table
+    from arena.play import ask_bot, play_match
+    from arena.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackError
+
+    def suggest(actions: list[Any]) -> Any:
+        assert adviser is not None
+        return ask_bot(adviser, game, actions=actions, **settings)
+
+    table = Table(
+        rules,
+        [bot.label if bot.command else "human" for bot in loaded],
+        suggest if adviser is not None and adviser.command else None,
+        adviser.label if adviser is not None else "",
+        is_quiet,
+    )
+    opening: list[Any] = []
+    while True:
+        try:
+            return play_match(
+                game,
+                loaded,
+                observer=table.observe,
+                people={seat: HumanPlayer(table.ask) for seat, bot in enumerate(loaded) if bot is HUMAN},
+                opening_actions=opening,
+                **settings,
+            )
+        except TakenBackError as undone:
+            opening = table.rewind(undone.kept)
+        except LeftMatchError as left:
+            if str(left):
+                raise UsageError(str(left)) from left
+            click.echo("You left the match; it has no result.", err=True)
+            return None
 
 
 class _Drawer:
@@ -74,36 +131,9 @@ class _Drawer:
         self._bots = bots
 
     def __call__(self, game: Any, state: Any, actions: list[list[Any]]) -> None:
+        last = None
         if actions:
-            seat, action = actions[-1]
-            played = "is taken out" if action is None else f"plays {game.format_action(action)}"
+            seat, last = actions[-1]
+            played = "is taken out" if last is None else f"plays {printable(game.format_action(last))}"
             click.echo(f"{len(actions)}. {printable(self._bots[seat])} {played}")
-        click.echo(f"{game.render(state)}\n")
-
-
-class _Prompt:
-    """Asks the person in a seat until the answer is a legal action."""
-
-    def __init__(self, game: Any) -> None:
-        self._game = game
-
-    def __call__(self, seat: int, request: Any) -> Any:
-        from arena.errors import IllegalActionError
-
-        legal = list(request.legal)
-        while True:
-            click.echo(f"seat {seat} acts (? lists the legal actions): ", nl=False, err=True)
-            line = sys.stdin.readline()
-            if not line:
-                raise EOFError
-            if line.strip() == "?":
-                click.echo(" ".join(self._game.format_action(action) for action in legal), err=True)
-                continue
-            try:
-                action = self._game.parse_action(line)
-            except IllegalActionError as error:
-                click.echo(printable(str(error)), err=True)
-                continue
-            if action in legal:
-                return action
-            click.echo(f"{self._game.format_action(action)} is not legal here", err=True)
+        click.echo("\n".join([*board(game, state, terminal_width(), last), ""]))

@@ -1,16 +1,19 @@
-"""``arena replay``: step through a recorded match on the drawn board."""
+"""``arena replay``: step through a recorded match on the drawn board, with the bots' notes beside it."""
 
 from __future__ import annotations
 
 import sys
+import textwrap
 from typing import Any
 
 import click
 
+from arena.cli.boards import USUAL_WIDTH, beside, board, note_text, room_beside, terminal_width
 from arena.cli.common import home_option, match_of, show_result
 from arena.report.tables import printable
 
-HELP = "Enter or Space: next   b: back   g: to the start   G: to the end   q: leave"
+HELP = "Enter: next  b: back  5 Enter: to ply 5  g, G: start, end  p: play  q: leave"
+PLAY_SECONDS = 0.7
 
 
 @click.command("replay")
@@ -19,7 +22,9 @@ HELP = "Enter or Space: next   b: back   g: to the start   G: to the end   q: le
 def command(match: str, home: str | None) -> None:
     """Step through MATCH, written TOURNAMENT/NUMBER as `arena matches` lists it.
 
-    Without a terminal, every position is printed.
+    Enter, n or the right arrow go on, b or the left arrow back; a number and Enter jump to that ply, g and G to the
+    start and the end; p plays by itself until a key is pressed. Beside the board stand the actions with their times and
+    the bots' notes. Without a terminal, every position is printed.
     """
     from arena.match.replay import states_of
     from arena.tournament.arena_home import ArenaHome
@@ -27,26 +32,34 @@ def command(match: str, home: str | None) -> None:
     tournament, number = match_of(match)
     with ArenaHome(home, must_exist=True) as arena_home:
         record = arena_home.store.record_of(arena_home.store.tournament(tournament), number)
-    pages = [_page(record, ply, game, state) for ply, (game, state) in enumerate(states_of(record))]
+    positions = list(states_of(record))
     if sys.stdin.isatty() and sys.stdout.isatty():
-        _step_through(pages)
+        _step_through(record, positions)
     else:
-        click.echo("\n\n".join(pages))
+        for ply, (game, state) in enumerate(positions):
+            click.echo("\n".join([*_plain_page(record, ply, game, state), ""]))
     click.echo()
     show_result(record)
 
 
-def _page(record: dict[str, Any], ply: int, game: Any, state: Any) -> str:
-    """Return one position: the action that led to it, the board, the scores and the bot's note."""
-    title = f"{record['tournament']}/{record['match']}  {record['game']}  ply {ply} of {len(record['actions'])}"
-    lines = [title]
-    if ply:
-        lines.append(_action_line(record, ply - 1, game))
-    scores = "  ".join(
-        f"{printable(bot)} {score:g}" for bot, score in zip(record["bots"], game.scores(state), strict=True)
-    )
-    lines += ["", game.render(state), "", f"scores: {scores}"]
-    return "\n".join(lines)
+def _title(record: dict[str, Any], ply: int) -> str:
+    return f"{record['tournament']}/{record['match']}  {record['game']}  ply {ply} of {len(record['actions'])}"
+
+
+def _plain_page(record: dict[str, Any], ply: int, game: Any, state: Any) -> list[str]:
+    """Return a position with the action that led to it."""
+    action = [_action_line(record, ply - 1, game)] if ply else []
+    last = record["actions"][ply - 1][1] if ply else None
+    return [_title(record, ply), *action, "", *board(game, state, USUAL_WIDTH, last), "", _scores(record, game, state)]
+
+
+def _scores(record: dict[str, Any], game: Any, state: Any) -> str:
+    scores = zip(record["bots"], game.scores(state), strict=True)
+    return "scores: " + "  ".join(f"{printable(bot)} {score:g}" for bot, score in scores)
+
+
+def _note(record: dict[str, Any], index: int) -> str:
+    return "; ".join(note_text(note) for ply, note in record["notes"] if ply == index)
 
 
 def _action_line(record: dict[str, Any], index: int, game: Any) -> str:
@@ -54,30 +67,96 @@ def _action_line(record: dict[str, Any], index: int, game: Any) -> str:
     bot = printable(record["bots"][seat])
     if action is None:
         return f"{bot} (seat {seat}) is taken out of the match"
-    text = f"{bot} (seat {seat}) plays {game.format_action(action)}"
+    text = f"{bot} (seat {seat}) plays {printable(game.format_action(action))}"
     if index < record["opening_plies"]:
         return f"{text} (opening {record['opening']})"
     text += f" in {1000 * record['wall_seconds'][index]:.2f} ms"
-    notes = [note for ply, note in record["notes"] if ply == index]
-    return text + "".join(f"; note: {printable(str(note))}" for note in notes)
+    note = _note(record, index)
+    return f"{text}; note: {note}" if note else text
 
 
-def _step_through(pages: list[str]) -> None:
-    place = 0
-    while True:
-        click.clear()
-        click.echo(pages[place])
-        click.echo(f"\n{HELP}")
-        key = click.getchar()
-        if key in ("q", "\x1b", "\x04"):
+def _page(record: dict[str, Any], ply: int, game: Any, state: Any, width: int) -> list[str]:
+    """Return a position with its neighbouring actions and the note of the last one beside it."""
+    last = record["actions"][ply - 1][1] if ply else None
+    lines = board(game, state, width, last)
+    count = max(6, len(lines) - 4) if room_beside(lines, width) else 5
+    notes = _course(record, ply, game, count)
+    note = _note(record, ply - 1) if ply else ""
+    if note:
+        notes += ["", *textwrap.wrap(f"note: {note}", room_beside(lines, width) or width)]
+    return [_title(record, ply), "", *beside(lines, notes, width), "", _scores(record, game, state)]
+
+
+def _course(record: dict[str, Any], ply: int, game: Any, count: int) -> list[str]:
+    """Return the actions around a ply, a line each, with the last one played marked."""
+    first = max(0, min(ply - 1 - count // 2, len(record["actions"]) - count))
+    lines = []
+    for index in range(first, min(first + count, len(record["actions"]))):
+        seat, action = record["actions"][index]
+        mark = ">" if index == ply - 1 else " "
+        played = "is out" if action is None else printable(game.format_action(action))
+        seconds = record["wall_seconds"][index]
+        time = "opening" if index < record["opening_plies"] else f"{seconds:.3f} s" if seconds is not None else ""
+        lines.append(f"{mark}{index + 1:3d}. {played:<5s} {time:>8s}  {printable(record['bots'][seat])}")
+    return lines
+
+
+class _Place:
+    """Where one is in a match, and what keys do to it.
+
+    Attributes:
+        ply: the position shown.
+        is_playing: whether it goes on by itself.
+        has_left: whether it is time to leave.
+    """
+
+    def __init__(self, last: int) -> None:
+        self.last = last
+        self.ply = 0
+        self.is_playing = False
+        self.has_left = False
+        self.digits = ""
+
+    def press(self, key: str | None) -> None:
+        """Do what a key asks for; None is the time that has passed while playing."""
+        if key is None:
+            self._go(self.ply + 1)
+            self.is_playing = self.ply < self.last
             return
-        if key in ("b", "k", "\x1b[A", "\x1b[D", "\x7f"):
-            place = max(0, place - 1)
-        elif key == "g":
-            place = 0
-        elif key == "G":
-            place = len(pages) - 1
-        elif place == len(pages) - 1:
+        was_playing, self.is_playing = self.is_playing, False
+        if key.isdigit() and len(self.digits) < 6:
+            self.digits += key
             return
-        else:
-            place += 1
+        digits, self.digits = self.digits, ""
+        if key in ("q", "escape"):
+            self.has_left = True
+        elif digits and key in ("enter", "g"):
+            self._go(int(digits))
+        elif key in ("enter", "space", "n", "j", "right", "down"):
+            self._go(self.ply + 1)
+        elif key in ("b", "k", "left", "up", "backspace"):
+            self._go(self.ply - 1)
+        elif key in ("g", "home"):
+            self._go(0)
+        elif key in ("G", "end"):
+            self._go(self.last)
+        elif key == "p":
+            self.is_playing = not was_playing
+
+    def _go(self, ply: int) -> None:
+        self.ply = min(max(0, ply), self.last)
+
+
+def _step_through(record: dict[str, Any], positions: list[Any]) -> None:
+    from arena.cli.keys import Keys
+
+    place = _Place(len(positions) - 1)
+    with Keys() as keys:
+        while not place.has_left:
+            game, state = positions[place.ply]
+            click.clear()
+            click.echo("\n".join(_page(record, place.ply, game, state, terminal_width())))
+            playing = "   playing, any key stops" if place.is_playing else ""
+            click.echo(f"\n{HELP}\n{place.digits}{playing}", nl=False)
+            place.press(keys.read(PLAY_SECONDS if place.is_playing else None))
+    click.echo()

@@ -181,7 +181,10 @@ class Plaid(Game[PlaidState]):
 
         The drawing is not to scale: it shows at most a dozen characters for each rectangle.
         """
-        columns = [min(12, max(3, round(gap * 48 / self.width))) for gap in _gaps(state.vertical, self.width)]
+        least = 3 if 4 * (len(state.vertical) + 1) <= 72 else len(str(self.players - 1))
+        columns = [min(12, max(least, round(gap * 48 / self.width))) for gap in _gaps(state.vertical, self.width)]
+        if sum(columns) + len(columns) > 72:
+            columns = [least] * len(columns)
         row_count = len(state.horizontal) + 1
         border = "+" + "+".join("-" * width for width in columns) + "+"
         lines = [f"{self.height:>4} {border}"]

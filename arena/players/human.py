@@ -6,12 +6,28 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arena.errors import BotError
+from arena.errors import ArenaError
 from arena.players.player import Answer, Player, Request
 from arena.protocol.messages import Seating, Wants
 from arena.records import Bot, Fault, SeatReport
 
 HUMAN = Bot("human", "1", (), "")
+
+
+class TakenBackError(ArenaError):
+    """A person wants to take an action back: the match is broken off, to be begun again at an earlier position.
+
+    Attributes:
+        kept: how many actions stay.
+    """
+
+    def __init__(self, kept: int) -> None:
+        super().__init__(f"everything after {kept} actions is taken back")
+        self.kept = kept
+
+
+class LeftMatchError(ArenaError):
+    """A person has left the match before its end; the text says so in a sentence."""
 
 
 class HumanPlayer(Player):
@@ -21,7 +37,8 @@ class HumanPlayer(Player):
         """Seat a person.
 
         Args:
-            read: is given the seat and the request and returns a legal action; raises EOFError when nobody is there.
+            read: is given the seat and the request and returns a legal action; raises TakenBackError or LeftMatchError
+                to break the match off.
         """
         self.wants = Wants(observation=False)
         self._read = read
@@ -34,10 +51,7 @@ class HumanPlayer(Player):
     def ask(self, request: Request) -> Answer:
         """Wait for the person, as long as it takes."""
         asked = time.perf_counter()
-        try:
-            action = self._read(self._seat, request)
-        except EOFError as error:
-            raise BotError("exit", "the input ended") from error
+        action = self._read(self._seat, request)
         return Answer(action, time.perf_counter() - asked)
 
     def end(

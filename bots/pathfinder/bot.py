@@ -10,7 +10,9 @@
   left is looked up by playing it through in the search, once for each set of seats.
 
 Every seat is taken to want what the rules reward: to outlast as many others as it can. For two seats that is exact;
-with more, a seat that has nothing to gain may still decide between others, and the bot can't know for whom.
+with more, a seat that has nothing to gain may still decide between others, and nobody can know for whom. So each way
+is also given a hope: our score if the others, wherever they have a choice that does not end them at once, choose at
+random. What counts is the mean of both: hope tells apart what is equal among perfect players, who are rare.
 
 With ``--nodes N`` it looks at N numbers per action instead of watching the clock; it is then deterministic.
 """
@@ -29,7 +31,8 @@ CHOICES_IN_NEW_GRID = 14
 
 Seats = tuple[int, ...]
 """Seats that are out, the first one out first."""
-Outcome = tuple[float, ...]
+Outcome = tuple[tuple[float, ...], float]
+"""The scores of all seats, and our hope."""
 
 
 class TimeUpError(Exception):
@@ -81,8 +84,9 @@ class Board:
 class Search:
     """The search for one seat's next square. Outcomes are the scores of all seats, in halves where it is open."""
 
-    def __init__(self, game: Game[Any], state: Any, stop_at: float, most_nodes: int) -> None:
+    def __init__(self, game: Game[Any], state: Any, seat: int, stop_at: float, most_nodes: int) -> None:
         self.game = game
+        self.seat = seat
         self.board = Board(game, state)
         self.players = game.players
         self.stop_at, self.most_nodes = stop_at, most_nodes
@@ -103,7 +107,8 @@ class Search:
     def open_outcome(self, out: Seats) -> Outcome:
         """Return the scores if those left are equally likely to go in any order."""
         average = (len(out) + self.players - 1) / 2
-        return tuple(out.index(seat) if seat in out else average for seat in range(self.players))
+        scores = tuple(out.index(seat) if seat in out else average for seat in range(self.players))
+        return scores, scores[self.seat]
 
     def outcome(self, acting: int, out: Seats, depth: int) -> Outcome:
         """Return the scores when every seat takes what is best for itself; ``depth`` choices ahead."""
@@ -121,16 +126,14 @@ class Search:
         return self.best_of(ways, acting, out, depth)[1]
 
     def best_of(self, ways: list[int], acting: int, out: Seats, depth: int) -> tuple[int, Outcome]:
-        """Return the way that is best for the seat to act, and its outcome; the harmless ways are tried first."""
-        best, chosen = ways[0], None
-        for index in sorted(ways, key=self.board.is_fatal):
-            found = self.outcome_of(index, acting, out, depth - 1)
-            if chosen is None or found[acting] > chosen[acting]:
-                best, chosen = index, found
-                if found[acting] == self.players - 1:
-                    break  # it outlasts everybody
-        assert chosen is not None
-        return best, chosen
+        """Return the way that is best for the seat to act, and its outcome."""
+        found = {index: self.outcome_of(index, acting, out, depth - 1) for index in ways}
+        if acting == self.seat:
+            best = max(ways, key=lambda index: found[index][0][acting] + found[index][1])
+            return best, found[best]
+        best = max(ways, key=lambda index: found[index][0][acting])
+        choices = [index for index in ways if not self.board.is_fatal(index)] or ways
+        return best, (found[best][0], sum(found[index][1] for index in choices) / len(choices))
 
     def outcome_of(self, index: int, acting: int, out: Seats, depth: int) -> Outcome:
         """Return the outcome of setting the next number on a square."""
@@ -139,7 +142,7 @@ class Search:
         if is_fatal:
             out = (*out, acting)
             if len(out) == self.players - 1:
-                return tuple(out.index(seat) if seat in out else len(out) for seat in range(self.players))
+                return self.open_outcome(out)
         board.put(index)
         try:
             ends_turn = is_fatal or board.last in self.primes
@@ -187,10 +190,13 @@ def choose(game: Game[Any], state: Any, clock: Clock, nodes: int | None) -> Any:
     seat = game.seat_to_act(state)
     assert seat is not None
     stop_at = time.monotonic() + (3600.0 if nodes else clock.time_for_this_action())
-    search = Search(game, state, stop_at, nodes or 1 << 62)
+    search = Search(game, state, seat, stop_at, nodes or 1 << 62)
     index, outcome, depth = search.best(seat, state.eliminated)
     y, x = divmod(index, game.options["size"])
-    return Choice((x + 1, y + 1), {"outcome": list(outcome), "choices_ahead": depth, "numbers": search.nodes})
+    return Choice(
+        (x + 1, y + 1),
+        {"scores": list(outcome[0]), "hope": round(outcome[1], 2), "choices_ahead": depth, "numbers": search.nodes},
+    )
 
 
 def main() -> None:

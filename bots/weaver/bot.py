@@ -217,14 +217,13 @@ class Search:
         if missing > SEARCHED_LINES:
             return ranked[0]
         self.share = 1.0
-        line, worth = ranked[0]
+        at = 0
         try:
-            for line, worth in ranked:
-                if self.wins(*with_line(vertical, horizontal, line)):
-                    return line, "won"
+            while at < len(ranked) and not self.wins(*with_line(vertical, horizontal, ranked[at][0])):
+                at += 1
         except TimeUpError:
-            return line, worth  # the first that has not been found to lose
-        return ranked[0][0], "lost"
+            return ranked[at]  # the first that has not been found to lose
+        return (ranked[at][0], "won") if at < len(ranked) else (ranked[0][0], "lost")
 
     def sampled(self, vertical: Lines, horizontal: Lines) -> list[tuple[Line, float]]:
         """Grow a tree of sheets with playouts (UCT) and return the lines looked at, the most visited first."""

@@ -182,24 +182,6 @@ def test_play_draws_the_match_and_tells_the_result(arena):
     assert json.loads(text)["termination"] == "normal"
 
 
-def test_a_person_may_take_a_seat(arena, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO("z9\nnonsense\n?\na1\n"))
-    code, text, errors = arena("play", "differences", "human", BOTS / "minimal", "-o", "size=2")
-    assert code == 0
-    assert "1. human@1 plays a1" in text
-    assert "2. minimal@1 plays b2" in text
-    assert "z9 is not legal here" in errors
-    assert "a square is written like c4" in errors
-    assert "a1 a2 b1 b2" in errors
-
-
-def test_a_person_who_leaves_forfeits(arena, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    code, text, _ = arena("play", "differences", "human", BOTS / "minimal", "-q")
-    assert code == 1
-    assert "human@1 (seat 0) forfeits at ply 0: exit: the input ended" in text
-
-
 def test_three_bots_make_a_match_for_three(arena):
     code, text, _ = arena("play", "coprimality", *[BOTS / "minimal"] * 3, "-o", "size=5", "-q")
     assert code == 0

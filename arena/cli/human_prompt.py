@@ -1,0 +1,156 @@
+"""A person at the terminal: the board, the scores, and a line that is read as an action or a word of command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from arena.cli.boards import board, listed, note_text, terminal_width
+from arena.errors import ArenaError, BotError, IllegalActionError
+from arena.report.tables import printable
+
+HELP = """\
+an action   {example}
+legal, ?    list the legal actions
+hint        ask {adviser} what it would do
+undo        take your last action back
+scores      show the scores so far
+board       draw the whole board, however wide
+rules       print the rules
+quit        leave the match"""
+
+
+class Table:
+    """What people at this terminal see of a match: every action as it is played, and the board when one is to act."""
+
+    def __init__(
+        self,
+        game: Any,
+        labels: Sequence[str],
+        suggest: Callable[[list[Any]], Any] | None,
+        adviser: str,
+        is_quiet: bool,
+    ) -> None:
+        """Sit down.
+
+        Args:
+            game: the rules.
+            labels: the bots and people by seat.
+            suggest: is given the actions so far and returns a bot's ``Answer``; None where no bot can be asked.
+            adviser: that bot's name.
+            is_quiet: print nothing but the questions, and those on stderr.
+        """
+        self._game = game
+        self._labels = [f"{printable(label)} (seat {seat})" for seat, label in enumerate(labels)]
+        self._suggest = suggest
+        self._adviser = adviser
+        self._state: Any = game.initial_state()
+        self._actions: list[Any] = []
+        self._told = 0
+        self._is_quiet = is_quiet
+
+    def observe(self, game: Any, state: Any, actions: list[list[Any]]) -> None:
+        """Print the actions that are new, and the board when all is over."""
+        for ply in range(self._told, len(actions)):
+            seat, action = actions[ply]
+            played = "is taken out" if action is None else f"plays {printable(game.format_action(action))}"
+            self._say(f"{ply + 1}. {self._labels[seat]} {played}")
+        self._told = len(actions)
+        self._state, self._actions = state, [list(pair) for pair in actions]
+        if game.is_over(state):
+            self._draw()
+
+    def rewind(self, kept: int) -> list[Any]:
+        """Go back to an earlier position; return the actions that lead there."""
+        self._told = kept
+        return [action for _, action in self._actions[:kept]]
+
+    def ask(self, seat: int, request: Any) -> Any:
+        """Ask the person in a seat until the answer is a legal action."""
+        from arena.players.human import LeftMatchError
+
+        self._draw()
+        legal = list(request.legal)
+        while True:
+            click.echo(f"{self._labels[seat]} acts (? for help): ", nl=False, err=True)
+            line = sys.stdin.readline()
+            if not line:
+                click.echo(err=True)
+                plies = len(self._actions)
+                raise LeftMatchError(
+                    f"the input ended after {plies} actions, before the match was over; it has no result"
+                )
+            word = line.strip()
+            command = {"?": "help"}.get(word, word.lower())
+            if command in ("help", "legal", "hint", "undo", "scores", "board", "rules", "quit"):
+                self._obey(command, seat, legal)
+            elif word:
+                action = self._read(word, legal)
+                if action is not None:
+                    return action
+
+    def _read(self, text: str, legal: list[Any]) -> Any:
+        """Return the action, or None after saying why there is none."""
+        try:
+            action = self._game.parse_action(text)
+            if action in legal:
+                return action
+            self._game.apply(self._state, action)
+        except IllegalActionError as error:
+            click.echo(printable(f"{text}: {error.reason}"), err=True)
+        return None
+
+    def _obey(self, command: str, seat: int, legal: list[Any]) -> None:
+        if command == "quit":
+            from arena.players.human import LeftMatchError
+
+            raise LeftMatchError("")
+        if command == "undo":
+            self._undo(seat)
+        elif command == "hint":
+            click.echo(self._hint(), err=True)
+        elif command == "help":
+            example = printable(self._game.format_action(legal[0]))
+            click.echo(HELP.format(example=f"such as {example}", adviser=self._adviser or "a bot"), err=True)
+        elif command == "legal":
+            click.echo(listed(self._game, legal, terminal_width()), err=True)
+        elif command == "scores":
+            click.echo(self._scores(), err=True)
+        elif command == "rules":
+            click.echo(self._game.rulebook(), err=True)
+        else:
+            click.echo(self._game.render(self._state), err=True)
+
+    def _undo(self, seat: int) -> None:
+        from arena.players.human import TakenBackError
+
+        own = [ply for ply, (actor, _) in enumerate(self._actions) if actor == seat]
+        if own:
+            raise TakenBackError(own[-1])
+        click.echo("There is nothing of yours to take back.", err=True)
+
+    def _hint(self) -> str:
+        if self._suggest is None:
+            return "There is no bot to ask; name one with --hints BOT."
+        try:
+            answer = self._suggest(self._actions)
+        except (BotError, ArenaError) as error:
+            return printable(f"{self._adviser} has no hint: {error}")
+        note = f" ({note_text(answer.note)})" if answer.note is not None else ""
+        return f"{printable(self._adviser)} would play {printable(self._game.format_action(answer.action))}{note}"
+
+    def _draw(self) -> None:
+        last = self._actions[-1][1] if self._actions else None
+        lines = board(self._game, self._state, terminal_width(), last)
+        self._say("\n".join(["", *lines, self._scores(), ""]))
+
+    def _say(self, text: str) -> None:
+        if not self._is_quiet:
+            click.echo(text)
+
+    def _scores(self) -> str:
+        scores = self._game.scores(self._state)
+        return "scores: " + ", ".join(f"{label} {score:g}" for label, score in zip(self._labels, scores, strict=True))
