@@ -88,6 +88,7 @@ class Bot:
         content: a digest of its files; empty when unknown.
         own_files: what of its directory belongs to it and may be read: a single program; empty for all.
         build: the command that makes ``build/`` in its directory before it is launched; empty for none.
+        outside_game: the module of a game from outside the package, and its file or directory, which the bot may read.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Bot:
     content: str = ""
     own_files: tuple[str, ...] = ()
     build: tuple[str, ...] = ()
+    outside_game: tuple[str, str] | None = None
 
     @property
     def label(self) -> str:

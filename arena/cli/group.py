@@ -88,6 +88,8 @@ def run(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # where a game of one's own is looked for last
     try:
         code = arena.main(arguments, prog_name="arena", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -27,6 +27,9 @@ from arena.records import MEBIBYTE, Bot, Limits
 MARK = "ARENA_BOT"
 """The environment variable that every bot is launched with; it tells whose the bot is."""
 
+OUTSIDE_GAME = "ARENA_GAME"
+"""The environment variable that tells ``arena.botkit`` where a game from outside the package is: ``module=place``."""
+
 LEAST_ADDRESS_SPACE_BYTES = 4096 * MEBIBYTE
 """Java and Node reserve gigabytes of addresses that they never use."""
 
@@ -75,6 +78,9 @@ def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> d
     """
     environment = clean_environment(scratch)
     own = bot.own_files or (bot.directory,)
+    if bot.outside_game is not None:
+        environment[OUTSIDE_GAME] = "=".join(bot.outside_game)
+        own = (*own, bot.outside_game[1])
     readable = readable_paths(bot.command, own, environment["PATH"])
     level = isolation.level
     plan: dict[str, Any] = {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from arena.errors import BotError, MatchStateError
 from arena.isolation.plans import Isolation
 from arena.isolation.usage import Usage
+from arena.players.outside_game import find_outside_game
 from arena.players.player import Answer, Player, Request
 from arena.players.process import BotProcess
 from arena.protocol import messages
@@ -47,6 +49,7 @@ class ProcessPlayer(Player):
         self._isolation = isolation
         self._limits = limits
         self._process: BotProcess | None = None
+        self._outside_game: tuple[str, str] | None = None
         self._match = 0
         self._time_control = TimeControl()
         self._cpu_at_begin = 0.0
@@ -60,6 +63,11 @@ class ProcessPlayer(Player):
         self._match = seating.match
         self._last_report = SeatReport(exit="not started")
         self._time_control = seating.time_control
+        outside_game = find_outside_game(seating.game)
+        if self._process is not None and outside_game not in (None, self._outside_game):
+            self.close()  # it has been launched without the right to read this game
+        if self._process is None:
+            self._outside_game = outside_game
         process = self._process or self._launch(seating.time_control.startup_seconds)
         process.begin_match()
         self._cpu_at_begin = process.whole_cpu_seconds()
@@ -69,7 +77,8 @@ class ProcessPlayer(Player):
         process.tell(_frame(messages.match(seating)))
 
     def _launch(self, startup_seconds: float) -> BotProcess:
-        self._process = BotProcess(self.bot, self._isolation, self._limits)
+        bot = replace(self.bot, outside_game=self._outside_game)
+        self._process = BotProcess(bot, self._isolation, self._limits)
         try:
             body, _, _ = self._process.ask(_frame(messages.hello(__version__, self._limits)), startup_seconds)
             self._process.bot_is_up()
