@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -88,8 +89,7 @@ def run(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # where a game of one's own is looked for last
+    _look_for_games_here()
     try:
         code = arena.main(arguments, prog_name="arena", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -108,6 +108,16 @@ def run(arguments: list[str] | None = None) -> int:
     except Exception as error:  # the last line: a defect of ours, told in one sentence
         return _complain(_about_defect(error), FAILED)
     return code if isinstance(code, int) else OK
+
+
+def _look_for_games_here() -> None:
+    """Let games of one's own, by their dotted paths, be found in the working directory, after all other places."""
+    try:
+        here = str(Path.cwd())
+    except OSError:
+        return  # it was removed
+    if here not in sys.path:
+        sys.path.append(here)
 
 
 def _complain(sentence: str, code: int) -> int:

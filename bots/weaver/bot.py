@@ -9,11 +9,10 @@ pattern stands, is chosen with full sight. So:
 - The score after *every* possible line is computed in one go. The columns left of a new upright line keep their
   owners, those right of it move on by one, and within a row only sums over columns are needed: running sums of a table
   of diagonals, as numpy arrays.
-- A line right beside another one changes next to nothing but the numbering, one in mid-strip changes sizes as well:
-  these are the lines that differ in kind. A few lines before the end the bot tries all of those, to the end of the
-  match, for one that wins whatever the others do; the last line is always chosen among all.
-- Before that it grows a tree with playouts (UCT), in which every seat takes the best of a few random lines, and the
-  best of all at the end.
+- In mid-match it looks three lines ahead: each line, the answers to it that hurt most, and its own best line then.
+- Near the end it looks for a line that wins whatever the others do. A line right beside another one changes next to
+  nothing but the numbering, one in mid-strip changes sizes as well: these are the lines that differ in kind, and it
+  tries those for itself, but all of them for the others in the last few lines, and all as the very last line.
 
 With ``--sheets N`` it looks at N sheets per action instead of watching the clock; it is then deterministic.
 """
@@ -23,10 +22,9 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -39,11 +37,14 @@ from arena.games import Game
 
 MARGIN = 1e-9
 """Leads are sums of floats: what is smaller is a tie."""
-SAMPLING_SHARE = 0.4
-EXPLORATION = 0.6
-SAMPLE = 8
+CANDIDATES, ANSWERS = 40, 25
+"""How many lines, and answers to each, are looked at in mid-match."""
 SEARCHED_LINES = 5
-"""So many lines before the end the sampling ends and the search begins."""
+"""So many lines before the end it begins to look for a line that surely wins."""
+FULL_LINES = 4
+"""So many lines before the end all answers of the others are looked at, not only the telling ones."""
+LOOKING_SHARE = 0.7
+"""Of the time; the rest is for the search for a sure win."""
 
 Lines = tuple[int, ...]
 Line = tuple[str, int]
@@ -129,26 +130,6 @@ def with_line(vertical: Lines, horizontal: Lines, line: Line) -> tuple[Lines, Li
     return vertical, tuple(sorted((*horizontal, place)))
 
 
-class Node:
-    """A sheet in the tree; ``total`` sums the losses of the seat that drew its last line."""
-
-    def __init__(self, vertical: Lines, horizontal: Lines) -> None:
-        self.vertical, self.horizontal = vertical, horizontal
-        self.untried: list[tuple[Line, float]] | None = None
-        self.children: dict[Line, Node] = {}
-        self.visits = 0
-        self.total = 0.0
-        self.final: float | None = None
-
-    def most_promising(self) -> Node:
-        """Return the child with the lowest lower confidence bound of losses."""
-        log_visits = math.log(self.visits + 1)
-        return min(
-            self.children.values(),
-            key=lambda child: child.total / child.visits - EXPLORATION * math.sqrt(log_visits / child.visits),
-        )
-
-
 class Search:
     """The search for one action."""
 
@@ -197,7 +178,11 @@ class Search:
                     going_on.remove(direction)
                     if len(places) and (worths.max() > MARGIN if ours else worths.min() <= MARGIN):
                         return ours
-        for line in self.telling_lines(vertical, horizontal) if going_on else ():
+        lines = self.telling_lines(vertical, horizontal) if going_on else []
+        if lines and not ours and standing >= sheet.lines - FULL_LINES:
+            told = set(lines)
+            lines += [line for line in by_line(sheet.leads(vertical, horizontal)) if line not in told]
+        for line in lines:
             if line[0] in going_on and self.wins(*with_line(vertical, horizontal, line)) == ours:
                 self.refutations[line] += 1
                 return ours
@@ -212,75 +197,50 @@ class Search:
             line = max(ending or finals, key=lambda line: finals[line])
             if finals[line] > MARGIN or len(ending) == len(finals):
                 return line, round(finals[line], 1)
-        self.share = SAMPLING_SHARE if missing <= SEARCHED_LINES else 1.0
-        ranked = self.sampled(vertical, horizontal)
-        if missing > SEARCHED_LINES:
-            return ranked[0]
+        self.share = LOOKING_SHARE if missing <= SEARCHED_LINES else 1.0
+        ranked = self.ranked(vertical, horizontal)
         self.share = 1.0
-        at = 0
+        at = 0 if missing <= SEARCHED_LINES else len(ranked)
         try:
             while at < len(ranked) and not self.wins(*with_line(vertical, horizontal, ranked[at][0])):
                 at += 1
         except TimeUpError:
-            return ranked[at]  # the first that has not been found to lose
-        return (ranked[at][0], "won") if at < len(ranked) else (ranked[0][0], "lost")
+            return ranked[at][0], round(ranked[at][1], 1)  # the first that has not been found to lose
+        if at < len(ranked):
+            return ranked[at][0], "won"
+        return ranked[0][0], "lost" if missing <= SEARCHED_LINES else round(ranked[0][1], 1)
 
-    def sampled(self, vertical: Lines, horizontal: Lines) -> list[tuple[Line, float]]:
-        """Grow a tree of sheets with playouts (UCT) and return the lines looked at, the most visited first."""
-        root = Node(vertical, horizontal)
+    def ranked(self, vertical: Lines, horizontal: Lines) -> list[tuple[Line, float]]:
+        """Return all lines with our lead in the worst case, as far as the time goes; the most promising first."""
+        now = by_line(self.sheet.leads(vertical, horizontal))
+        worst = dict(now)
+        order = sorted(worst, key=lambda line: -worst[line])
+        looked_at: dict[Line, float] = {}
         try:
-            while True:
-                self.grow(root)
+            for line in order:
+                after = self.leads(*with_line(vertical, horizontal, line))
+                worst[line] = min((float(leads.min()) for _, leads in after.values() if len(leads)), default=now[line])
+            order.sort(key=lambda line: -worst[line])
+            floor = -math.inf
+            for line in order[:CANDIDATES]:
+                looked_at[line] = self.after_next(*with_line(vertical, horizontal, line), floor)
+                floor = max(floor, looked_at[line])
         except TimeUpError:
             pass
-        tried = sorted(root.children.items(), key=lambda pair: -pair[1].visits)
-        found = [(line, round(1 - node.total / max(1, node.visits), 3)) for line, node in tried]
-        return found + [(line, 0.0) for line in self.telling_lines(vertical, horizontal) if line not in root.children]
+        first = sorted(looked_at, key=lambda line: -looked_at[line])
+        rest = [line for line in order if line not in looked_at]
+        return [*((line, looked_at[line]) for line in first), *((line, worst[line]) for line in rest)]
 
-    def grow(self, root: Node) -> None:
-        """Walk down to a sheet not seen yet, play it out, and carry the result up."""
-        self.count()
-        sheet = self.sheet
-        path, node, ended = [root], root, None
-        while ended is None:
-            seat = (len(node.vertical) + len(node.horizontal)) % sheet.players
-            if node.untried is None:
-                leads = by_line(self.leads(node.vertical, node.horizontal))
-                sign = 1 if seat == sheet.seat else -1
-                node.untried = sorted(leads.items(), key=lambda pair: sign * pair[1])
-            if node.untried and len(node.children) <= math.sqrt(node.visits):
-                line, lead = node.untried.pop()
-                child = Node(*with_line(node.vertical, node.horizontal, line))
-                node.children[line] = child
-                path.append(child)
-                over = sheet.is_over(len(child.vertical), len(child.horizontal))
-                child.final = lead if over else None
-                ended = lead if over else self.end_of_playout(child.vertical, child.horizontal)
-            else:
-                node = node.most_promising()
-                path.append(node)
-                ended = node.final
-        ours = 1.0 if ended > MARGIN else 0.0
-        for parent, child in pairwise(path):
-            seat = (len(parent.vertical) + len(parent.horizontal)) % sheet.players
-            child.total += 1 - ours if seat == sheet.seat else ours  # what the seat that drew the line has lost
-        for node in path:
-            node.visits += 1
-
-    def end_of_playout(self, vertical: Lines, horizontal: Lines) -> float:
-        """Finish the sheet, each seat with the best of a few random lines, and with the best of all at the end."""
-        sheet = self.sheet
-        while True:
-            standing = len(vertical) + len(horizontal)
-            leads = by_line(self.leads(vertical, horizontal))
-            sign = 1 if standing % sheet.players == sheet.seat else -1
-            choices: Iterable[Line] = leads
-            if standing < sheet.lines - 1:
-                choices = random.sample(list(leads), min(SAMPLE, len(leads)))
-            line = max(choices, key=lambda line: sign * leads[line])
-            vertical, horizontal = with_line(vertical, horizontal, line)
-            if sheet.is_over(len(vertical), len(horizontal)):
-                return leads[line]
+    def after_next(self, vertical: Lines, horizontal: Lines, floor: float) -> float:
+        """Return the best lead after the answer that hurts most; no more than that it is below ``floor``, if it is."""
+        answers = by_line(self.leads(vertical, horizontal))
+        worst = math.inf
+        for answer in sorted(answers, key=lambda line: answers[line])[:ANSWERS]:
+            after = self.leads(*with_line(vertical, horizontal, answer))
+            worst = min(worst, max((float(leads.max()) for _, leads in after.values() if len(leads)), default=worst))
+            if worst < floor:
+                break
+        return worst
 
 
 def choose(game: Game[Any], state: Any, clock: Clock, sheets: int | None) -> Any:

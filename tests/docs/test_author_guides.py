@@ -1,0 +1,78 @@
+"""The guides for authors: every file in them is written, every command run, every output compared."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+GUIDES = ("first_bot", "time", "debugging", "isolation", "packaging", "learning", "add_a_game")
+NEEDS = {"learning": ("pettingzoo", "pyspiel"), "packaging": (), "add_a_game": ()}
+COMPILED = {"packaging", "add_a_game"}
+FENCE = re.compile(r"^```(\w*)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def environment():
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "ARENA_HOME": "home", "PYTHONPATH": "."}
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_a_guide_does_what_it_says(name, tmp_path):
+    if not all(find_spec(module) for module in NEEDS.get(name, ())):
+        pytest.skip("an extra is not installed")
+    if name in COMPILED and shutil.which("cc") is None:
+        pytest.skip("there is no compiler")
+    (tmp_path / "bots").symlink_to(ROOT / "bots")
+    place = tmp_path / "place"
+    place.mkdir()
+    output, compared = None, 0
+    for language, about, body in FENCE.findall((DOCS / f"{name}.md").read_text()):
+        if language in ("python", "toml"):
+            file = place / about
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(body)
+        elif language == "sh":
+            expected = int(about.removeprefix("exit=")) if about else 0
+            done = subprocess.run(
+                ["bash", "-e", "-c", body] if expected == 0 else ["bash", "-c", body],
+                cwd=place,
+                env=environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=240,
+                check=False,
+            )
+            output = done.stdout
+            assert done.returncode == expected, f"{body}\n{output}"
+        elif language == "text":
+            assert output is not None
+            for line in body.splitlines():
+                assert line in output, f"{line!r} is not in:\n{output}"
+                compared += 1
+            output = None
+    assert compared > 0
+
+
+def test_the_game_in_the_guide_is_the_example_that_is_kept_as_a_file():
+    whole = (DOCS / "examples" / "domineering.py").read_text()
+    assert f"```python domineering.py\n{whole}```" in (DOCS / "add_a_game.md").read_text()
+
+
+def test_every_guide_is_reached_from_the_first_one_and_the_readme():
+    first = (DOCS / "first_bot.md").read_text()
+    assert all(f"({name}.md)" in first for name in GUIDES if name != "first_bot")
+    assert "docs/first_bot.md" in (ROOT / "README.md").read_text()
+
+
+def test_links_lead_somewhere():
+    for page in [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "bots" / "README.md"]:
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            assert link.startswith("http") or (page.parent / link).exists(), f"{page.name}: {link}"
