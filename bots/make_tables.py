@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def rungs(standings: list[dict[str, Any]], crosstable: list[dict[str, Any]]) -> 
     """Return who beats the one below, and by how much."""
     cells = {(row["bot"], cell["bot"]): cell for row in crosstable for cell in row.values() if isinstance(cell, dict)}
     lines = []
-    for better, worse in zip(standings, standings[1:], strict=False):
+    for better, worse in pairwise(standings):
         cell = cells[better["bot"], worse["bot"]]
         low, high = interval(cell["points"], cell["matches"])
         told = f"{cell['points']:g} of {cell['matches']} points, {100 * cell['points'] / cell['matches']:.1f} %"

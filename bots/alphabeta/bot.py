@@ -172,4 +172,5 @@ def main() -> None:
     run(lambda game, state, clock: choose(game, state, clock, nodes), name="alphabeta", version="1")
 
 
-main()
+if __name__ == "__main__":
+    main()

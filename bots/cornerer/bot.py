@@ -218,4 +218,5 @@ def main() -> None:
     run(lambda game, state, clock: choose(game, state, clock, finishes), name="cornerer", version="1")
 
 
-main()
+if __name__ == "__main__":
+    main()

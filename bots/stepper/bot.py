@@ -182,4 +182,5 @@ def main() -> None:
     run(lambda game, state, clock: choose(game, state, clock, nodes), name="stepper", version="1")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -263,4 +263,5 @@ def main() -> None:
     run(lambda game, state, clock: choose(game, state, clock, sheets), name="weaver", version="1")
 
 
-main()
+if __name__ == "__main__":
+    main()

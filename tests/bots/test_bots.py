@@ -5,6 +5,7 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,18 @@ from arena.players.manifest import load_bot
 from arena.records import MatchSpec, TimeControl
 
 ROOT = Path(__file__).parents[2]
-NAMES = ("minimal", "random_legal", "greedy", "mcts")
+COUNTED = {
+    "mcts": ("--rollouts", "20"),
+    "alphabeta": ("--nodes", "300"),
+    "signs": ("--nodes", "300"),
+    "stepper": ("--nodes", "50"),
+    "weaver": ("--sheets", "100"),
+    "pathfinder": ("--nodes", "500"),
+    "cornerer": ("--finishes", "4"),
+}
+"""The bots that count instead of watching the clock, with small counts."""
+NAMES = ("minimal", "random_legal", "greedy", "perfect", *COUNTED)
+PLAYED = [(name, game) for name in NAMES for game in load_bot(Path(__file__).parents[2] / "bots" / name).games or GAMES]
 SMALL = {
     "plusminus": [{"size": 4}, {"size": 4, "grid_first": 2}],
     "plaid": [{"width": 8, "height": 8, "lines": 5}, {"players": 3, "width": 9, "height": 8, "lines": 4}],
@@ -38,13 +50,13 @@ def play(bots, game, options, rng_seed=1, control=PATIENT):
         return runner.play(MatchSpec(1, "", game, options, tuple(bots), rng_seed, time_control=control))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("game", GAMES)
-def test_a_bot_plays_every_game_in_every_seat_without_a_fault(name, game):
-    args = ("--rollouts", "20") if name == "mcts" else ()
+@pytest.mark.parametrize(("name", "game"), PLAYED)
+def test_a_bot_plays_every_game_it_claims_in_every_seat_without_a_fault(name, game):
+    args = COUNTED.get(name, ())
     for options in SMALL[game]:
         players = options.get("players", 2)
-        record = play([bot(name, *args)] * players, game, options)
+        control = TimeControl(0.3, margin_seconds=5.0) if players > 2 else PATIENT  # nobody solves a game for three
+        record = play([bot(name, *args)] * players, game, options, control=control)
         assert (record.faults, record.termination) == ([], "normal")
         assert record.seats[0].stderr == ""
 
@@ -53,7 +65,32 @@ def test_a_bot_plays_every_game_in_every_seat_without_a_fault(name, game):
 def test_a_bot_says_who_it_is_in_its_bot_toml(name):
     loaded = bot(name)
     assert loaded.name == name
-    assert set(loaded.games) == set(GAMES)
+    assert set(loaded.games) <= set(GAMES)
+    assert loaded.name in (ROOT / "bots" / "README.md").read_text()
+
+
+@pytest.mark.parametrize(("name", "game"), [pair for pair in PLAYED if pair[0] in COUNTED])
+def test_a_bot_that_counts_plays_the_same_match_from_the_same_seed(name, game):
+    bots = [bot(name, *COUNTED[name])] * SMALL[game][-1].get("players", 2)
+    first, again = (play(bots, game, SMALL[game][-1]).actions for _ in range(2))
+    assert first == again
+
+
+@pytest.mark.parametrize(
+    ("name", "game"), [pair for pair in PLAYED if pair[0] not in ("minimal", "random_legal", "greedy")]
+)
+def test_a_bot_that_watches_its_clock_keeps_to_it_on_a_large_board(name, game):
+    large = {
+        "plusminus": {"size": 20},
+        "plaid": {"width": 200, "height": 200, "lines": 10},
+        "coprimality": {"size": 20, "players": 4},
+        "differences": {"size": 20},
+        "multiplication": {"size": 21},
+    }[game]
+    players = large.get("players", 2)
+    control = TimeControl(per_action_seconds=0.05, margin_seconds=3.0)
+    record = play([bot(name)] + [bot("random_legal")] * (players - 1), game, large, control=control)
+    assert record.faults == []
 
 
 @pytest.mark.parametrize("name", ["random_legal", "greedy", "mcts"])
@@ -83,9 +120,18 @@ def lower_bound(points, matches):
     return (middle - spread) / (1 + z * z / matches)
 
 
+RUNGS = {
+    "plusminus": ["random_legal", "greedy", "mcts", "alphabeta", "signs"],
+    "plaid": ["random_legal", "greedy", "mcts", "alphabeta", "weaver"],
+    "coprimality": ["random_legal", "greedy", "alphabeta", "mcts", "pathfinder"],
+    "differences": ["random_legal", "greedy", "mcts", "alphabeta", "stepper"],
+    "multiplication": ["random_legal", "greedy", "mcts", "alphabeta", "cornerer"],
+}
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("game", GAMES)
-def test_mcts_beats_greedy_and_greedy_beats_random_legal(game, tmp_path):
+def test_each_bot_beats_the_one_below(game, tmp_path):
     command = [sys.executable, "-m", "arena"]
     file = ROOT / "tournaments" / f"{game}.toml"
     subprocess.run([*command, "run", file, "-q", "--home", tmp_path], check=True, capture_output=True)
@@ -94,7 +140,7 @@ def test_mcts_beats_greedy_and_greedy_beats_random_legal(game, tmp_path):
     )
     rows = json.loads(done.stdout)
     cells = {(row["bot"], cell["bot"]): cell for row in rows for cell in row.values() if isinstance(cell, dict)}
-    for better, worse in (("mcts", "greedy"), ("greedy", "random_legal")):
+    for worse, better in pairwise(RUNGS[game]):
         cell = cells[better, worse]
         assert lower_bound(cell["points"], cell["matches"]) > 0.5, (better, worse, cell)
 

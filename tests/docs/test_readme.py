@@ -2,11 +2,14 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from xml.sax.saxutils import escape
+
+import pytest
 
 from arena.cli.group import COMMANDS
 from arena.games import GAMES
@@ -122,3 +125,10 @@ def test_the_code_map_names_every_room():
         room = path.parent.name
         if room in ("players", "ratings", "match") and path.name not in ("__init__.py", "player.py"):
             assert path.name in design
+
+
+@pytest.mark.skipif(shutil.which("rustc") is None, reason="there is no Rust here")
+def test_a_bot_in_another_language_passes_the_check_as_it_is(tmp_path):
+    begin = next(block for block in blocks("sh") if "arena new" in block).split()
+    arena(*begin[1:], cwd=tmp_path)
+    assert "All 11 steps passed." in arena("check", begin[2], "--game", "differences", cwd=tmp_path)

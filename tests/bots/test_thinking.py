@@ -1,0 +1,238 @@
+"""What the bots reckon with, against plain counts: leads, ways, expected scores, and the value of every position."""
+
+import importlib.util
+import random
+from functools import cache
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.botkit import Clock, MatchInfo
+from arena.games import make_game
+
+BOTS = Path(__file__).parents[2] / "bots"
+
+
+def module(name):
+    spec = importlib.util.spec_from_file_location(f"bot_{name}", BOTS / name / "bot.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+alphabeta, perfect, signs, stepper, weaver, pathfinder, cornerer = (
+    module(name) for name in ("alphabeta", "perfect", "signs", "stepper", "weaver", "pathfinder", "cornerer")
+)
+
+TINY = [
+    ("plusminus", {"size": 3}),
+    ("plusminus", {"size": 3, "grid_first": 2}),
+    ("plaid", {"width": 4, "height": 4, "lines": 3}),
+    ("plaid", {"width": 2, "height": 6, "lines": 4}),
+    ("coprimality", {"size": 3, "max_grids": 2}),
+    ("differences", {"size": 4}),
+    ("differences", {"size": 4, "scoring": "once"}),
+]
+
+
+def brute_force(game):
+    """Return a function that gives the value of a position for seat 0 by looking at everything: result, then lead."""
+
+    @cache
+    def value(state):
+        seat = game.seat_to_act(state)
+        if seat is None:
+            ranks, scores = game.ranks(state), game.scores(state)
+            return (ranks[1] > ranks[0]) - (ranks[0] > ranks[1]), round(scores[0] - scores[1], 9)
+        found = [value(game.apply(state, action)) for action in game.legal_actions(state)]
+        return max(found) if seat == 0 else min(found)
+
+    return value
+
+
+def forever():
+    return Clock(1e6, None, 0.0)
+
+
+@pytest.fixture(autouse=True)
+def _no_hurry(monkeypatch):
+    monkeypatch.setattr("arena.botkit.clock.time.monotonic", lambda: 0.0)
+
+
+@pytest.mark.parametrize(("name", "options"), TINY)
+def test_perfect_chooses_an_action_of_the_best_value_everywhere(name, options):
+    game = make_game(name, **options)
+    value = brute_force(game)
+    for seat in (0, 1):
+        perfect.begin(MatchInfo(game, seat, 2, 0))
+    draw = random.Random(1)
+    for _ in range(15):
+        state = game.initial_state()
+        while (seat := game.seat_to_act(state)) is not None:
+            chosen = perfect.choose(game, state, forever())
+            action = chosen.action if isinstance(chosen, tuple) and hasattr(chosen, "note") else chosen
+            assert value(game.apply(state, action)) == value(state)
+            if hasattr(chosen, "note"):
+                result = value(state)[0] * (1 if seat == 0 else -1)
+                assert chosen.note["perfect"] is True
+                assert chosen.note["value"] == {1: "won", 0: "drawn", -1: "lost"}[result]
+            state = game.apply(state, draw.choice(list(game.legal_actions(state))))
+
+
+@pytest.mark.parametrize(("name", "options"), TINY)
+def test_alphabeta_that_has_time_for_everything_finds_the_true_value(name, options):
+    game = make_game(name, **options)
+    value = brute_force(game)
+    draw = random.Random(2)
+    for _ in range(10):
+        state = game.initial_state()
+        while (seat := game.seat_to_act(state)) is not None:
+            search = alphabeta.Search(game, seat, float("inf"), 10**9)
+            action, worth = search.best_action(state)
+            assert not search.saw_horizon
+            assert value(game.apply(state, action)) == value(state)
+            result = value(state)[0] * (1 if seat == 0 else -1)
+            assert (worth > 1000) - (worth < -1000) == result
+            state = game.apply(state, draw.choice(list(game.legal_actions(state))))
+
+
+@given(st.permutations(range(1, 8)), st.lists(st.sampled_from("+-"), min_size=6, max_size=6), st.integers(0, 7))
+def test_the_agreement_that_signs_expects_is_the_mean_over_all_ways_to_fill_up_one_column(line, told, hidden):
+    told = "".join(told)
+    known = [0 if place == hidden else height for place, height in enumerate(line)]
+    truth = sum((b > a) == (sign == "+") for sign, a, b in zip(told, line, line[1:], strict=False))
+    assert signs.expected_score(known, told) == truth  # one free place is known
+
+
+def steps(line):
+    return [abs(a - b) for a, b in zip(line, line[1:], strict=False)]
+
+
+@given(st.permutations(range(1, 8)))
+def test_stepper_counts_full_lines_exactly(line):
+    lengths = steps(line)
+    assert stepper.expected_score(line, once=False) == len(set(lengths))
+    assert stepper.expected_score(line, once=True) == sum(lengths.count(length) == 1 for length in lengths)
+
+
+@settings(max_examples=40)
+@given(st.permutations(range(1, 6)), st.integers(0, 4), st.booleans())
+def test_stepper_expects_the_mean_where_only_one_step_is_open(line, end, once):
+    """With the first or the last two columns free, two ways are left and the steps hang together: the mean is near."""
+    known = list(line)
+    free = [0, 1] if end % 2 else [3, 4]
+    for place in free:
+        known[place] = 0
+    ways = []
+    for order in permutations([line[place] for place in free]):
+        filled = list(known)
+        for place, height in zip(free, order, strict=True):
+            filled[place] = height
+        lengths = steps(filled)
+        ways.append(sum(lengths.count(x) == 1 for x in lengths) if once else len(set(lengths)))
+    found = stepper.expected_score(known, once)
+    assert min(ways) - 1 <= found <= max(ways) + 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_weaver_reckons_the_leads_after_every_line_as_the_rules_do(data):
+    players = data.draw(st.sampled_from([2, 3, 4]))
+    width = data.draw(st.integers(2, 12))
+    game = make_game("plaid", players=players, width=width, height=players * data.draw(st.integers(1, 4)), lines=1)
+    state = game.initial_state()
+    upright = data.draw(st.sets(st.integers(1, width - 1), max_size=5))
+    level = data.draw(st.sets(st.integers(1, game.height - 1), max_size=5)) if game.height > 1 else set()
+    state = type(state)(tuple(sorted(upright)), tuple(sorted(level)))
+    for seat in range(players):
+        leads = weaver.by_line(weaver.Sheet(game, seat).leads(*state))
+        for (direction, place), lead in leads.items():
+            after = type(state)(
+                tuple(sorted({*upright, place} if direction == "v" else upright)),
+                tuple(sorted({*level, place} if direction == "h" else level)),
+            )
+            scores = game.scores(after)
+            others = [score for other, score in enumerate(scores) if other != seat]
+            assert lead == pytest.approx(scores[seat] - sum(others) / len(others), abs=1e-9)
+        free = {("v", x) for x in range(1, width) if x not in upright}
+        free |= {("h", y) for y in range(1, game.height) if y not in level}
+        assert set(leads) == free
+
+
+@pytest.mark.parametrize(("width", "height", "lines"), [(4, 4, 3), (5, 4, 4)])
+def test_what_weaver_calls_won_is_won(width, height, lines):
+    game = make_game("plaid", width=width, height=height, lines=lines)
+    value = brute_force(game)
+    draw = random.Random(3)
+    won = 0
+    for _ in range(40):
+        state = game.initial_state()
+        while (seat := game.seat_to_act(state)) is not None:
+            choice = weaver.choose(game, state, forever(), 5000)
+            if choice.note["value"] == "won":
+                won += 1
+                after = value(game.apply(state, choice.action))[0]
+                assert after == (1 if seat == 0 else -1)
+            state = game.apply(state, draw.choice(list(game.legal_actions(state))))
+    assert won > 10
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pathfinder_sees_the_ways_and_dangers_that_the_rules_see(seed):
+    game = make_game("coprimality", size=7, players=3)
+    draw = random.Random(seed)
+    state = game.initial_state()
+    while not game.is_over(state):
+        board = pathfinder.Board(game, state)
+        ways = {(index % 7 + 1, index // 7 + 1): index for index in board.ways()}
+        assert set(ways) == set(game.legal_actions(state))
+        for square, index in ways.items():
+            after = game.apply(state, square)
+            assert board.is_fatal(index) == (len(after.eliminated) > len(state.eliminated))
+            before = list(board.numbers)
+            board.put(index)
+            board.take_back()
+            assert board.numbers == before
+        state = game.apply(state, draw.choice(sorted(ways)))
+
+
+def test_pathfinder_wins_what_can_be_won_for_two():
+    game = make_game("coprimality", size=4, max_grids=3)
+    value = brute_force(game)
+    draw = random.Random(5)
+    checked = 0
+    for _ in range(30):
+        state = game.initial_state()
+        while (seat := game.seat_to_act(state)) is not None:
+            legal = list(game.legal_actions(state))
+            wins = {value(game.apply(state, action))[0] * (1 if seat == 0 else -1) for action in legal}
+            if len(wins) > 1 and 1 in wins and state.grids_used == 0 and 0 not in wins:
+                choice = pathfinder.choose(game, state, forever(), 100_000)
+                assert value(game.apply(state, choice.action))[0] == (1 if seat == 0 else -1)
+                checked += 1
+            state = game.apply(state, draw.choice(legal))
+    assert checked > 0
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.permutations(range(1, 8)))
+def test_cornerer_numbers_exactly(heights):
+    game = make_game("multiplication", size=7)
+    state = type(game.initial_state())(tuple(heights), (1,))
+
+    @cache
+    def lead(numbered, seat):
+        here = state._replace(numbered=numbered)
+        if game.is_over(here):
+            return 0
+        found = []
+        for x, y in game.legal_actions(here):
+            jump = abs(x - numbered[-1]) * abs(y - heights[numbered[-1] - 1])
+            found.append(jump - lead((*numbered, x), 1 - seat))
+        return max(found)
+
+    _, scores = cornerer.Numbering(tuple(heights), 2).best_mark((0,))
+    assert scores[0] - scores[1] == lead((1,), 0)
