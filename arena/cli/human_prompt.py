@@ -23,6 +23,10 @@ rules       print the rules
 quit        leave the match"""
 
 
+SHOWN_ACTIONS = 8
+"""Up to so many legal actions stand in the question itself."""
+
+
 class Table:
     """What people at this terminal see of a match: every action as it is played, and the board when one is to act."""
 
@@ -66,6 +70,7 @@ class Table:
     def rewind(self, kept: int) -> list[Any]:
         """Go back to an earlier position; return the actions that lead there."""
         self._told = kept
+        self._say(f"Back to where {kept} actions had been played.")
         return [action for _, action in self._actions[:kept]]
 
     def ask(self, seat: int, request: Any) -> Any:
@@ -74,8 +79,10 @@ class Table:
 
         self._draw()
         legal = list(request.legal)
+        texts = [printable(self._game.format_action(action)) for action in legal]
+        few = f": {', '.join(texts)}" if len(texts) <= SHOWN_ACTIONS else ""
         while True:
-            click.echo(f"{self._labels[seat]} acts (? for help): ", nl=False, err=True)
+            click.echo(f"{self._labels[seat]} acts{few} (? for help): ", nl=False, err=True)
             line = sys.stdin.readline()
             if not line:
                 click.echo(err=True)

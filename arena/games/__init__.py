@@ -45,10 +45,16 @@ def find_game(name: str) -> type[Game[Any]]:
     module_name, _, class_name = name.partition(":")
     try:
         found = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"game {name!r} can't be loaded: {error}") from error
+    except Exception as error:  # whatever a module of somebody else's raises when it is imported
+        raise UsageError(f"game {name!r} can't be loaded: {type(error).__name__}: {error}") from error
     if not (isinstance(found, type) and issubclass(found, Game)):
         raise UsageError(f"game {name!r} is not a subclass of arena.games.Game")
+    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    missing += [
+        attribute for attribute in ("name", "summary", "OPTIONS", "action_format") if not hasattr(found, attribute)
+    ]
+    if missing:
+        raise UsageError(f"game {name!r} lacks {', '.join(missing)}, which arena.games.Game asks for")
     return found
 
 

@@ -28,6 +28,7 @@ from arena.records import MEBIBYTE, Bot, Limits
 STAMP = ".made-from"
 MOST_SECONDS = 300.0
 MOST_BYTES = 256 * MEBIBYTE
+"""Of what a build makes."""
 SHOWN_LINES = 20
 
 BUILD_LIMITS = Limits(
@@ -86,22 +87,26 @@ def _build(bot: Bot, isolation: Isolation) -> None:
 
 def _put_in_place(archive: bytes, directory: Path, bot: Bot) -> None:
     with tempfile.TemporaryDirectory(prefix=".building-", dir=directory) as unfinished:
+        whole = Path(unfinished) / BUILD_DIRECTORY
+        target = directory / BUILD_DIRECTORY
         try:
-            with tarfile.open(fileobj=io.BytesIO(archive)) as made:
+            with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as made:
                 _extract(made, Path(unfinished))
+            (whole / STAMP).write_text(bot.content)
         except (tarfile.TarError, OSError) as error:
             raise BotDefinitionError(f"bot {bot.label!r}: what its build has made can't be kept: {error}") from error
-        whole = Path(unfinished) / BUILD_DIRECTORY
-        (whole / STAMP).write_text(bot.content)
-        target = directory / BUILD_DIRECTORY
         shutil.rmtree(target, ignore_errors=True)
         whole.rename(target)
 
 
 def _extract(archive: tarfile.TarFile, target: Path) -> None:
     """Write out plain files and directories, nothing else, and nothing outside of ``target``."""
+    size = 0
     for member in archive:
         path = target / member.name
+        size += member.size
+        if size > MOST_BYTES:
+            raise tarfile.TarError(f"more than {MOST_BYTES // MEBIBYTE} MiB")
         if not (member.isfile() or member.isdir()) or ".." in path.parts or not path.is_relative_to(target):
             raise tarfile.TarError(f"{member.name!r} is neither a file nor a directory in {BUILD_DIRECTORY}/")
         if member.isdir():

@@ -3,7 +3,7 @@
 import importlib.util
 import random
 from functools import cache
-from itertools import permutations
+from itertools import pairwise, permutations
 from pathlib import Path
 
 import pytest
@@ -103,12 +103,12 @@ def test_alphabeta_that_has_time_for_everything_finds_the_true_value(name, optio
 def test_the_agreement_that_signs_expects_is_the_mean_over_all_ways_to_fill_up_one_column(line, told, hidden):
     told = "".join(told)
     known = [0 if place == hidden else height for place, height in enumerate(line)]
-    truth = sum((b > a) == (sign == "+") for sign, a, b in zip(told, line, line[1:], strict=False))
+    truth = sum((b > a) == (sign == "+") for sign, (a, b) in zip(told, pairwise(line), strict=True))
     assert signs.expected_score(known, told) == truth  # one free place is known
 
 
 def steps(line):
-    return [abs(a - b) for a, b in zip(line, line[1:], strict=False)]
+    return [abs(a - b) for a, b in pairwise(line)]
 
 
 @given(st.permutations(range(1, 8)))

@@ -67,6 +67,8 @@ def test_an_illegal_action_is_told_with_the_rule(play):
     code, _, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=3")
     assert code == 0
     assert "a3: column a already holds a mark (rule 3)" in errors
+    assert "human (seat 0) acts (? for help): " in errors  # of nine squares none is listed
+    assert "human (seat 0) acts: c3 (? for help): " in errors  # of few all are
 
 
 def test_undo_takes_back_the_persons_own_last_action_and_what_came_after(play):

@@ -1,9 +1,12 @@
 """Builds: run when files have changed, confined, and told in a sentence when they fail."""
 
+import gzip
+import io
 import json
 import shutil
 import subprocess
 import sys
+import tarfile
 
 import pytest
 
@@ -103,6 +106,60 @@ def test_only_plain_files_come_back(tmp_path, mess):
     with pytest.raises(BotDefinitionError, match="neither a file nor a directory"):
         build_bots([bot], choose_isolation("auto"))
     assert not (tmp_path / "b/build").exists()
+
+
+def archived(*members):
+    """Return an archive with members that no honest tar would make."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, kind, size in members:
+            info = tarfile.TarInfo(name)
+            info.type, info.size, info.mode = kind, size, 0o6755
+            archive.addfile(info, io.BytesIO(b"x" * size) if size < 100 else None)
+    return buffer.getvalue()
+
+
+FILE, DIRECTORY = tarfile.REGTYPE, tarfile.DIRTYPE
+
+
+@pytest.mark.parametrize(
+    "archive",
+    [
+        archived(("build", DIRECTORY, 0), ("build/../../escaped", FILE, 1)),
+        archived(("build", DIRECTORY, 0), ("/tmp/escaped-from-a-build", FILE, 1)),
+        archived(("build", DIRECTORY, 0), ("build/huge", FILE, 1 << 40)),
+        archived(("build", FILE, 1)),
+        archived(("other", DIRECTORY, 0)),
+        archived(("build", DIRECTORY, 0), ("build/x", FILE, 1), ("build/x/y", FILE, 1)),
+        gzip.compress(archived(("build", DIRECTORY, 0))),
+        b"",
+        b"no archive at all" * 100,
+    ],
+    ids=[
+        "up and out",
+        "absolute",
+        "huge",
+        "a file",
+        "elsewhere",
+        "file and directory",
+        "compressed",
+        "empty",
+        "garbage",
+    ],
+)
+def test_what_comes_back_from_a_build_is_not_trusted(tmp_path, archive):
+    bot = make_bot(tmp_path / "b")
+    with pytest.raises(BotDefinitionError, match="what its build has made can't be kept"):
+        building._put_in_place(archive, tmp_path / "b", bot)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b"]
+    assert sorted(path.name for path in (tmp_path / "b").iterdir()) == ["bot.toml", "program.sh"]
+
+
+def test_what_is_built_is_nobodys_but_the_owners(tmp_path):
+    bot = make_bot(tmp_path / "b")
+    building._put_in_place(archived(("build", DIRECTORY, 0), ("build/bot", FILE, 3)), tmp_path / "b", bot)
+    assert oct((tmp_path / "b/build/bot").stat().st_mode & 0o7777) == "0o755"
+    assert is_built(bot)
 
 
 def test_a_build_that_never_ends_is_ended(tmp_path, monkeypatch):
