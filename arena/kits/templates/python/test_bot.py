@@ -36,5 +36,5 @@ def play_itself(game: str) -> None:
 
 if __name__ == "__main__":
     print(f"{check_frames()} frames are read and written as they should be")
-    for game in sys.argv[1:] or @GAMES@:
+    for game in sys.argv[1:] or json.loads('@GAMES@'):
         play_itself(game)
