@@ -3,7 +3,7 @@
 import importlib.util
 import random
 from functools import cache
-from itertools import pairwise, permutations
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
@@ -118,23 +118,26 @@ def test_stepper_counts_full_lines_exactly(line):
     assert stepper.expected_score(line, once=True) == sum(lengths.count(length) == 1 for length in lengths)
 
 
-@settings(max_examples=40)
-@given(st.permutations(range(1, 6)), st.integers(0, 4), st.booleans())
-def test_stepper_expects_the_mean_where_only_one_step_is_open(line, end, once):
-    """With the first or the last two columns free, two ways are left and the steps hang together: the mean is near."""
-    known = list(line)
-    free = [0, 1] if end % 2 else [3, 4]
-    for place in free:
-        known[place] = 0
-    ways = []
-    for order in permutations([line[place] for place in free]):
-        filled = list(known)
-        for place, height in zip(free, order, strict=True):
-            filled[place] = height
-        lengths = steps(filled)
-        ways.append(sum(lengths.count(x) == 1 for x in lengths) if once else len(set(lengths)))
-    found = stepper.expected_score(known, once)
-    assert min(ways) - 1 <= found <= max(ways) + 1
+@settings(max_examples=40, deadline=None)
+@given(st.permutations(range(1, 8)), st.sets(st.sampled_from([0, 2, 4, 6]), min_size=2, max_size=3), st.booleans())
+def test_stepper_expects_the_mean_over_independent_ends_of_open_steps(line, hidden, once):
+    """Every open step draws its own end from the free places, each as likely as the others: all draws are counted."""
+    free = [line[place] for place in hidden]
+    known = [0 if place in hidden else height for place, height in enumerate(line)]
+    closed = [abs(a - b) for a, b in pairwise(known) if a and b]
+    half_open = [a or b for a, b in pairwise(known) if (a == 0) != (b == 0)]
+    totals = []
+    for ends in product(free, repeat=len(half_open)):
+        lengths = closed + [abs(end - here) for end, here in zip(ends, half_open, strict=True)]
+        totals.append(sum(lengths.count(x) == 1 for x in lengths) if once else len(set(lengths)))
+    assert stepper.expected_score(known, once) == pytest.approx(sum(totals) / len(totals))
+
+
+def test_stepper_reckons_with_steps_that_are_open_at_both_ends():
+    """On an empty line of three places two steps draw from the lengths 1 (4 of 6 pairs) and 2 (2 of 6)."""
+    one, two = 4 / 6, 2 / 6
+    assert stepper.expected_score([0, 0, 0], False) == pytest.approx((1 - (1 - one) ** 2) + (1 - (1 - two) ** 2))
+    assert stepper.expected_score([0, 0, 0], True) == pytest.approx(2 * one * (1 - one) + 2 * two * (1 - two))
 
 
 @settings(max_examples=60, deadline=None)
