@@ -5,6 +5,7 @@ The bot plays against an opponent inside the arena's own process that draws its 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import sys
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.errors import ArenaError, UsageError
+from arena.errors import ArenaError, BotError, UsageError
 from arena.games import GAMES, find_game, make_game
 from arena.games.options import IntOption
 from arena.isolation.plans import Isolation
@@ -110,13 +111,17 @@ class _Checker:
     def close(self) -> None:
         self._player.close()
 
+    def _seating(self) -> Seating:
+        """Return a seat in a match that is not played."""
+        name = (self._bot.games or tuple(GAMES))[0]
+        rules = make_game(name)
+        return Seating(0, name, rules.options, rules.players, 0, 1, self._time_control)
+
     def start(self) -> Step:
         """Launch it and hear its ready."""
         name = "starts and says ready"
-        rules = make_game((self._bot.games or tuple(GAMES))[0])
-        seating = Seating(0, rules.name, rules.options, rules.players, 0, 1, self._time_control)
         try:
-            self._player.begin(seating)
+            self._player.begin(self._seating())
         except ArenaError as error:
             fault = Fault(0, getattr(error, "kind", "start"), 0, getattr(error, "detail", str(error)))
             self._player.tell_fault(fault)
@@ -170,7 +175,9 @@ class _Checker:
         return Step(name, True, _longest(record, 0))
 
     def limits_kept(self) -> Step:
-        """Tell what it used at most."""
+        """Tell what it used at most, and ask it to leave; launched once more if its last match ended by a fault."""
+        with contextlib.suppress(BotError):
+            self._player.begin(self._seating())
         self._player.close()
         peak, limits = self._player.peak, self._limits
         used = (

@@ -12,8 +12,10 @@ import msgpack
 
 from arena.botkit.outside_game import load_outside_game
 from arena.botkit.seat import Choose, ChooseOnTurn, MatchInfo, MatchResult, Seat, Turn, as_choice
-from arena.botkit.selfplay import SWITCH, self_play
 from arena.games import make_game
+
+
+SELF_PLAY = "--selfplay"
 
 
 def log(*values: object) -> None:
@@ -77,8 +79,10 @@ def _play(
     on_end: Callable[[MatchResult], None] | None,
     about: dict[str, str | None],
 ) -> None:
-    if SWITCH in sys.argv:
-        sys.exit(self_play(choose, on_match, on_end, sys.argv[sys.argv.index(SWITCH) :]))
+    if SELF_PLAY in sys.argv:
+        from arena.botkit.selfplay import self_play  # a bot in a match starts quicker without it
+
+        sys.exit(self_play(choose, on_match, on_end, sys.argv[sys.argv.index(SELF_PLAY) :]))
     wire = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # a stray print must not end up between two messages
     sys.stdout = sys.stderr

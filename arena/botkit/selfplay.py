@@ -19,8 +19,6 @@ from arena.botkit.seat import MatchInfo, MatchResult, Seat, as_choice
 from arena.errors import IllegalActionError, UsageError
 from arena.games import Game, find_game, make_game
 
-SWITCH = "--selfplay"
-
 OK, FAILED, WRONG_USE = 0, 1, 2
 
 
@@ -53,7 +51,7 @@ def self_play(
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Let the bot play against itself in this process.")
-    parser.add_argument(SWITCH, metavar="GAME", required=True, help="the game, or package.module:Class")
+    parser.add_argument("--selfplay", metavar="GAME", required=True, help="the game, or package.module:Class")
     parser.add_argument("--option", "-o", action="append", default=[], metavar="NAME=VALUE", help="of the game")
     parser.add_argument("--rng-seed", type=int, default=0, help="of the first match; the next ones count on")
     parser.add_argument("--matches", type=int, default=1, help="how many to play")
