@@ -14,7 +14,6 @@ from arena.botkit.outside_game import load_outside_game
 from arena.botkit.seat import Choose, ChooseOnTurn, MatchInfo, MatchResult, Seat, Turn, as_choice
 from arena.games import make_game
 
-
 SELF_PLAY = "--selfplay"
 
 

@@ -31,6 +31,8 @@ JUMP_SEQUENCES = 20_000
 """Of a larger board as many jumps are looked ahead as there are no more sequences than this."""
 SEARCHED_MARKS = 4
 CANDIDATES = 20
+MOST_ROUNDS = 100
+"""Near the end all finishes are known before the time is up, and more rounds would tell nothing new."""
 
 Heights = tuple[int, ...]
 Square = tuple[int, int]
@@ -157,7 +159,7 @@ class Marking:
         totals = dict.fromkeys(candidates, 0.0)
         rounds = 0
         try:
-            while True:
+            while rounds < MOST_ROUNDS and time.monotonic() < self.stop_at:
                 order = [random.random() for _ in heights]
                 found = {}
                 for square in candidates:

@@ -79,7 +79,7 @@ def test_a_bot_that_counts_plays_the_same_match_from_the_same_seed(name, game):
 @pytest.mark.parametrize(
     ("name", "game"), [pair for pair in PLAYED if pair[0] not in ("minimal", "random_legal", "greedy")]
 )
-def test_a_bot_that_watches_its_clock_keeps_to_it_on_a_large_board(name, game):
+def test_a_bot_that_watches_its_clock_keeps_to_it_on_large_and_small_boards(name, game):
     large = {
         "plusminus": {"size": 20},
         "plaid": {"width": 200, "height": 200, "lines": 10},
@@ -87,10 +87,11 @@ def test_a_bot_that_watches_its_clock_keeps_to_it_on_a_large_board(name, game):
         "differences": {"size": 20},
         "multiplication": {"size": 21},
     }[game]
-    players = large.get("players", 2)
     control = TimeControl(per_action_seconds=0.05, margin_seconds=3.0)
-    record = play([bot(name)] + [bot("random_legal")] * (players - 1), game, large, control=control)
-    assert record.faults == []
+    for options in (large, *SMALL[game], {}):
+        players = options.get("players", 2)
+        record = play([bot(name)] + [bot("random_legal")] * (players - 1), game, options, control=control)
+        assert record.faults == []
 
 
 @pytest.mark.parametrize("name", ["random_legal", "greedy", "mcts"])
