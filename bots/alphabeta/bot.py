@@ -66,7 +66,7 @@ class Search:
                 ranked = [(best, value), *(pair for pair in ranked if pair[0] != best)]
                 if not self.saw_horizon:
                     break
-        except TimeUpError:
+        except (TimeUpError, RecursionError):  # or the line is longer than Python can follow
             entry = self.table.get(root)
             if entry is not None and entry.best is not None:
                 best, value = entry.best, entry.value
@@ -85,7 +85,7 @@ class Search:
     def value(self, state: Any, depth: int, alpha: float, beta: float) -> float:
         """Return what a position is worth to our seat, as far as it matters between ``alpha`` and ``beta``."""
         self.nodes += 1
-        if self.nodes >= self.most_nodes or (self.nodes & 63 == 0 and time.monotonic() > self.stop_at):
+        if self.nodes >= self.most_nodes or time.monotonic() > self.stop_at:
             raise TimeUpError
         acting = self.game.seat_to_act(state)
         if acting is None:

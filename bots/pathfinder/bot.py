@@ -115,7 +115,7 @@ class Search:
     def outcome(self, acting: int, out: Seats, depth: int) -> Outcome:
         """Return the scores when every seat takes what is best for itself; ``depth`` choices ahead."""
         self.nodes += 1
-        if self.nodes >= self.most_nodes or (self.nodes & 63 == 0 and time.monotonic() > self.stop_at):
+        if self.nodes >= self.most_nodes or time.monotonic() > self.stop_at:
             raise TimeUpError
         ways = self.board.ways()
         if not ways:
@@ -178,7 +178,7 @@ class Search:
                 best, outcome = self.best_of(ways, seat, out, depth)
                 if not self.saw_horizon:
                     break
-        except TimeUpError:
+        except (TimeUpError, RecursionError):  # or the line is longer than Python can follow
             self.board = board
             board.path, board.last, board.numbers = kept
         return best, outcome, depth

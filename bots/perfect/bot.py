@@ -92,7 +92,7 @@ class Solver:
                 found = sign * self.value(child, *window)
                 if found > value:
                     best, value = action, found
-        except TimeUpError:
+        except (TimeUpError, RecursionError):  # or the line is longer than Python can follow
             return best, value, False
         return best, value, True
 

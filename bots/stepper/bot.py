@@ -114,7 +114,7 @@ class Search:
     def value(self, heights: Heights, depth: int, alpha: float, beta: float) -> float:
         """Return the worth of a grid as far as it matters between ``alpha`` and ``beta``."""
         self.nodes += 1
-        if self.nodes >= self.most_nodes or (self.nodes & 15 == 0 and time.monotonic() > self.stop_at):
+        if self.nodes >= self.most_nodes or time.monotonic() > self.stop_at:
             raise TimeUpError
         empty = heights.count(0)
         if depth <= 0 or empty == 0:
