@@ -15,8 +15,9 @@ import re
 import subprocess
 import sys
 import tempfile
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
@@ -31,39 +32,56 @@ def arena(home: str, *arguments: str) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def interval(points: float, matches: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval for a share of points (E. B. Wilson, 1927); draws make it wider than needed."""
-    z, share = 1.96, points / matches
-    middle = share + z * z / (2 * matches)
-    spread = z * math.sqrt(share * (1 - share) / matches + z * z / (4 * matches * matches))
-    return (middle - spread) / (1 + z * z / matches), (middle + spread) / (1 + z * z / matches)
+Shares = dict[tuple[str, str], list[float]]
 
 
-def rungs(standings: list[dict[str, Any]], crosstable: list[dict[str, Any]]) -> str:
-    """Return who beats the one below, and by how much."""
-    cells = {(row["bot"], cell["bot"]): cell for row in crosstable for cell in row.values() if isinstance(cell, dict)}
-    lines = []
-    for better, worse in pairwise(standings):
-        cell = cells[better["bot"], worse["bot"]]
-        low, high = interval(cell["points"], cell["matches"])
-        told = f"{cell['points']:g} of {cell['matches']} points, {100 * cell['points'] / cell['matches']:.1f} %"
-        verdict = "" if low > 0.5 else "; not told apart"
-        lines.append(
-            f"- `{better['bot']}` over `{worse['bot']}`: {told} ({100 * low:.1f} to {100 * high:.1f}){verdict}"
-        )
-    return "\n".join(lines)
+def shares_by_encounter(records: list[dict[str, Any]]) -> Shares:
+    """Return, for each ordered pair of bots, the share of points of the first one in each encounter of the two.
+
+    An encounter is one opening played in all seat rotations; who has the better side in one match has the worse one in
+    the other, so encounters and not matches are what may be counted as independent.
+    """
+    points: dict[tuple[str, str, int], list[float]] = {}
+    for record in records:
+        bots = [bot.partition("@")[0] for bot in record["bots"]]
+        for (mine, rank), (other, other_rank) in permutations(zip(bots, record["ranks"], strict=True), 2):
+            won = (rank < other_rank) + (rank == other_rank) / 2
+            points.setdefault((mine, other, record["encounter"]), []).append(won)
+    shares: Shares = {}
+    for (mine, other, _), won_points in points.items():
+        shares.setdefault((mine, other), []).append(sum(won_points) / len(won_points))
+    return shares
 
 
-def table(name: str, home: str) -> str:
-    """Play a tournament, or go on with it, and return its tables."""
-    arena(home, "run", str(TOURNAMENTS / f"{name}.toml"), "--quiet")
+def compared(better: str, worse: str, shares: Shares) -> str:
+    """Return how one bot does against another, with the 95 % interval of its mean share over encounters."""
+    found = shares[better, worse]
+    half_width = 1.96 * stdev(found) / math.sqrt(len(found))
+    share = mean(found)
+    verdict = "" if share - half_width > 0.5 else "; not told apart"
+    return f"- `{better}` over `{worse}`: {100 * share:.1f} ± {100 * half_width:.1f} % of the points{verdict}"
+
+
+def rungs(ranked: list[str], shares: Shares) -> str:
+    """Return who beats the one below, and by how much; where `perfect` plays, how it does against each other one."""
+    if "perfect" in ranked:
+        pairs = [("perfect", other) for other in ranked if other != "perfect"]
+    else:
+        pairs = list(pairwise(ranked))
+    return "\n".join(compared(better, worse, shares) for better, worse in pairs)
+
+
+def table(name: str, home: str, is_played: bool) -> str:
+    """Play a tournament, or go on with it, unless it has been played; return its tables."""
+    if not is_played:
+        arena(home, "run", str(TOURNAMENTS / f"{name}.toml"), "--quiet")
     shown = arena(home, "standings", name)
     cross = arena(home, "crosstable", name)
     times = {row["bot"]: row["mean_ms"] for row in json.loads(arena(home, "stats", name, "--json"))["times"]}
     spent = ", ".join(f"{bot} {milliseconds:.1f}" for bot, milliseconds in times.items())
-    ladder = rungs(
-        json.loads(arena(home, "standings", name, "--json")), json.loads(arena(home, "crosstable", name, "--json"))
-    )
+    records = [json.loads(line) for line in arena(home, "export", name).splitlines()]
+    ranked = [row["bot"] for row in json.loads(arena(home, "standings", name, "--json"))]
+    ladder = rungs(ranked, shares_by_encounter(records))
     return f"\n{ladder}\n\nMilliseconds per action: {spent}.\n\n```\n{shown.strip()}\n\n{cross.strip()}\n```\n\n"
 
 
@@ -72,12 +90,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Play the ladder and write the tables of bots/README.md.")
     parser.add_argument("names", nargs="*", help="of tournaments [default: all that the README has a table of]")
     parser.add_argument("--home", help="where the arena keeps what was played [default: a temporary directory]")
+    parser.add_argument("--no-play", action="store_true", help="write the tables of what --home has already")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         for _, name, _ in MARKS.findall(README.read_text(encoding="utf-8")):
             if given.names and name not in given.names:
                 continue
-            made = table(name, given.home or temporary)
+            made = table(name, given.home or temporary, given.no_play)
             text = README.read_text(encoding="utf-8")
             README.write_text(
                 MARKS.sub(lambda found: found[1] + made + found[3] if found[2] == name else found[0], text),  # noqa: B023
