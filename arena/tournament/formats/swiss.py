@@ -25,6 +25,7 @@ NEIGHBOURS = 40
 
 
 TRIES = 20
+BYE_CHAIR = -1
 MOST_LOOKED_AHEAD = 24
 """Entrants up to which it is made sure that later rounds can be paired; in larger fields rounds are few beside them."""
 
@@ -80,6 +81,9 @@ class Swiss(AdaptiveFormat):
                     return found
             if not self._is_tight():
                 break
+        planned = self._planned_round(order) if self._is_tight() else None
+        if planned is not None:
+            return planned
         for bye in self._byes(order):
             found = self._round(order, bye, 0)
             if found is not None:
@@ -113,16 +117,32 @@ class Swiss(AdaptiveFormat):
         """Tell whether all later rounds can be paired after this one."""
         if not self._is_tight():
             return True
-        free = networkx.complete_graph(self.field.entrants)
-        free.remove_edges_from((k, entry.rival) for k, card in enumerate(self._cards) for entry in card)
+        free = self._free_pairs()
         free.remove_edges_from(chosen.pairings)
-        if self.field.entrants % 2:  # a chair that gives a bye to whoever meets it
+        free.remove_edges_from((bye, BYE_CHAIR) for bye in chosen.byes)
+        return _rounds_in(free, self._rounds - len(self._cards[0]) - 1) is not None
+
+    def _planned_round(self, order: Sequence[int]) -> Round | None:
+        """Return a round after which all later ones can be paired, without regard to scores; None if none is found.
+
+        What was found when the last round was chosen is found again here.
+        """
+        rounds = _rounds_in(self._free_pairs(), self._rounds - len(self._cards[0]))
+        if not rounds:
+            return None
+        place_of = {k: place for place, k in enumerate(order)}
+        byes = tuple(max(pair) for pair in rounds[0] if BYE_CHAIR in pair)
+        pairs = [tuple(sorted(pair, key=place_of.__getitem__)) for pair in rounds[0] if BYE_CHAIR not in pair]
+        return Round(tuple(sorted(pairs, key=lambda pair: place_of[pair[0]])), byes)
+
+    def _free_pairs(self) -> networkx.Graph[int]:
+        """Return who has not met whom; with an odd number a chair gives a bye to whoever meets it."""
+        free: networkx.Graph[int] = networkx.complete_graph(self.field.entrants)
+        free.remove_edges_from((k, entry.rival) for k, card in enumerate(self._cards) for entry in card)
+        if self.field.entrants % 2:
             had_one = {k for k, card in enumerate(self._cards) if any(entry.rival is None for entry in card)}
-            free.add_edges_from(
-                (k, -1) for k in range(self.field.entrants) if k not in had_one and k not in chosen.byes
-            )
-        left = self._rounds - len(self._cards[0]) - 1
-        return any(_has_rounds(free.copy(), left, seed) for seed in range(TRIES))
+            free.add_edges_from((k, BYE_CHAIR) for k in range(self.field.entrants) if k not in had_one)
+        return free
 
     def _matched(
         self, order: Sequence[int], attempt: int = 0, neighbours: int = NEIGHBOURS
@@ -171,13 +191,19 @@ class Swiss(AdaptiveFormat):
         return f"round {len(self._cards[0])} of {self._rounds}"
 
 
-def _has_rounds(free: networkx.Graph[int], rounds: int, seed: int) -> bool:
-    """Tell whether so many rounds are found in what is free, taking them one after another."""
-    for number in range(rounds):
-        for a, b in free.edges:
-            free[a][b]["weight"] = seed_of("ahead", seed, number, min(a, b), max(a, b)) % 1000
-        matching = networkx.max_weight_matching(free, maxcardinality=True)
-        if 2 * len(matching) < free.number_of_nodes():
-            return False
-        free.remove_edges_from(matching)
-    return True
+def _rounds_in(free: networkx.Graph[int], rounds: int) -> list[set[tuple[int, int]]] | None:
+    """Return so many rounds without a common pair in what is free, taken one after another in several ways."""
+    for seed in range(TRIES):
+        left = free.copy()
+        found: list[set[tuple[int, int]]] = []
+        while len(found) < rounds:
+            for a, b in left.edges:
+                left[a][b]["weight"] = seed_of("ahead", seed, len(found), min(a, b), max(a, b)) % 1000
+            matching = networkx.max_weight_matching(left, maxcardinality=True)
+            if 2 * len(matching) < left.number_of_nodes():
+                break
+            found.append(matching)
+            left.remove_edges_from(matching)
+        else:
+            return found
+    return None
