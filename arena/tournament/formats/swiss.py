@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, log2
+from typing import Any
 
 import networkx
 
@@ -135,9 +136,9 @@ class Swiss(AdaptiveFormat):
         pairs = [tuple(sorted(pair, key=place_of.__getitem__)) for pair in rounds[0] if BYE_CHAIR not in pair]
         return Round(tuple(sorted(pairs, key=lambda pair: place_of[pair[0]])), byes)
 
-    def _free_pairs(self) -> networkx.Graph[int]:
+    def _free_pairs(self) -> Any:
         """Return who has not met whom; with an odd number a chair gives a bye to whoever meets it."""
-        free: networkx.Graph[int] = networkx.complete_graph(self.field.entrants)
+        free: Any = networkx.complete_graph(self.field.entrants)
         free.remove_edges_from((k, entry.rival) for k, card in enumerate(self._cards) for entry in card)
         if self.field.entrants % 2:
             had_one = {k for k, card in enumerate(self._cards) if any(entry.rival is None for entry in card)}
