@@ -143,16 +143,12 @@ class Search:
         self.is_won: dict[tuple[Lines, Lines], bool] = {}
 
     def leads(self, vertical: Lines, horizontal: Lines) -> dict[str, tuple[Any, Any]]:
-        """Return the leads after each line, and count what was looked at."""
-        self.count()
-        return self.sheet.leads(vertical, horizontal)
-
-    def count(self) -> None:
-        """Count one sheet and leave the search when it was the last one."""
+        """Return the leads after each line; counts the sheet, and leaves the search when it was the last one."""
         self.sheets += 1
         used = self.sheets / self.most_sheets, (time.monotonic() - self.started) / self.most_seconds
         if max(used) >= self.share:
             raise TimeUpError
+        return self.sheet.leads(vertical, horizontal)
 
     def telling_lines(self, vertical: Lines, horizontal: Lines) -> list[Line]:
         """Return the lines that differ in kind, those first that refuted most elsewhere."""
