@@ -55,7 +55,7 @@ def test_a_bot_plays_every_game_it_claims_in_every_seat_without_a_fault(name, ga
     args = COUNTED.get(name, ())
     for options in SMALL[game]:
         players = options.get("players", 2)
-        control = TimeControl(0.3, margin_seconds=5.0) if players > 2 else PATIENT  # nobody solves a game for three
+        control = TimeControl(0.1, margin_seconds=5.0) if players > 2 else PATIENT  # nobody solves a game for three
         record = play([bot(name, *args)] * players, game, options, control=control)
         assert (record.faults, record.termination) == ([], "normal")
         assert record.seats[0].stderr == ""

@@ -1,0 +1,73 @@
+"""The kits beside each other: building, starting, and a turn in each language, beside C in the same run."""
+
+import random
+import shutil
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from arena.games import make_game
+from arena.isolation.levels import choose_isolation
+from arena.kits.languages import LANGUAGES
+from arena.kits.new_bot import new_bot
+from arena.match.referee import play_match
+from arena.players.building import build_bots
+from arena.players.manifest import load_bot
+from arena.players.process_player import ProcessPlayer
+from arena.players.scripted import ScriptedPlayer
+from arena.records import DEFAULT_LIMITS, Bot, MatchSpec, TimeControl
+from benchmarks.common import machine
+
+STARTS, MATCHES = 15, 40
+GAME = "differences"
+
+
+def turns(bot, isolation):
+    """Milliseconds to the first answer of a fresh process, and seconds of its later actions."""
+    rules = make_game(GAME)
+    first, later = [], []
+    for start in range(STARTS):
+        player = ProcessPlayer(bot, isolation, DEFAULT_LIMITS)
+        draw = random.Random(start)
+        try:
+            for match in range(MATCHES if start == 0 else 1):
+                other = ScriptedPlayer(lambda request, draw=draw: draw.choice(list(request.legal)))
+                bots = (bot, Bot("other", "1", (), ""))
+                spec = MatchSpec(match, "", GAME, rules.options, bots, match, time_control=TimeControl(5.0))
+                began = time.perf_counter()
+                record = play_match(spec, [player, other], isolation.label)
+                assert record.faults == []
+                if match == 0:
+                    first.append(1e3 * (time.perf_counter() - began))
+                elif match > MATCHES // 2:  # the runtime is warm
+                    own = (ply for ply, (seat, _) in enumerate(record.actions) if seat == 0)
+                    later += [record.wall_seconds[ply] for ply in own]
+        finally:
+            player.close()
+    return statistics.median(first), statistics.median(later)
+
+
+def main():
+    print(machine())
+    isolation = choose_isolation("auto")
+    rows = {}
+    with tempfile.TemporaryDirectory() as base:
+        for name, language in LANGUAGES.items():
+            if not all(shutil.which(tool) for tool in language.tools):
+                continue
+            place = Path(base, name)
+            new_bot(place, language, (GAME,))
+            bot = load_bot(place)
+            began = time.perf_counter()
+            build_bots([bot], isolation)
+            rows[name] = (time.perf_counter() - began, *turns(bot, isolation))
+    floor = rows["c"][2]
+    print("| kit | build | a first match | a turn | beside C |\n| --- | --- | --- | --- | --- |")
+    for name, (build, first, turn) in rows.items():
+        built = f"{build:.1f} s" if LANGUAGES[name].build else "–"
+        print(f"| {name} | {built} | {first:.0f} ms | {1e6 * turn:.0f} µs | {turn / floor:.1f}× |")
+
+
+if __name__ == "__main__":
+    main()
