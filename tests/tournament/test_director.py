@@ -144,7 +144,15 @@ def test_when_the_director_is_killed_spinning_bots_die_too(write_definition, tmp
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(write_definition, tmp_path):
     path = write_definition(bots=BOTS, encounters=4000)  # many seconds' worth
     command = [*ARENA, "run", str(path), "--home", str(tmp_path / "h")]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as director:
+    with subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # ignored where the tests run in the background
+    ) as director:
         assert "matches" in director.stderr.readline()
         time.sleep(0.3)
         director.send_signal(signal.SIGINT)
