@@ -1,5 +1,6 @@
 """The kits beside each other: building, starting, and a turn in each language, beside C in the same run."""
 
+import os
 import random
 import shutil
 import statistics
@@ -51,6 +52,7 @@ def turns(bot, isolation):
 def main():
     print(machine())
     isolation = choose_isolation("auto")
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # a match and its bots share a core
     rows = {}
     with tempfile.TemporaryDirectory() as base:
         for name, language in LANGUAGES.items():
