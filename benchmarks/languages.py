@@ -51,8 +51,8 @@ def turns(bot, isolation):
 
 def main():
     print(machine())
-    isolation = choose_isolation("auto")
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # a match and its bots share a core
+    isolation = choose_isolation("auto")
     rows = {}
     with tempfile.TemporaryDirectory() as base:
         for name, language in LANGUAGES.items():
