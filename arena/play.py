@@ -9,11 +9,12 @@ from arena.errors import UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.match.clock import SeatClock
+from arena.match.questions import question
 from arena.match.referee import Observer
 from arena.match.runner import MatchRunner
 from arena.players.building import build_bots
 from arena.players.human import HumanPlayer
-from arena.players.player import Answer, Request
+from arena.players.player import Answer
 from arena.players.process_player import ProcessPlayer
 from arena.protocol.messages import Seating
 from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec, TimeControl
@@ -115,17 +116,7 @@ def ask_bot(
     player = ProcessPlayer(bot, level, limits)
     try:
         player.begin(Seating(1, game, rules.options, rules.players, seat, rng_seed, control))
-        answer = player.ask(
-            Request(
-                len(actions),
-                actions,
-                clock.allowed_seconds(),
-                clock.bank_seconds,
-                control.margin_seconds,
-                rules.observation(state) if player.wants.observation else None,
-                rules.legal_actions(state) if player.wants.legal else None,
-            )
-        )
+        answer = player.ask(question(rules, state, player.wants, clock, len(actions), actions, control.margin_seconds))
     finally:
         player.close()
     rules.apply(state, answer.action)

@@ -44,5 +44,6 @@ class Clock:
         wise = self.seconds
         if self.bank_seconds is not None:
             wise = min(wise, self.bank_seconds / max(1, actions_left) + SHARE * self.increment_seconds)
-        used = self.seconds - self.seconds_left()
-        return max(0.0, min(wise * SHARE - used, self.seconds_left() - SPARE_SECONDS))
+        left = self.seconds_left()
+        used = self.seconds - left
+        return max(0.0, min(wise * SHARE - used, left - SPARE_SECONDS))

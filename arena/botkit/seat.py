@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -100,11 +99,10 @@ class Seat:
             self.state = game.withdraw(self.state) if action is None else game.apply(self.state, action)
             self.ply += 1
 
-    def clock(self, told: dict[str, Any], asked_at: float | None = None) -> Clock:
+    def clock(self, told: dict[str, Any], asked_at: float) -> Clock:
         """Return the clock of a question."""
-        now = time.monotonic() if asked_at is None else asked_at
         increment = self.info.time_control.get("increment_seconds", 0.0)
-        return Clock(told["seconds"], told["bank_seconds"], now, increment)
+        return Clock(told["seconds"], told["bank_seconds"], asked_at, increment)
 
 
 def seed_generators(rng_seed: int) -> None:

@@ -17,7 +17,7 @@ import msgpack
 
 from arena.botkit.seat import MatchInfo, MatchResult, Seat, as_choice
 from arena.errors import IllegalActionError, UsageError
-from arena.games import Game, find_game, make_game
+from arena.games import Game, make_game, parse_options
 
 OK, FAILED, WRONG_USE = 0, 1, 2
 
@@ -31,7 +31,7 @@ def self_play(
     """Play as the command line says, print what happens on stdout, and return the exit code."""
     given = _parser().parse_args(arguments)
     try:
-        game = _game(given.selfplay, given.option)
+        game = make_game(given.selfplay, **parse_options(given.selfplay, given.option))
     except UsageError as error:
         print(f"{sys.argv[0]}: {error}", file=sys.stderr)
         return WRONG_USE
@@ -60,15 +60,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _game(name: str, options: Sequence[str]) -> Game[Any]:
-    table = {option.name: option for option in find_game(name).OPTIONS}
-    values: dict[str, Any] = {}
-    for text in options:
-        key, _, value = text.partition("=")
-        values[key] = table[key].parse(value) if key in table else value
-    return make_game(name, **values)
-
-
 class _Table:
     """One match, with a seat and a generator of random numbers for each player."""
 
@@ -88,7 +79,6 @@ class _Table:
         self._is_shown = is_shown
         self._seats: list[Seat] = []
         self._generators: list[Any] = []
-        self.ply = 0
         self.longest_seconds = 0.0
         time_control = {
             "per_action_seconds": seconds,
@@ -104,21 +94,26 @@ class _Table:
                 self._on_match(info)
             self._generators.append(random.getstate())
 
+    @property
+    def ply(self) -> int:
+        """The number of actions so far."""
+        return self._seats[0].ply
+
     def play(self) -> MatchResult:
-        game, state = self._game, self._game.initial_state()
-        self._show(state)
-        while (seat := game.seat_to_act(state)) is not None:
-            action = self._ask(seat, state)
-            state = game.apply(state, action)
+        game = self._game
+        self._show()
+        while (seat := game.seat_to_act(self._seats[0].state)) is not None:
+            action = self._ask(seat)
             for follower in self._seats:
                 follower.follow([[seat, action]])
-            self.ply += 1
             if self._is_shown:
                 print(f"{self.ply}. seat {seat} plays {game.format_action(action)}")
-            self._show(state)
+            self._show()
+        state = self._seats[0].state
         return MatchResult(list(game.ranks(state)), list(game.scores(state)), "normal")
 
-    def _ask(self, seat: int, state: Any) -> Any:
+    def _ask(self, seat: int) -> Any:
+        state = self._seats[seat].state
         random.setstate(self._generators[seat])
         asked_at = time.monotonic()
         turn = {
@@ -134,9 +129,9 @@ class _Table:
             print(f"note: {choice.note}")
         return choice.action
 
-    def _show(self, state: Any) -> None:
+    def _show(self) -> None:
         if self._is_shown:
-            print(f"{self._game.render(state)}\n")
+            print(f"{self._game.render(self._seats[0].state)}\n")
 
 
 def _as_told(value: Any) -> Any:

@@ -99,25 +99,6 @@ def print_standings(table: Standings, table_format: str) -> None:
         click.echo(f"\n{standings_footer(table)}")
 
 
-def parse_options(game: str, given: Sequence[str]) -> dict[str, Any]:
-    """Read ``--option name=value``.
-
-    Raises:
-        UsageError: if there is no ``=``.
-    """
-    from arena.games import find_game
-
-    table = {option.name: option for option in find_game(game).OPTIONS}
-    values: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise UsageError(f"--option {text!r}: an option is written NAME=VALUE, such as size=9")
-        name = name.strip()
-        values[name] = table[name].parse(value.strip()) if name in table else value
-    return values
-
-
 def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[Any]:
     """Return the bots that are named on the command line: paths, submitted names, or ``human``.
 

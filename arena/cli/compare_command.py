@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import find_bots, home_option, parse_options, warn_of_weak_isolation
+from arena.cli.common import find_bots, home_option, warn_of_weak_isolation
 from arena.cli.group import INTERRUPTED
 from arena.errors import UsageError
 from arena.report.tables import printable
@@ -73,6 +73,7 @@ def command(
     Exit codes: 0 NEW is accepted, 1 it is rejected, 3 undecided at the limit; 2 wrong use, 130 interrupted.
     """
     from arena.cli.progress import make_progress
+    from arena.games import parse_options
     from arena.ratings.sequential import Hypotheses
     from arena.records import TimeControl
     from arena.tournament.arena_home import ArenaHome

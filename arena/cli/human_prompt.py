@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from arena.cli.boards import board, listed, note_text, terminal_width
-from arena.errors import ArenaError, BotError, IllegalActionError
+from arena.errors import ArenaError, IllegalActionError
 from arena.report.tables import printable
 
 HELP = """\
@@ -144,7 +144,7 @@ class Table:
             return "There is no bot to ask; name one with --hints BOT."
         try:
             answer = self._suggest(self._actions)
-        except (BotError, ArenaError) as error:
+        except ArenaError as error:
             return printable(f"{self._adviser} has no hint: {error}")
         note = f" ({note_text(answer.note)})" if answer.note is not None else ""
         return f"{printable(self._adviser)} would play {printable(self._game.format_action(answer.action))}{note}"

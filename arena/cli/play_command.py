@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.boards import board, terminal_width
-from arena.cli.common import find_bots, home_option, parse_options, show_result, warn_of_weak_isolation
+from arena.cli.common import find_bots, home_option, show_result, warn_of_weak_isolation
 from arena.cli.group import FAILED, OK
 from arena.errors import UsageError
 from arena.report.tables import printable
@@ -48,7 +48,7 @@ def command(
     to play yourself, without a clock: type an action such as c4, or ? for what else there is: the legal actions, a hint
     from a bot, taking back.
     """
-    from arena.games import make_game
+    from arena.games import make_game, parse_options
     from arena.players.human import HUMAN
     from arena.records import TimeControl
 

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.errors import UnknownNameError, UsageError
@@ -28,7 +28,7 @@ GAMES: Mapping[str, type[Game[Any]]] = {
     "multiplication": Multiplication,
 }
 
-__all__ = ["GAMES", "Game", "find_game", "make_game"]
+__all__ = ["GAMES", "Game", "find_game", "make_game", "parse_options"]
 
 
 def find_game(name: str) -> type[Game[Any]]:
@@ -70,3 +70,20 @@ def make_game(name: str, **options: Any) -> Game[Any]:
         OptionError: naming the option, the value and what is accepted.
     """
     return find_game(name)(**options)
+
+
+def parse_options(game: str, given: Sequence[str]) -> dict[str, Any]:
+    """Read ``--option name=value``.
+
+    Raises:
+        UsageError: if there is no ``=``.
+    """
+    table = {option.name: option for option in find_game(game).OPTIONS}
+    values: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--option {text!r}: an option is written NAME=VALUE, such as size=9")
+        name = name.strip()
+        values[name] = table[name].parse(value.strip()) if name in table else value
+    return values

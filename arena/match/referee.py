@@ -18,6 +18,7 @@ from arena.errors import BotError, IllegalActionError, MatchStateError
 from arena.games import Game, make_game
 from arena.match.clock import SeatClock
 from arena.match.outcome import final_ranks
+from arena.match.questions import question
 from arena.players.player import Answer, Player, Request
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
 from arena.records import Fault, MatchRecord, MatchSpec
@@ -139,18 +140,10 @@ class Referee:
         self._keep(seat, answer)
 
     def _request(self, seat: int, player: Player, clock: SeatClock) -> Request:
-        wants = player.wants
         since = self._actions[self._heard[seat] :]
         self._heard[seat] = len(self._actions)
-        return Request(
-            len(self._actions),
-            since,
-            clock.allowed_seconds(),
-            clock.bank_seconds,
-            self._spec.time_control.margin_seconds,
-            self._game.observation(self._state) if wants.observation else None,
-            self._game.legal_actions(self._state) if wants.legal else None,
-        )
+        margin_seconds = self._spec.time_control.margin_seconds
+        return question(self._game, self._state, player.wants, clock, len(self._actions), since, margin_seconds)
 
     def _keep(self, seat: int, answer: Answer) -> None:
         if answer.note is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.errors import BotError, IllegalActionError, UsageError
 from arena.match.clock import SeatClock
+from arena.match.questions import question
 from arena.match.replay import Record, states_of
 from arena.players.player import Request
 from arena.players.process_player import ProcessPlayer
@@ -133,15 +134,8 @@ def _questions(
             return
         if ply < record["opening_plies"] or game.seat_to_act(state) != seat:
             continue
-        request = Request(
-            ply,
-            record["actions"][heard:ply],
-            clock.allowed_seconds(),
-            clock.bank_seconds,
-            time_control.margin_seconds,
-            game.observation(state) if player.wants.observation else None,
-            game.legal_actions(state) if player.wants.legal else None,
-        )
+        since = record["actions"][heard:ply]
+        request = question(game, state, player.wants, clock, ply, since, time_control.margin_seconds)
         heard = ply
         yield ply, request, (game, state)
         used = record["cpu_seconds" if time_control.clock == "cpu" else "wall_seconds"]

@@ -75,8 +75,8 @@ def _from_directory(directory: Path, args: Sequence[str]) -> Bot:
     check_name(f"{path}: name", manifest.name)
     check_name(f"{path}: version", manifest.version)
     command = (_program(manifest.command[0], directory, path, bool(manifest.build)), *manifest.command[1:], *args)
-    content = digest_of(bot_files(directory), directory)
     build = tuple(manifest.build)
+    content = digest_of(bot_files(directory, bool(build)), directory)
     return Bot(manifest.name, manifest.version, command, str(directory), tuple(manifest.games), content, build=build)
 
 
@@ -104,9 +104,9 @@ def _program(program: str, directory: Path, manifest: Path, is_built: bool) -> s
     return program
 
 
-def bot_files(directory: Path) -> Iterator[Path]:
+def bot_files(directory: Path, has_build: bool) -> Iterator[Path]:
     """Yield the files of a bot in a fixed order, without caches, version control and what its build has made."""
-    made = {BUILD_DIRECTORY} if _has_build(directory) else set()
+    made = {BUILD_DIRECTORY} if has_build else set()
     for parent, directories, files in os.walk(directory):
         ignored = IGNORED_NAMES | made if Path(parent) == directory else IGNORED_NAMES
         directories[:] = sorted(name for name in directories if name not in ignored)
@@ -114,11 +114,6 @@ def bot_files(directory: Path) -> Iterator[Path]:
             path = Path(parent, name)
             if path.is_file() and not name.endswith(".pyc"):
                 yield path
-
-
-def _has_build(directory: Path) -> bool:
-    path = directory / MANIFEST
-    return path.is_file() and bool(read_toml(path, BotDefinitionError).get("build"))
 
 
 def digest_of(files: Iterator[Path] | Sequence[Path], root: Path) -> str:

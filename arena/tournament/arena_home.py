@@ -111,12 +111,18 @@ class ArenaHome:
             bot = load_bot(place)
         else:
             own_files, command = tuple(found["own_files"]), tuple(found["command"])
-            bot = Bot(entrant["name"], version, command, found["directory"], (), entrant["content"], own_files)
-            if (Path(bot.directory) / MANIFEST).is_file():
-                bot = replace(bot, build=load_bot(Path(bot.directory)).build)
+            bot = Bot(
+                entrant["name"],
+                version,
+                command,
+                found["directory"],
+                content=entrant["content"],
+                own_files=own_files,
+                build=tuple(found.get("build", ())),
+            )
         if not Path(bot.directory).is_dir() or not all(Path(file).exists() for file in bot.own_files):
             raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot PATH")
-        files = [Path(file) for file in bot.own_files] or bot_files(Path(bot.directory))
+        files = [Path(file) for file in bot.own_files] or bot_files(Path(bot.directory), bool(bot.build))
         changed = digest_of(files, Path(bot.directory)) != entrant["content"]
         return bot, Limits(**definition.get("limits", {})), changed
 
@@ -175,7 +181,7 @@ class ArenaHome:
         path = path.resolve()
         bot = load_bot(path)
         root = path if path.is_dir() else path.parent
-        files = list(bot_files(path)) if path.is_dir() else [path]
+        files = list(bot_files(path, bool(bot.build))) if path.is_dir() else [path]
         _check_files(files, root)
         target = self.directory / "bots" / bot.content
         if not target.exists():

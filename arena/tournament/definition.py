@@ -117,7 +117,12 @@ class Definition:
     def places(self) -> dict[str, Any]:
         """Return where the bots are and how they are launched, as JSON types: kept for launching them again."""
         return {
-            bot.label: {"command": [*bot.command], "directory": bot.directory, "own_files": [*bot.own_files]}
+            bot.label: {
+                "command": [*bot.command],
+                "directory": bot.directory,
+                "own_files": [*bot.own_files],
+                "build": [*bot.build],
+            }
             for bot in self.entrants
         }
 

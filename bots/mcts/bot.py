@@ -31,9 +31,6 @@ EXPLORATION = 0.6
 WIDENING = 1.0
 SAMPLE = 8
 SCORE_WEIGHT = 0.2
-SAFETY_SECONDS = 0.02
-TIME_SHARE = 0.9
-BANK_ACTIONS = 15
 
 Rewards = list[float]
 
@@ -142,14 +139,6 @@ def search(game: Game[Any], state: Any, keep_going: Callable[[int], float]) -> N
     return root
 
 
-def thinking_seconds(clock: Clock) -> float:
-    """Return how long to think: most of what an action may take, or a fair part of the bank."""
-    seconds = clock.seconds
-    if clock.bank_seconds is not None:
-        seconds = min(seconds, clock.bank_seconds / BANK_ACTIONS)
-    return max(0.0, min(seconds * TIME_SHARE, clock.seconds_left() - SAFETY_SECONDS))
-
-
 def choose(game: Game[Any], state: Any, clock: Clock, rollouts: int | None) -> Any:
     """Return the action visited most."""
     actions = game.legal_actions(state)
@@ -159,7 +148,7 @@ def choose(game: Game[Any], state: Any, clock: Clock, rollouts: int | None) -> A
         limit = rollouts
         root = search(game, state, lambda done: limit - done)
     else:
-        stop_at = time.monotonic() + thinking_seconds(clock)
+        stop_at = time.monotonic() + clock.time_for_this_action()
         started = time.monotonic()
 
         def playouts_left(done: int) -> float:

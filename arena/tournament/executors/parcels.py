@@ -37,7 +37,7 @@ def pack(bot: Bot) -> Parcel:
         UsageError: if they can't be read, or are too large to be sent around.
     """
     root = Path(bot.directory)
-    paths: list[Path] = [Path(file) for file in bot.own_files] or list(bot_files(root))
+    paths: list[Path] = [Path(file) for file in bot.own_files] or list(bot_files(root, bool(bot.build)))
     if bot.build:
         paths += [path for path in (root / BUILD_DIRECTORY).rglob("*") if path.is_file()]
     files = []
