@@ -166,7 +166,7 @@ def main() -> None:
     """Read the arguments and play."""
     parser = argparse.ArgumentParser(description="Monte Carlo tree search")
     parser.add_argument("--rollouts", type=int, help="playouts per action, instead of watching the clock")
-    arguments = parser.parse_args()
+    arguments = parser.parse_known_args()[0]  # --selfplay is for the kit
     run(
         lambda game, state, clock: choose(game, state, clock, arguments.rollouts),
         name="mcts",
