@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from arena.version import __version__
 
 if TYPE_CHECKING:
+    from arena.definition import Definition
     from arena.errors import ArenaError, UsageError
     from arena.games import make_game
     from arena.play import play_match
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from arena.ratings import Rating, rate_results
     from arena.records import Bot, MatchRecord, TimeControl
     from arena.tournament.arena_home import ArenaHome
-    from arena.tournament.definition import Definition, load_definition
+    from arena.tournament.definition import load_definition
     from arena.tournament.director import Progress, run_tournament
     from arena.tournament.standings import Standing, Standings
     from arena.tournament.submission import Submission, submit
@@ -41,7 +42,7 @@ _HOMES = {
     "ArenaError": "arena.errors",
     "ArenaHome": "arena.tournament.arena_home",
     "Bot": "arena.records",
-    "Definition": "arena.tournament.definition",
+    "Definition": "arena.definition",
     "MatchRecord": "arena.records",
     "Progress": "arena.tournament.director",
     "Rating": "arena.ratings",

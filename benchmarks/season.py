@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from arena.definition import Definition, GameChoice
 from arena.games import make_game
 from arena.match.referee import play_match
 from arena.players.scripted import ScriptedPlayer
@@ -21,7 +22,6 @@ from arena.protocol.messages import Wants
 from arena.records import Bot, Limits, TimeControl
 from arena.store.rows import row_of
 from arena.tournament.arena_home import ArenaHome
-from arena.tournament.definition import Definition, GameChoice
 from arena.tournament.director import run_tournament
 from arena.tournament.executors import Played
 from arena.tournament.seeds import pick_below

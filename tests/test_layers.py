@@ -11,7 +11,9 @@ PACKAGE = Path(__file__).parents[1] / "arena"
 
 LAYERS = [
     {"errors", "version"},
-    {"records", "checked"},
+    {"checked", "stored"},
+    {"records"},
+    {"definition"},
     {"games", "protocol", "isolation"},
     {"players", "ratings", "report", "botkit"},
     {"match", "store"},

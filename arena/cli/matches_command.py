@@ -61,7 +61,7 @@ def command(
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
-        names = [entrant["name"] for entrant in stored.definition["entrants"]]
+        names = [bot.name for bot in stored.definition.entrants]
         if bot is not None and bot.partition("@")[0] not in names:
             raise UnknownNameError("bot", bot, names)
         chosen = (

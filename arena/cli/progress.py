@@ -13,7 +13,7 @@ import click
 from arena.report.tables import printable
 
 if TYPE_CHECKING:
-    from arena.tournament.definition import Definition
+    from arena.definition import Definition
     from arena.tournament.director import Progress
     from arena.tournament.standings import Standing
 

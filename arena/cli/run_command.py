@@ -23,7 +23,8 @@ from arena.cli.progress import make_progress
 from arena.errors import UsageError
 
 if TYPE_CHECKING:
-    from arena.tournament.definition import Definition, FindBot
+    from arena.definition import Definition
+    from arena.tournament.definition import FindBot
     from arena.tournament.executors import Executor
 
 
@@ -60,7 +61,7 @@ def command(
     it.
     """
     from arena.tournament.arena_home import ArenaHome
-    from arena.tournament.definition import load_definition
+    from arena.tournament.definition import load_definition, renamed
     from arena.tournament.director import run_tournament
     from arena.tournament.rounds import places_of
 
@@ -72,7 +73,7 @@ def command(
     with ArenaHome(home) as arena_home:
         definition = load_definition(file, arena_home.find_bot)
         if name is not None:
-            definition = definition.renamed(name)
+            definition = renamed(definition, name)
         warn_of_weak_isolation(definition.isolation)
         executor = _cluster_executor(definition, cluster, local_cluster)
         progress_display = make_progress(definition, quiet=quiet or verbose)
@@ -119,7 +120,7 @@ class _Watched:
     def __call__(self) -> Definition | None:
         from arena.isolation.levels import choose_isolation
         from arena.players.building import build_bots
-        from arena.tournament.definition import load_definition
+        from arena.tournament.definition import load_definition, renamed
 
         if self._stamp() == self._seen:
             return None
@@ -127,7 +128,7 @@ class _Watched:
         try:
             definition = load_definition(self._path, self._find_bot)
             build_bots(definition.entrants, choose_isolation(definition.isolation))
-            return definition.renamed(self._name) if self._name is not None else definition
+            return renamed(definition, self._name) if self._name is not None else definition
         except UsageError as error:
             click.echo(f"arena: the change is not taken: {error}", err=True)
             return None

@@ -14,8 +14,8 @@ from arena.cli.common import chosen_format, format_options, home_option, print_t
 from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
+    from arena.definition import Definition
     from arena.records import ScheduledMatch
-    from arena.tournament.definition import Definition
 
 MATCH_COLUMNS = [
     Column("match", "match"),

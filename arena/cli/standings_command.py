@@ -37,9 +37,7 @@ def command(
         own = places_of(arena_home.store, stored) if game is None else None
         table = arena_home.standings(stored.name, game)
     if places and own is None:
-        raise UsageError(
-            f"--places: {stored.definition['format']} has no table of its own; a whole swiss or knockout has"
-        )
+        raise UsageError(f"--places: {stored.definition.format} has no table of its own; a whole swiss or knockout has")
     if own is not None and (places or table_format == "text"):
         print_places(own, table_format)
         if places:

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, inspect, select
 
+from arena.definition import Definition
 from arena.errors import StoreError, UnknownNameError
 from arena.records import ScheduledMatch
 from arena.store.connection import Database
@@ -100,18 +101,16 @@ class Store:
         path = self._database.path
         return ServerLock(self._database, tournament) if path is None else FileLock(path.with_name("locks"), tournament)
 
-    def create_tournament(
-        self, name: str, definition: dict[str, Any], schedule: Iterable[ScheduledMatch]
-    ) -> StoredTournament:
+    def create_tournament(self, definition: Definition, schedule: Iterable[ScheduledMatch]) -> StoredTournament:
         """Write a tournament with its schedule as far as it is known, or nothing."""
 
         def create(connection: Connection) -> None:
-            values = {"name": name, "definition": as_json(definition), "created_at": _now()}
+            values = {"name": definition.name, "definition": as_json(definition.to_json()), "created_at": _now()}
             key = connection.execute(tournaments.insert(), values).inserted_primary_key
             insert_lines(connection, int(key[0]) if key is not None else 0, schedule)
 
         self._database.write(create)
-        return self.tournament(name)
+        return self.tournament(definition.name)
 
     def extend_schedule(self, tournament: StoredTournament, lines: Sequence[ScheduledMatch]) -> None:
         """Add a round to the schedule, or nothing."""
@@ -124,9 +123,9 @@ class Store:
 
         self._database.write(lambda connection: insert_lines(connection, number, lines), again=extend_once)
 
-    def change_definition(self, tournament: StoredTournament, definition: dict[str, Any]) -> None:
+    def change_definition(self, tournament: StoredTournament, definition: Definition) -> None:
         """Write another definition: of a ladder that somebody enters or leaves."""
-        values = {"definition": as_json(definition), "finished_at": None}
+        values = {"definition": as_json(definition.to_json()), "finished_at": None}
         self._update(tournament, values)
 
     def set_finished(self, tournament: StoredTournament, is_finished: bool) -> None:
@@ -146,8 +145,8 @@ class Store:
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
         query = chosen.add_columns(scheduled, recorded).order_by(tournaments.c.id)
         return [
-            StoredTournament(number, name, json.loads(definition), created_at, lines, played, finished_at)
-            for number, name, definition, created_at, finished_at, lines, played in self._rows(query)
+            StoredTournament(number, name, text, created_at, lines, played, finished_at)
+            for number, name, text, created_at, finished_at, lines, played in self._rows(query)
         ]
 
     def find_tournament(self, name: str) -> StoredTournament | None:

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
+
+from arena.definition import Definition
+from arena.errors import StoreError
+
+
+@lru_cache(maxsize=256)
+def _definition(name: str, text: str) -> Definition:
+    try:
+        stored = json.loads(text)
+    except ValueError as error:
+        raise StoreError(f"tournament {name!r}: its stored definition is not JSON: {error}") from error
+    return Definition.from_json(name, stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +27,7 @@ class StoredTournament:
     Attributes:
         number: its key.
         name: its name.
-        definition: what results depend on, as JSON types.
+        definition_text: its definition, as it is stored.
         created_at: UTC, ISO 8601.
         scheduled: matches in the schedule.
         recorded: matches with a record.
@@ -22,21 +36,25 @@ class StoredTournament:
 
     number: int
     name: str
-    definition: dict[str, Any]
+    definition_text: str
     created_at: str
     scheduled: int
     recorded: int
     finished_at: str | None = None
 
     @property
-    def entrants(self) -> list[tuple[str, str]]:
-        """The name and the ``name@version`` of each entrant, in order."""
-        return [(one["name"], f"{one['name']}@{one['version']}") for one in self.definition["entrants"]]
+    def definition(self) -> Definition:
+        """Its definition.
+
+        Raises:
+            StoreError: if a newer arena has stored it, or it is malformed.
+        """
+        return _definition(self.name, self.definition_text)
 
     @property
     def games(self) -> list[str]:
         """The names of its games, in order."""
-        return [choice["game"] for choice in self.definition["games"]]
+        return [choice.game for choice in self.definition.games]
 
 
 class MatchOutcome(NamedTuple):

@@ -17,7 +17,6 @@ from arena.players.manifest import MANIFEST, bot_files, digest_of, load_bot
 from arena.records import Bot, Limits
 from arena.store.store import Store
 from arena.store.values import StoredBot, StoredTournament
-from arena.tournament.definition import shown_names
 from arena.tournament.kept_standings import kept_or_made
 from arena.tournament.standings import Standings, standings
 
@@ -83,7 +82,7 @@ class ArenaHome:
         return table
 
     def _make_standings(self, tournament: StoredTournament, game: str | None = None) -> Standings:
-        names = shown_names(tournament.entrants)
+        names = tournament.definition.shown_names
         faults = self.store.fault_counts(tournament, game)
         return standings(self.store.encounters(tournament, game), faults, names, everybody=list(names))
 
@@ -102,29 +101,15 @@ class ArenaHome:
             UsageError: if it is not there any more.
         """
         definition = tournament.definition
-        version = label.rpartition("@")[2]
-        entrant = next(one for one in definition["entrants"] if f"{one['name']}@{one['version']}" == label)
-        found = definition.get("places", {}).get(label)
-        if place is None and found is None:
+        entrant = next(bot for bot in definition.entrants if bot.label == label)
+        if place is None and not entrant.directory:
             raise UsageError(f"bot {label!r}: the record does not say where it was; use --bot PATH")
-        if place is not None:
-            bot = load_bot(place)
-        else:
-            own_files, command = tuple(found["own_files"]), tuple(found["command"])
-            bot = Bot(
-                entrant["name"],
-                version,
-                command,
-                found["directory"],
-                content=entrant["content"],
-                own_files=own_files,
-                build=tuple(found.get("build", ())),
-            )
+        bot = entrant if place is None else load_bot(place)
         if not Path(bot.directory).is_dir() or not all(Path(file).exists() for file in bot.own_files):
             raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot PATH")
         files = [Path(file) for file in bot.own_files] or bot_files(Path(bot.directory), bool(bot.build))
-        changed = digest_of(files, Path(bot.directory)) != entrant["content"]
-        return bot, Limits(**definition.get("limits", {})), changed
+        changed = digest_of(files, Path(bot.directory)) != entrant.content
+        return bot, definition.limits, changed
 
     def keep_input(self, name: str, data: bytes) -> Path:
         """Keep what a bot was sent in a file, and return its path."""

@@ -65,7 +65,7 @@ class BotPage:
 
 def known_bots(tournaments: Sequence[StoredTournament]) -> list[str]:
     """Return the ``name@version`` of everybody who ever took part, the earliest first."""
-    return list(dict.fromkeys(label for one in tournaments for _, label in one.entrants))
+    return list(dict.fromkeys(bot.label for one in tournaments for bot in one.definition.entrants))
 
 
 def labels_of(text: str, known: Sequence[str]) -> list[str]:
@@ -87,7 +87,7 @@ def bot_page(store: Store, label: str) -> BotPage:
         store: where tournaments are.
         label: its ``name@version``.
     """
-    mine = [one for one in store.tournaments() if label in (entrant for _, entrant in one.entrants)]
+    mine = [one for one in store.tournaments() if label in (bot.label for bot in one.definition.entrants)]
     games = sorted({game for one in mine for game in one.games})
     course = tuple(point for game in games for point in _course(store, game, label, mine))
     encounters = [one for tournament in mine for one in store.encounters(tournament)]

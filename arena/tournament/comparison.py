@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from arena.definition import Definition, GameChoice
 from arena.errors import UsageError
 from arena.games import make_game
 from arena.ratings.sequential import Hypotheses, Verdict
 from arena.records import Bot, Limits, TimeControl
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.definition import Definition, GameChoice, check_tournament_name
-from arena.tournament.formats import Comparison, Field
+from arena.tournament.definition import check_tournament_name
+from arena.tournament.formats import Comparison, field_of
 from arena.tournament.rounds import meetings_by_round
 
 DEFAULT_LIMIT = 10_000
@@ -87,10 +88,8 @@ class Compared:
 
 def compared(store: Store, tournament: StoredTournament) -> Compared:
     """Return how a comparison in the store stands."""
-    definition = tournament.definition
-    players = definition["games"][0]["players"]
-    field = Field(("new", "old"), players, definition["rng_seed"], definition["encounters"], definition["settings"])
+    field = field_of(tournament.definition)
     course = Comparison(field)
     for meetings in meetings_by_round(store.round_matches(tournament)):
         course.take(meetings)
-    return Compared(course.verdict, course.hypotheses, course.repeats, players)
+    return Compared(course.verdict, course.hypotheses, course.repeats, field.players)

@@ -5,131 +5,23 @@ The keys, with their defaults, are documented on ``TournamentFile``; ``arena run
 
 from __future__ import annotations
 
-import json
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from arena.checked import check_model, read_toml
+from arena.definition import Definition, GameChoice
 from arena.errors import BotDefinitionError, DefinitionError, OptionError, UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.players.manifest import check_name, load_bot
 from arena.records import Bot, Limits, TimeControl
-from arena.tournament.formats import FORMATS, KINDS, AdaptiveFormat, Field, Format
+from arena.tournament.formats import FORMATS, formats_of
 from arena.tournament.tournament_file import EntrantTable, GameTable, TournamentFile
 
 FindBot = Callable[[str, Sequence[str]], Bot]
 """Finds a submitted bot by ``name`` or ``name@version``; raises UsageError if there is none."""
-
-
-STOPS = ("matches", "margin_95", "hours")
-"""Settings that only say when to stop: they may differ from run to run."""
-
-
-@dataclass(frozen=True, slots=True)
-class GameChoice:
-    """A game of a tournament, with all its options."""
-
-    game: str
-    options: dict[str, Any]
-    players: int
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A checked tournament definition.
-
-    Attributes:
-        name: of the tournament.
-        games: the games, each with its options.
-        entrants: the bots, in the file's order.
-        format: the name of the format.
-        encounters: for each pairing.
-        opening_plies: random actions before the bots take over.
-        time_control: the time rules.
-        limits: what a bot may use.
-        rng_seed: everything random follows from it.
-        isolation: the level asked for.
-        fresh_bots: launch every bot anew for every match.
-        workers: matches at a time; None for one for each core.
-        settings: of the format.
-        active: the numbers of the entrants that may be paired; None for all.
-    """
-
-    name: str
-    games: tuple[GameChoice, ...]
-    entrants: tuple[Bot, ...]
-    format: str
-    encounters: int
-    opening_plies: int
-    time_control: TimeControl
-    limits: Limits
-    rng_seed: int
-    isolation: str
-    fresh_bots: bool
-    workers: int | None
-    settings: dict[str, Any] = field(default_factory=dict)
-    active: frozenset[int] | None = None
-
-    @property
-    def shown_names(self) -> dict[str, str]:
-        """What tables call each entrant, by ``name@version``: its name, if no other version takes part."""
-        return shown_names([(bot.name, bot.label) for bot in self.entrants])
-
-    def field(self, players: int) -> Field:
-        """Return what a format is told."""
-        names = tuple(self.shown_names.values())
-        return Field(names, players, self.rng_seed, self.encounters, self.settings, self.active)
-
-    def formats(self) -> list[Format]:
-        """Return the formats of the tournament: one for each game; a single one for all if rounds depend on results.
-
-        Raises:
-            DefinitionError: if entrants or games don't fit the format.
-        """
-        kind = KINDS[self.format]
-        players = [choice.players for choice in self.games]
-        if not issubclass(kind, AdaptiveFormat):
-            return [kind(self.field(number)) for number in players]
-        if len(set(players)) > 1:
-            raise DefinitionError(
-                f"games: format {self.format!r} needs games of the same number of players, and these are for"
-                f" {', '.join(map(str, players))}"
-            )
-        return [kind(self.field(players[0]))]
-
-    def what_decides(self) -> dict[str, Any]:
-        """Return everything that results depend on, as JSON types: two definitions that agree are one tournament."""
-        values = asdict(self)
-        for name in ("name", "workers", "active"):
-            del values[name]
-        values["settings"] = {key: value for key, value in self.settings.items() if key not in STOPS}
-        for entrant in values["entrants"]:
-            entrant["args"] = list(entrant.pop("command"))[1:]
-            del entrant["directory"], entrant["games"], entrant["own_files"]
-        plain: dict[str, Any] = json.loads(json.dumps(values))
-        return plain
-
-    def places(self) -> dict[str, Any]:
-        """Return where the bots are and how they are launched, as JSON types: kept for launching them again."""
-        return {
-            bot.label: {
-                "command": [*bot.command],
-                "directory": bot.directory,
-                "own_files": [*bot.own_files],
-                "build": [*bot.build],
-            }
-            for bot in self.entrants
-        }
-
-    def renamed(self, name: str) -> Definition:
-        """Return the same tournament under another name."""
-        check_tournament_name(name, "name")
-        return replace(self, name=name)
 
 
 def load_definition(path: str | os.PathLike[str], find_bot: FindBot | None = None) -> Definition:
@@ -148,16 +40,20 @@ def load_definition(path: str | os.PathLike[str], find_bot: FindBot | None = Non
     definition = _Builder(file, path, find_bot, faults).build()
     if not faults:
         with _collecting(faults):
-            definition.formats()
+            formats_of(definition)
     if faults:
         raise DefinitionError(f"{path}: " + "; ".join(faults))
     return definition
 
 
-def shown_names(entrants: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return what tables call each entrant, by its label, from its name and label."""
-    often = Counter(name for name, _ in entrants)
-    return {label: name if often[name] == 1 else label for name, label in entrants}
+def renamed(definition: Definition, name: str) -> Definition:
+    """Return the same tournament under another name.
+
+    Raises:
+        DefinitionError: if the name is refused.
+    """
+    check_tournament_name(name, "name")
+    return replace(definition, name=name)
 
 
 def check_tournament_name(name: str, where: str) -> None:

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from arena.definition import Definition
 from arena.errors import DefinitionError, UsageError
 from arena.isolation.levels import choose_isolation
 from arena.players.building import build_bots
-from arena.records import Bot, ScheduledMatch
+from arena.records import ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.definition import Definition
 from arena.tournament.executors import Executor, LocalExecutor, Played, Void
 from arena.tournament.executors.local import available_cores
 from arena.tournament.rounds import Course
@@ -129,55 +129,38 @@ def _enter(definition: Definition, store: Store) -> tuple[Definition, StoredTour
     """Find the tournament in the store, or write it there with its schedule."""
     found = store.find_tournament(definition.name)
     if found is None:
-        stored = definition.what_decides() | {"places": definition.places()}
-        return definition, store.create_tournament(definition.name, stored, schedule(definition))
+        return definition, store.create_tournament(definition, schedule(definition))
     if definition.format == "ladder":
-        definition = _with_earlier_entrants(definition, found)
-    decides = definition.what_decides()
-    differing = _differences(found.definition, decides)
+        definition = _with_earlier_entrants(definition, found.definition)
+    differing = _differences(found.definition.identity(), definition.identity())
     if differing:
         raise DefinitionError(
             f"tournament {definition.name!r} is in the store with {found.recorded} matches recorded, and differs in"
             f" {', '.join(differing)}; give this one another name (--name NAME)"
         )
-    if len(definition.entrants) > len(found.entrants):
-        store.change_definition(found, decides | {"places": definition.places()})
+    if len(definition.entrants) > len(found.definition.entrants):
+        store.change_definition(found, definition)
         found = store.tournament(definition.name)
     return definition, found
 
 
-def _with_earlier_entrants(definition: Definition, stored: StoredTournament) -> Definition:
+def _with_earlier_entrants(definition: Definition, earlier: Definition) -> Definition:
     """Return a ladder with everybody who ever entered, in order of entry; those who left are not paired any more."""
     present = {bot.label: bot for bot in definition.entrants}
-    places = stored.definition.get("places", {})
-    earlier = stored.definition["entrants"]
-    entrants = [present.get(entrant_label(one)) or _absent(one, places) for one in earlier]
+    entrants = [present.get(bot.label, bot) for bot in earlier.entrants]
     known = {bot.label for bot in entrants}
     entrants += [bot for bot in definition.entrants if bot.label not in known]
-    labels = {bot.label for bot in definition.entrants}
-    active = frozenset(number for number, bot in enumerate(entrants) if bot.label in labels)
+    active = frozenset(number for number, bot in enumerate(entrants) if bot.label in present)
     return replace(definition, entrants=tuple(entrants), active=active)
 
 
-def entrant_label(entrant: dict[str, Any]) -> str:
-    """Return the ``name@version`` of an entrant of a stored definition."""
-    return f"{entrant['name']}@{entrant['version']}"
-
-
-def _absent(entrant: dict[str, Any], places: dict[str, Any]) -> Bot:
-    """Return an entrant that has left, as it was."""
-    place = places.get(entrant_label(entrant), {})
-    command = tuple(place.get("command", ("", *entrant["args"])))
-    own_files = tuple(place.get("own_files", ()))
-    return Bot(
-        entrant["name"], entrant["version"], command, place.get("directory", ""), (), entrant["content"], own_files
-    )
-
-
 def _differences(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """Name what differs between two definitions, the entrants by their names."""
-    names = [name for name in wanted if name != "entrants" and stored.get(name) != wanted[name]]
-    before, now = ({entrant_label(entrant): entrant for entrant in values["entrants"]} for values in (stored, wanted))
+    """Name what differs between the identities of two definitions, the entrants by their names."""
+    names = [name for name in wanted if name != "entrants" and stored[name] != wanted[name]]
+    before, now = (
+        {f"{entrant['name']}@{entrant['version']}": entrant for entrant in values["entrants"]}
+        for values in (stored, wanted)
+    )
     may_grow = wanted["format"] == "ladder"
     if list(now)[: len(before)] != list(before) if may_grow else list(before) != list(now):
         names.append("entrants")

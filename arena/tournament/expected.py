@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
+from arena.definition import Definition
 from arena.store.store import Store
-from arena.tournament.definition import Definition
 
 LOOKED_AT = 2000
 """Records of a game that are looked at, the latest tournaments first."""

@@ -14,7 +14,6 @@ from arena.report.tables import printable
 from arena.store.values import StoredTournament
 from arena.tournament.arena_home import ArenaHome
 from arena.tournament.audit import audit
-from arena.tournament.definition import shown_names
 from arena.tournament.rounds import places_of
 from arena.tournament.standings import Standings, crosstable
 from arena.tournament.statistics import check_of, game_statistics
@@ -53,7 +52,7 @@ def tournament_page(home: ArenaHome, tournament: StoredTournament, most_matches:
         sections.append(Section("Plots", pictures=pictures))
     sections += _statistics_sections(home, tournament, table)
     sections.append(_audit_section(home, tournament))
-    names = shown_names(tournament.entrants)
+    names = tournament.definition.shown_names
     records = list(islice(home.store.records(tournament), most_matches))
     page = html_page(
         tournament.name,
@@ -69,11 +68,11 @@ def tournament_page(home: ArenaHome, tournament: StoredTournament, most_matches:
 def _subtitle(tournament: StoredTournament) -> str:
     definition = tournament.definition
     games = ", ".join(
-        f"{choice['game']} ({', '.join(f'{key} {value}' for key, value in choice['options'].items())})"
-        for choice in definition["games"]
+        f"{choice.game} ({', '.join(f'{key} {value}' for key, value in choice.options.items())})"
+        for choice in definition.games
     )
     return (
-        f"{definition['format']} of {len(definition['entrants'])} bots in {games};"
+        f"{definition.format} of {len(definition.entrants)} bots in {games};"
         f" {tournament.recorded} of {tournament.scheduled} matches, begun {tournament.created_at}"
     )
 
@@ -125,7 +124,7 @@ def _statistics_sections(home: ArenaHome, tournament: StoredTournament, table: S
 
 
 def _audit_section(home: ArenaHome, tournament: StoredTournament) -> Section:
-    names = list(shown_names(tournament.entrants).values())
+    names = list(tournament.definition.shown_names.values())
     lines = audit(home.store.schedule(tournament), tournament.games, names)
     text = "How far the worst count is from what would be fair, in matches."
     return Section("Schedule audit", AUDIT_COLUMNS, [asdict(line) for line in lines], text)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from arena.definition import Definition
 from arena.errors import DefinitionError
 from arena.records import ScheduledMatch
 from arena.store.store import Store
 from arena.store.values import RoundMatch, StoredTournament
-from arena.tournament.definition import Definition, shown_names
-from arena.tournament.formats import KINDS, AdaptiveFormat, Field, MatchResult, Meeting, Place
+from arena.tournament.formats import AdaptiveFormat, MatchResult, Meeting, Place, field_of, formats_of, kind_of
 from arena.tournament.schedule import Scheduler
 
 
@@ -28,7 +28,7 @@ class Course:
         self._definition = definition
         self._store = store
         self._tournament = tournament
-        self._format = definition.formats()[0]
+        self._format = formats_of(definition)[0]
         self._taken = 0
         self._scheduler: Scheduler | None = None
 
@@ -72,12 +72,12 @@ class Course:
 
 def is_adaptive(definition: Definition) -> bool:
     """Tell whether rounds depend on results."""
-    return issubclass(KINDS[definition.format], AdaptiveFormat)
+    return issubclass(kind_of(definition), AdaptiveFormat)
 
 
 def expected_matches(definition: Definition) -> int | None:
     """Return how many matches a tournament will have at most whose rounds depend on results; None if nobody can say."""
-    first = definition.formats()[0]
+    first = formats_of(definition)[0]
     return _expected(first, definition) if isinstance(first, AdaptiveFormat) else None
 
 
@@ -109,14 +109,12 @@ def places_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Pla
     Only rounds that are complete count.
     """
     definition = tournament.definition
-    kind = KINDS.get(definition["format"])
-    if kind is None or not issubclass(kind, AdaptiveFormat) or not kind.ranks:
+    kind = kind_of(definition)
+    if not issubclass(kind, AdaptiveFormat) or not kind.ranks:
         return None
-    names = tuple(shown_names(tournament.entrants).values())
-    players = definition["games"][0]["players"]
-    settings = definition.get("settings", {})
+    names = tuple(definition.shown_names.values())
     try:
-        course = kind(Field(names, players, definition["rng_seed"], definition["encounters"], settings))
+        course = kind(field_of(definition))
     except DefinitionError:
         return None
     complete = _complete_rounds(store, tournament)

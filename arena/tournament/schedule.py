@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from arena.definition import Definition, GameChoice
 from arena.games import make_game
 from arena.records import MatchSpec, ScheduledMatch
-from arena.tournament.definition import Definition, GameChoice
-from arena.tournament.formats import AdaptiveFormat, FixedFormat, Pairing, Round
+from arena.tournament.formats import AdaptiveFormat, FixedFormat, Pairing, Round, formats_of
 from arena.tournament.openings import Opening, openings
 from arena.tournament.seats import SeatPlanner, rotations
 from arena.tournament.seeds import seed_of
@@ -25,7 +25,7 @@ def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
     Raises:
         DefinitionError: if there is no opening of that many plies, or the format does not fit.
     """
-    formats = definition.formats()
+    formats = formats_of(definition)
     scheduler = Scheduler(definition)
     first = formats[0]
     if isinstance(first, AdaptiveFormat):

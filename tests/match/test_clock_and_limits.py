@@ -222,7 +222,7 @@ def test_limits_and_clock_come_from_the_tournament_file(tmp_path):
     definition = load_definition(path)
     assert definition.limits == Limits(memory_bytes=512 * 1024 * 1024, processes=7, file_bytes=8192)
     assert (definition.time_control.clock, definition.time_control.off_turn) == ("cpu", "freeze")
-    assert definition.what_decides()["limits"]["processes"] == 7
+    assert definition.identity()["limits"]["processes"] == 7
 
 
 @pytest.mark.parametrize(

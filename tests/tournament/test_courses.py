@@ -186,7 +186,7 @@ def test_a_ladder_reads_its_file_again_while_it_is_running(write_definition, tmp
         played = [bots for _, bots, _, _ in state_of(home)[1]]
         assert any("greedy@1" in bots for bots in played)
         assert not any("greedy@1" in bots for bots in played[:4])
-        assert home.store.tournament("t").definition["games"][0]["options"]["size"] == 5
+        assert home.store.tournament("t").definition.games[0].options["size"] == 5
 
 
 def test_a_new_version_is_a_new_entrant_of_a_ladder(write_definition, tmp_path):

@@ -19,7 +19,7 @@ from arena.match.referee import play_match
 from arena.players.scripted import ScriptedPlayer
 from arena.store.rows import row_of
 from arena.tournament.arena_home import ArenaHome
-from arena.tournament.definition import load_definition
+from arena.tournament.definition import load_definition, renamed
 from arena.tournament.director import run_tournament
 from arena.tournament.executors import LocalExecutor, Played, Void
 from arena.tournament.executors.local import cores_for_workers
@@ -172,7 +172,7 @@ def test_another_definition_of_the_same_name_is_refused_with_what_differs(write_
         bots = (replace(changed.entrants[0], content="other"), changed.entrants[1])
         with pytest.raises(DefinitionError, match=r"differs in the bot 'minimal@1'"):
             run_tournament(replace(changed, entrants=bots), home.store, workers=1)
-        assert run_tournament(changed.renamed("t2"), home.store, workers=1).is_complete
+        assert run_tournament(renamed(changed, "t2"), home.store, workers=1).is_complete
 
 
 def test_a_second_director_is_refused_and_changes_nothing(write_definition, tmp_path):

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.definition import Definition, GameChoice
 from arena.errors import DefinitionError
 from arena.games import make_game
 from arena.records import Bot, Limits, TimeControl
-from arena.tournament.definition import Definition, GameChoice
 from arena.tournament.formats import FORMATS, Field
 from arena.tournament.openings import openings
 from arena.tournament.schedule import schedule, spec_of

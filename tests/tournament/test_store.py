@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.definition import Definition
 from arena.errors import StoreAwayError, StoreError, UnknownNameError
 from arena.records import Fault, MatchRecord, ScheduledMatch, TimeControl
 from arena.store.rows import row_of
@@ -52,9 +53,13 @@ def sqlite_store(tmp_path):
     store.close()
 
 
+def definition(**fields):
+    return Definition("t", (), (), **fields)
+
+
 @pytest.fixture
 def tournament(store):
-    return store.create_tournament("t", {"entrants": []}, (line(match) for match in range(1, 1201)))
+    return store.create_tournament(definition(), (line(match) for match in range(1, 1201)))
 
 
 def test_a_schedule_comes_back_as_it_was_written(store, tournament):
@@ -120,9 +125,9 @@ def test_a_tournament_is_finished_when_it_is_said_to_be(store, tournament):
     assert tournament.finished_at is None
     store.set_finished(tournament, True)
     assert store.tournament("t").finished_at is not None
-    store.change_definition(tournament, {"entrants": [], "x": 1})
+    store.change_definition(tournament, definition(encounters=9))
     assert store.tournament("t").finished_at is None
-    assert store.tournament("t").definition["x"] == 1
+    assert store.tournament("t").definition.encounters == 9
 
 
 def test_the_reasons_of_void_tries_are_kept(store, tournament):
@@ -222,7 +227,7 @@ def test_a_full_disk_is_told_and_nothing_recorded_is_lost(sqlite_store):
     from sqlalchemy import event
 
     store = sqlite_store
-    tournament = store.create_tournament("t", {"entrants": []}, [line(match) for match in range(1, 1201)])
+    tournament = store.create_tournament(definition(), [line(match) for match in range(1, 1201)])
 
     @event.listens_for(store._database._engine, "begin")
     def limit_pages(connection):
@@ -255,7 +260,7 @@ def test_a_read_only_database_is_told(sqlite_store):
     from sqlalchemy import event
 
     store = sqlite_store
-    tournament = store.create_tournament("t", {"entrants": []}, [line(match) for match in range(1, 1201)])
+    tournament = store.create_tournament(definition(), [line(match) for match in range(1, 1201)])
 
     @event.listens_for(store._database._engine, "begin")
     def only_read(connection):
@@ -276,8 +281,11 @@ def test_a_database_of_version_1_is_brought_up_to_date(tmp_path):
         half, whole = store.tournaments()
         assert (half.scheduled, half.recorded, half.finished_at) == (2, 1, None)
         assert whole.finished_at is not None
-        assert half.definition["settings"] == {}
-        assert list(half.definition["places"]) == ["minimal@1", "greedy@2"]
+        assert half.definition.settings == {}
+        assert [(bot.label, bot.command) for bot in half.definition.entrants] == [
+            ("minimal@1", ("x",)),
+            ("greedy@2", ("y",)),
+        ]
         assert [(found.match, found.round) for found in store.unplayed(half)] == [(2, 1)]
         (found,) = store.encounters(half)
         assert found.matches[0].bots == ("minimal@1", "greedy@2")
@@ -311,7 +319,7 @@ def test_when_a_migration_fails_the_database_is_as_it_was(tmp_path, monkeypatch)
 def test_a_server_that_comes_back_is_waited_for_and_nothing_is_lost_or_doubled(postgres):
     store = Store(postgres.new_database())
     try:
-        tournament = store.create_tournament("t", {"entrants": []}, [line(match) for match in range(1, 11)])
+        tournament = store.create_tournament(definition(), [line(match) for match in range(1, 11)])
         with store.lock("t"):
             store.be_patient(60)
             store.record(tournament, [record(1)])
@@ -357,7 +365,7 @@ def test_what_was_committed_before_the_line_broke_is_not_written_twice(postgres_
     """The worst moment: the server has committed, and the answer is lost."""
     store = Store(postgres_url)
     try:
-        tournament = store.create_tournament("t", {"entrants": []}, [line(match) for match in range(1, 11)])
+        tournament = store.create_tournament(definition(), [line(match) for match in range(1, 11)])
         store.be_patient(60)
         store._database._sleep = lambda seconds: None
         transact, losses = store._database._transact, []

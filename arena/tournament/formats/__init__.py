@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from arena.tournament.formats.comparison import Comparison
 from arena.tournament.formats.format import (
     AdaptiveFormat,
@@ -17,22 +15,7 @@ from arena.tournament.formats.format import (
     Round,
     points_of,
 )
-from arena.tournament.formats.gauntlet import Gauntlet
-from arena.tournament.formats.knockout import Knockout
-from arena.tournament.formats.ladder import Ladder
-from arena.tournament.formats.round_robin import RoundRobin
-from arena.tournament.formats.swiss import Swiss
-
-FORMATS: Mapping[str, type[Format]] = {
-    "round-robin": RoundRobin,
-    "gauntlet": Gauntlet,
-    "swiss": Swiss,
-    "knockout": Knockout,
-    "ladder": Ladder,
-}
-
-KINDS: Mapping[str, type[Format]] = {**FORMATS, "comparison": Comparison}
-"""The formats of tournament files, and that of ``arena compare``."""
+from arena.tournament.formats.table import FORMATS, KINDS, field_of, formats_of, kind_of
 
 __all__ = [
     "FORMATS",
@@ -47,5 +30,8 @@ __all__ = [
     "Pairing",
     "Place",
     "Round",
+    "field_of",
+    "formats_of",
+    "kind_of",
     "points_of",
 ]

@@ -1,0 +1,185 @@
+"""A tournament's definition: what is played, by whom and by which rules. Plain values, and the form they are stored in.
+
+The stored form is a promise: a definition that an earlier version has stored is read by every later one. Whoever adds a
+field to ``Definition``, ``Bot``, ``Limits`` or ``TimeControl`` gives it a default that means what was done before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from arena.records import Bot, Limits, TimeControl
+from arena.stored import from_stored, list_of, mapping_of
+
+STOPS = ("matches", "margin_95", "hours")
+"""Settings that only say when to stop: they may differ from run to run."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameChoice:
+    """A game of a tournament, with all its options."""
+
+    game: str
+    options: dict[str, Any]
+    players: int
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A checked tournament definition.
+
+    Attributes:
+        name: of the tournament.
+        games: the games, each with its options.
+        entrants: the bots, in the file's order.
+        format: the name of the format.
+        encounters: for each pairing.
+        opening_plies: random actions before the bots take over.
+        time_control: the time rules.
+        limits: what a bot may use.
+        rng_seed: everything random follows from it.
+        isolation: the level asked for.
+        fresh_bots: launch every bot anew for every match.
+        workers: matches at a time; None for one for each core.
+        settings: of the format.
+        active: the numbers of the entrants that may be paired; None for all.
+    """
+
+    name: str
+    games: tuple[GameChoice, ...]
+    entrants: tuple[Bot, ...]
+    format: str = "round-robin"
+    encounters: int = 1
+    opening_plies: int = 2
+    time_control: TimeControl = field(default_factory=TimeControl)
+    limits: Limits = field(default_factory=Limits)
+    rng_seed: int = 0
+    isolation: str = "auto"
+    fresh_bots: bool = False
+    workers: int | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    active: frozenset[int] | None = None
+
+    @property
+    def shown_names(self) -> dict[str, str]:
+        """What tables call each entrant, by ``name@version``: its name, if no other version takes part."""
+        names = Counter(bot.name for bot in self.entrants)
+        return {bot.label: bot.name if names[bot.name] == 1 else bot.label for bot in self.entrants}
+
+    def identity(self) -> dict[str, Any]:
+        """Return everything that results depend on, as JSON types: two definitions that agree are one tournament.
+
+        Where the bots are on disk is no part of it, and neither is when a ladder stops.
+        """
+        return _plain(self._deciding() | {"entrants": [_bot_identity(bot) for bot in self.entrants]})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is stored of it, as JSON types: all but its name, which is the key, and what is set for a run."""
+        entrants = {"entrants": [_entrant(bot) for bot in self.entrants]}
+        locations = {"places": {bot.label: _location(bot) for bot in self.entrants}}
+        return _plain(self._deciding() | entrants | locations)
+
+    def _deciding(self) -> dict[str, Any]:
+        """Return what results depend on, but for the entrants."""
+        values = asdict(replace(self, entrants=()))
+        for name in ("name", "workers", "active"):
+            del values[name]
+        values["settings"] = {key: value for key, value in self.settings.items() if key not in STOPS}
+        return values
+
+    @classmethod
+    def from_json(cls, name: str, stored: object) -> Definition:
+        """Return a stored definition; what an earlier version did not store has its default.
+
+        Args:
+            name: of the tournament.
+            stored: from ``to_json`` of this version or an earlier one.
+
+        Raises:
+            StoreError: if it has a field that this version does not know, or is malformed.
+        """
+        where = f"tournament {name!r}: its stored definition"
+        values = {"name": name, **mapping_of(stored, where)}
+        locations = mapping_of(values.pop("places", {}), f"{where}: places")
+        definition = from_stored(cls, values, where)
+        games = list_of(definition.games, f"{where}: games")
+        entrants = list_of(definition.entrants, f"{where}: entrants")
+        return replace(
+            definition,
+            games=tuple(from_stored(GameChoice, choice, f"{where}: games") for choice in games),
+            entrants=tuple(_bot(entrant, locations, f"{where}: entrants") for entrant in entrants),
+            time_control=from_stored(TimeControl, values.get("time_control", {}), f"{where}: time_control"),
+            limits=from_stored(Limits, values.get("limits", {}), f"{where}: limits"),
+        )
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values as they come back from JSON: with lists in place of tuples."""
+    plain: dict[str, Any] = json.loads(json.dumps(values))
+    return plain
+
+
+@dataclass(frozen=True, slots=True)
+class _Entrant:
+    """What is stored of an entrant. Where it is on disk is stored beside it, by its label."""
+
+    name: str
+    version: str
+    content: str = ""
+    build: Sequence[str] = ()
+    outside_game: Sequence[str] | None = None
+    args: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Location:
+    """Where an entrant is on disk, and how it is launched there; empty where an early version did not store it."""
+
+    command: Sequence[str] = ()
+    directory: str = ""
+    own_files: Sequence[str] = ()
+    build: Sequence[str] = ()
+
+
+def _entrant(bot: Bot) -> dict[str, Any]:
+    return asdict(_Entrant(bot.name, bot.version, bot.content, bot.build, bot.outside_game, bot.command[1:]))
+
+
+def _location(bot: Bot) -> dict[str, Any]:
+    return asdict(_Location(bot.command, bot.directory, bot.own_files, bot.build))
+
+
+def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
+    """Return an entrant from what is stored of it and of its location."""
+    entrant = from_stored(_Entrant, stored, where)
+    label = f"{entrant.name}@{entrant.version}"
+    location = from_stored(_Location, locations.get(label, {}), f"{where}: {label!r}")
+    game = entrant.outside_game
+    return Bot(
+        entrant.name,
+        entrant.version,
+        tuple(location.command) or ("", *entrant.args),
+        location.directory,
+        content=entrant.content,
+        own_files=tuple(location.own_files),
+        build=tuple(entrant.build),
+        outside_game=(game[0], game[1]) if game is not None else None,
+    )
+
+
+def _bot_identity(bot: Bot) -> dict[str, Any]:
+    """Return what makes a bot the same wherever it is: a file of its own among its arguments goes by its name."""
+    own = {path: os.path.relpath(path, bot.directory) for path in bot.own_files}
+    return {
+        "name": bot.name,
+        "version": bot.version,
+        "content": bot.content,
+        "args": [own.get(arg, arg) for arg in bot.command[1:]],
+        "build": bot.build,
+        "outside_game": bot.outside_game and bot.outside_game[0],
+    }
