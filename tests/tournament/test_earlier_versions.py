@@ -1,0 +1,79 @@
+"""Homes that earlier versions of the arena have made: every tournament in them is taken up, shown and verified.
+
+``tests/data/stored/make_home.py`` made them, each with the version in its name; they are never made again.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from arena import ArenaHome, load_definition, run_tournament
+from arena.tournament.verification import verify
+
+STORED = Path(__file__).parents[1] / "data" / "stored"
+HOMES = sorted(path.name for path in (STORED / "homes").iterdir())
+TOURNAMENTS = ("round robin", "swiss", "ladder", "faults")
+
+
+@pytest.fixture(params=HOMES)
+def home(request, tmp_path):
+    directory = tmp_path / "home"
+    shutil.copytree(STORED / "homes" / request.param, directory)
+    with ArenaHome(directory, must_exist=True) as home:
+        yield home
+
+
+def definition_of(home, name, **changes):
+    """Return a definition from its file, with pieces of text replaced."""
+    text = (STORED / f"{name.replace(' ', '_')}.toml").read_text()
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    path = home.directory / "changed.toml"
+    path.write_text(text.replace('"bots/', f'"{STORED}/bots/'))
+    return load_definition(path, home.find_bot)
+
+
+def records_of(home, name):
+    return [json.dumps(record, sort_keys=True) for record in home.store.records(home.store.tournament(name))]
+
+
+@pytest.mark.parametrize("name", TOURNAMENTS)
+def test_a_stored_tournament_is_played_to_its_end_and_verified(home, name):
+    earlier = records_of(home, name)
+    assert earlier
+    progress = run_tournament(definition_of(home, name), home.store, workers=2)
+    assert progress.is_complete
+    records = records_of(home, name)
+    assert set(earlier) <= set(records)
+    assert len(records) == home.store.tournament(name).scheduled
+    assert verify(home, home.store.tournament(name)) == (len(records), [])
+    assert len(home.standings(name).lines) == len(definition_of(home, name).entrants)
+
+
+def test_the_half_played_ones_are_half_played(home):
+    for name in ("round robin", "swiss"):
+        tournament = home.store.tournament(name)
+        assert 0 < tournament.recorded < tournament.scheduled
+
+
+def test_a_stored_ladder_goes_on_when_its_file_says_so(home):
+    progress = run_tournament(definition_of(home, "ladder", **{"matches = 16": "matches = 24"}), home.store, workers=2)
+    assert progress.is_complete
+    assert progress.recorded >= 24
+    assert verify(home, home.store.tournament("ladder"))[1] == []
+
+
+def test_a_stored_tournament_is_shown_before_it_is_taken_up(home):
+    for name in TOURNAMENTS:
+        tournament = home.store.tournament(name)
+        assert verify(home, tournament) == (tournament.recorded, [])
+        assert sum(line.matches for line in home.standings(name).lines) > 0
+    faults = home.store.fault_counts(home.store.tournament("faults"))
+    assert faults == {"illegal@1": {"illegal": 9}, "crasher@1": {"exit": 9}}  # each sits in three of the four trios
+
+
+def test_a_bot_submitted_to_an_earlier_version_is_found_and_plays(home):
+    assert home.find_bot("submitted").label == "submitted@2"
+    assert [bot.label for bot in home.store.submitted_bots()] == ["submitted@2"]
