@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from arena.stored import from_stored, list_of
+
 FAULT_KINDS = ("start", "exit", "timeout", "protocol", "illegal", "limit")
 TERMINATIONS = ("normal", "forfeit", "adjudication", "void")
 ISOLATION_LEVELS = ("none", "limits", "landlock", "bubblewrap")
@@ -238,13 +240,31 @@ class MatchRecord:
     versions: dict[str, str] = field(default_factory=dict)
     started_at: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the record as JSON types (``dataclasses.asdict`` would copy every action, at four times the cost)."""
         values = {name: getattr(self, name) for name in self.__slots__}
         values["faults"] = [_fields_of(fault) for fault in self.faults]
         values["seats"] = [_fields_of(seat) for seat in self.seats]
         values["time_control"] = _fields_of(self.time_control)
         return values
+
+    @classmethod
+    def from_json(cls, stored: object) -> MatchRecord:
+        """Return a record from its JSON; what an earlier version did not record has its default.
+
+        Raises:
+            StoreError: if it has a field that this version does not know, or is malformed.
+        """
+        where = f"the record of match {stored.get('match')!r}" if isinstance(stored, dict) else "a record"
+        record = from_stored(cls, stored, where)
+        record.faults = [
+            from_stored(Fault, fault, f"{where}: faults") for fault in list_of(record.faults, f"{where}: faults")
+        ]
+        record.seats = [
+            from_stored(SeatReport, seat, f"{where}: seats") for seat in list_of(record.seats, f"{where}: seats")
+        ]
+        record.time_control = from_stored(TimeControl, record.time_control, f"{where}: time_control")
+        return record
 
 
 def _fields_of(value: Fault | SeatReport | TimeControl) -> dict[str, Any]:

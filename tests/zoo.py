@@ -25,7 +25,7 @@ from arena.isolation.levels import choose_isolation
 from arena.isolation.owner import is_dead
 from arena.isolation.plans import MARK, Isolation
 from arena.match.runner import MatchRunner
-from arena.records import MatchSpec
+from arena.records import MatchRecord, MatchSpec
 from arena.store.rows import row_of
 from arena.store.store import Store
 from arena.tournament.definition import load_definition
@@ -113,7 +113,7 @@ class Outcome:
     off_turn_shares: list[float] = field(default_factory=list)
     leftovers: set[str] = field(default_factory=set)
     seconds: float = 0.0
-    records: list[dict[str, Any]] = field(default_factory=list)
+    records: list[MatchRecord] = field(default_factory=list)
 
     @property
     def got_through(self) -> bool:
@@ -186,23 +186,23 @@ def _write_definition(name: str, level: str, place: Path, targets: dict[str, str
     return path
 
 
-def _outcome(name: str, records: list[dict[str, Any]]) -> Outcome:
+def _outcome(name: str, records: list[MatchRecord]) -> Outcome:
     outcome = Outcome(records=records)
     for record in records:
-        seats = [seat for seat, bot in enumerate(record["bots"]) if bot.split("@")[0] == name]
-        for fault in record["faults"]:
-            told = f"{fault['kind']}: {fault['detail']}"
-            if fault["seat"] in seats:
-                outcome.faults.add(fault["kind"])
+        seats = [seat for seat, bot in enumerate(record.bots) if bot.split("@")[0] == name]
+        for fault in record.faults:
+            told = f"{fault.kind}: {fault.detail}"
+            if fault.seat in seats:
+                outcome.faults.add(fault.kind)
                 outcome.details.append(told)
             else:
                 outcome.honest_faults.append(told)
         if not seats:
             continue
         seat = seats[0]
-        others = sum(other["wall_seconds"] for k, other in enumerate(record["seats"]) if k != seat)
-        outcome.off_turn_shares.append(record["seats"][seat]["off_turn_cpu_seconds"] / max(others, 1e-9))
-        outcome.notes += [str(note) for ply, note in record["notes"] if record["actions"][ply][0] == seat]
+        others = sum(other.wall_seconds for k, other in enumerate(record.seats) if k != seat)
+        outcome.off_turn_shares.append(record.seats[seat].off_turn_cpu_seconds / max(others, 1e-9))
+        outcome.notes += [str(note) for ply, note in record.notes if record.actions[ply][0] == seat]
     return outcome
 
 

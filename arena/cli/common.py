@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +12,7 @@ from arena.errors import UsageError
 from arena.report.tables import FORMATS, Column, Row, printable, render_table
 
 if TYPE_CHECKING:
+    from arena.records import MatchRecord
     from arena.store.values import StoredTournament
     from arena.tournament.arena_home import ArenaHome
     from arena.tournament.formats import Place
@@ -120,15 +121,15 @@ def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[An
         ]
 
 
-def show_result(record: Mapping[str, Any]) -> None:
+def show_result(record: MatchRecord) -> None:
     """Print how a match ended: the places, each fault on a line of its own, and the stderr of bots with a fault."""
-    bots, faults = record["bots"], record["faults"]
-    click.echo(f"{_result_line(bots, record['scores'], record['ranks'])} ({record['termination']})")
+    bots, faults = record.bots, record.faults
+    click.echo(f"{_result_line(bots, record.scores, record.ranks)} ({record.termination})")
     for fault in faults:
-        who = f"{bots[fault['seat']]} (seat {fault['seat']}) forfeits at ply {fault['ply']}"
-        click.echo(printable(f"{who}: {fault['kind']}: {fault['detail']}"))
-    for seat in sorted({fault["seat"] for fault in faults}):
-        show_stderr(bots[seat], record["seats"][seat]["stderr"])
+        who = f"{bots[fault.seat]} (seat {fault.seat}) forfeits at ply {fault.ply}"
+        click.echo(printable(f"{who}: {fault.kind}: {fault.detail}"))
+    for seat in sorted({fault.seat for fault in faults}):
+        show_stderr(bots[seat], record.seats[seat].stderr)
 
 
 def show_stderr(bot: str, text: str) -> None:

@@ -18,5 +18,5 @@ def command(tournament: str | None, home: str | None) -> None:
 
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = arena_home.store.tournament(tournament) if tournament is not None else None
-        for record in arena_home.store.records(stored):
-            click.echo(json.dumps(record))
+        for _, text in arena_home.store.record_texts(stored):
+            click.echo(json.dumps(json.loads(text)))

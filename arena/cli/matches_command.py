@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.cli.common import chosen_format, format_options, home_option, named_or_latest, print_table
 from arena.report.tables import Column
+
+if TYPE_CHECKING:
+    from arena.records import MatchRecord
 
 COLUMNS = [
     Column("match", "match"),
@@ -61,14 +64,14 @@ def command(
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
-        names = [bot.name for bot in stored.definition.entrants]
+        names = [entrant.name for entrant in stored.definition.entrants]
         if bot is not None and bot.partition("@")[0] not in names:
             raise UnknownNameError("bot", bot, names)
         chosen = (
             record
             for record in arena_home.store.records(stored)
-            if (bot is None or any(bot in (label, label.partition("@")[0]) for label in record["bots"]))
-            and (record["faults"] or not only_faults)
+            if (bot is None or any(bot in (label, label.partition("@")[0]) for label in record.bots))
+            and (record.faults or not only_faults)
         )
         if times:
             rows = [{column.key: getattr(line, column.key) for column in TIMES_COLUMNS} for line in bot_times(chosen)]
@@ -83,12 +86,17 @@ def command(
         click.echo(f"\nTo step through one: arena replay {stored.name}/MATCH")
 
 
-def _row(record: dict[str, Any], table_format: str) -> dict[str, Any]:
-    row = {column.key: record.get(column.key) for column in COLUMNS}
-    row["plies"] = len(record["actions"])
-    if table_format != "json":
-        row["bots"] = " ".join(record["bots"])
-        row["scores"] = " ".join(f"{score:.6g}" for score in record["scores"])
-        row["ranks"] = " ".join(str(rank) for rank in record["ranks"])
-        row["faults"] = ", ".join(f"{record['bots'][fault['seat']]}: {fault['kind']}" for fault in record["faults"])
-    return row
+def _row(record: MatchRecord, table_format: str) -> dict[str, Any]:
+    if table_format == "json":
+        return {**{column.key: record.to_json().get(column.key) for column in COLUMNS}, "plies": len(record.actions)}
+    return {
+        "match": record.match,
+        "game": record.game,
+        "bots": " ".join(record.bots),
+        "opening": record.opening,
+        "scores": " ".join(f"{score:.6g}" for score in record.scores),
+        "ranks": " ".join(str(rank) for rank in record.ranks),
+        "plies": len(record.actions),
+        "termination": record.termination,
+        "faults": ", ".join(f"{record.bots[fault.seat]}: {fault.kind}" for fault in record.faults),
+    }

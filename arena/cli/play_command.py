@@ -75,9 +75,9 @@ def command(
         observer = None if quiet or as_json else _Drawer([bot.label for bot in loaded])
         record = play_match(game, loaded, observer=observer, **settings)
     if as_json:
-        click.echo(json.dumps(record.as_dict()))
+        click.echo(json.dumps(record.to_json()))
     else:
-        show_result(record.as_dict())
+        show_result(record)
     return FAILED if record.faults else OK
 
 

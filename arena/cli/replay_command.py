@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.cli.boards import USUAL_WIDTH, beside, board, note_text, room_beside, terminal_width
 from arena.cli.common import home_option, match_of, show_result
 from arena.report.tables import printable
+
+if TYPE_CHECKING:
+    from arena.records import MatchRecord
 
 HELP = "Enter: next  b: back  5 Enter: to ply 5  g, G: start, end  p: play  q: leave"
 PLAY_SECONDS = 0.7
@@ -42,42 +45,43 @@ def command(match: str, home: str | None) -> None:
     show_result(record)
 
 
-def _title(record: dict[str, Any], ply: int) -> str:
-    return f"{record['tournament']}/{record['match']}  {record['game']}  ply {ply} of {len(record['actions'])}"
+def _title(record: MatchRecord, ply: int) -> str:
+    return f"{record.tournament}/{record.match}  {record.game}  ply {ply} of {len(record.actions)}"
 
 
-def _plain_page(record: dict[str, Any], ply: int, game: Any, state: Any) -> list[str]:
+def _plain_page(record: MatchRecord, ply: int, game: Any, state: Any) -> list[str]:
     """Return a position with the action that led to it."""
     action = [_action_line(record, ply - 1, game)] if ply else []
-    last = record["actions"][ply - 1][1] if ply else None
+    last = record.actions[ply - 1][1] if ply else None
     return [_title(record, ply), *action, "", *board(game, state, USUAL_WIDTH, last), "", _scores(record, game, state)]
 
 
-def _scores(record: dict[str, Any], game: Any, state: Any) -> str:
-    scores = zip(record["bots"], game.scores(state), strict=True)
+def _scores(record: MatchRecord, game: Any, state: Any) -> str:
+    scores = zip(record.bots, game.scores(state), strict=True)
     return "scores: " + "  ".join(f"{printable(bot)} {score:g}" for bot, score in scores)
 
 
-def _note(record: dict[str, Any], index: int) -> str:
-    return "; ".join(note_text(note) for ply, note in record["notes"] if ply == index)
+def _note(record: MatchRecord, index: int) -> str:
+    return "; ".join(note_text(note) for ply, note in record.notes if ply == index)
 
 
-def _action_line(record: dict[str, Any], index: int, game: Any) -> str:
-    seat, action = record["actions"][index]
-    bot = printable(record["bots"][seat])
+def _action_line(record: MatchRecord, index: int, game: Any) -> str:
+    seat, action = record.actions[index]
+    bot = printable(record.bots[seat])
     if action is None:
         return f"{bot} (seat {seat}) is taken out of the match"
     text = f"{bot} (seat {seat}) plays {printable(game.format_action(action))}"
-    if index < record["opening_plies"]:
-        return f"{text} (opening {record['opening']})"
-    text += f" in {1000 * record['wall_seconds'][index]:.2f} ms"
+    if index < record.opening_plies:
+        return f"{text} (opening {record.opening})"
+    seconds = record.wall_seconds[index]
+    text += f" in {1000 * seconds:.2f} ms" if seconds is not None else ""
     note = _note(record, index)
     return f"{text}; note: {note}" if note else text
 
 
-def _page(record: dict[str, Any], ply: int, game: Any, state: Any, width: int) -> list[str]:
+def _page(record: MatchRecord, ply: int, game: Any, state: Any, width: int) -> list[str]:
     """Return a position with its neighbouring actions and the note of the last one beside it."""
-    last = record["actions"][ply - 1][1] if ply else None
+    last = record.actions[ply - 1][1] if ply else None
     lines = board(game, state, width, last)
     count = max(6, len(lines) - 4) if room_beside(lines, width) else 5
     notes = _course(record, ply, game, count)
@@ -87,17 +91,17 @@ def _page(record: dict[str, Any], ply: int, game: Any, state: Any, width: int) -
     return [_title(record, ply), "", *beside(lines, notes, width), "", _scores(record, game, state)]
 
 
-def _course(record: dict[str, Any], ply: int, game: Any, count: int) -> list[str]:
+def _course(record: MatchRecord, ply: int, game: Any, count: int) -> list[str]:
     """Return the actions around a ply, a line each, with the last one played marked."""
-    first = max(0, min(ply - 1 - count // 2, len(record["actions"]) - count))
+    first = max(0, min(ply - 1 - count // 2, len(record.actions) - count))
     lines = []
-    for index in range(first, min(first + count, len(record["actions"]))):
-        seat, action = record["actions"][index]
+    for index in range(first, min(first + count, len(record.actions))):
+        seat, action = record.actions[index]
         mark = ">" if index == ply - 1 else " "
         played = "is out" if action is None else printable(game.format_action(action))
-        seconds = record["wall_seconds"][index]
-        time = "opening" if index < record["opening_plies"] else f"{seconds:.3f} s" if seconds is not None else ""
-        lines.append(f"{mark}{index + 1:3d}. {played:<5s} {time:>8s}  {printable(record['bots'][seat])}")
+        seconds = record.wall_seconds[index]
+        time = "opening" if index < record.opening_plies else f"{seconds:.3f} s" if seconds is not None else ""
+        lines.append(f"{mark}{index + 1:3d}. {played:<5s} {time:>8s}  {printable(record.bots[seat])}")
     return lines
 
 
@@ -147,7 +151,7 @@ class _Place:
         self.ply = min(max(0, ply), self.last)
 
 
-def _step_through(record: dict[str, Any], positions: list[Any]) -> None:
+def _step_through(record: MatchRecord, positions: list[Any]) -> None:
     from arena.cli.keys import Keys
 
     place = _Place(len(positions) - 1)

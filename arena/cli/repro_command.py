@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,7 +16,7 @@ from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.match.repro import Reproduction
-    from arena.records import Bot
+    from arena.records import Bot, MatchRecord
     from arena.tournament.arena_home import ArenaHome
 
 
@@ -45,7 +45,7 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
         stored = arena_home.store.tournament(tournament)
         record = arena_home.store.record_of(stored, number)
         seat, ply = whom_to_repeat(record, ply, seat)
-        bot, limits, changed = arena_home.recorded_bot(stored, record["bots"][seat], place)
+        bot, limits, changed = arena_home.recorded_bot(stored, record.bots[seat], place)
         if changed:
             click.echo(f"arena: the files of {printable(bot.label)} have changed since this match", err=True)
         level = choose_isolation(isolation)
@@ -56,13 +56,13 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
     return OK if found.is_same and not found.differing else FAILED
 
 
-def _show(record: dict[str, Any], found: Reproduction) -> None:
-    label = printable(record["bots"][found.seat])
-    click.echo(f"{label} (seat {found.seat}) in {record['tournament']}/{record['match']}, asked {found.asked} times")
+def _show(record: MatchRecord, found: Reproduction) -> None:
+    label = printable(record.bots[found.seat])
+    click.echo(f"{label} (seat {found.seat}) in {record.tournament}/{record.match}, asked {found.asked} times")
     for ply, before, now in found.differing:
         click.echo(f"ply {ply}: recorded {before}, now {printable(repr(now))}")
     recorded, fault = found.recorded, found.fault
-    was = "no fault" if recorded is None else f"{recorded['kind']} at ply {recorded['ply']}: {recorded['detail']}"
+    was = "no fault" if recorded is None else f"{recorded.kind} at ply {recorded.ply}: {recorded.detail}"
     now = "no fault" if fault is None else f"{fault.kind} at ply {fault.ply}: {fault.detail}"
     click.echo(f"recorded:  {printable(was)}\nnow:       {printable(now)}")
     click.echo("\n".join(exchange_lines(*found.last_exchange)))

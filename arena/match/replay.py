@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from arena.errors import ArenaError, IllegalActionError
 from arena.games import Game, make_game
 from arena.match.outcome import final_ranks
-
-Record = Mapping[str, Any]
-"""A record as ``arena export`` prints it."""
+from arena.records import MatchRecord
 
 
 class ReplayError(ArenaError):
     """A record that the rules do not bear out; the text says where."""
 
 
-def states_of(record: Record) -> Iterator[tuple[Game[Any], Any]]:
+def states_of(record: MatchRecord) -> Iterator[tuple[Game[Any], Any]]:
     """Yield ``(game, state)`` before the first action and after each one.
 
     Raises:
         ReplayError: if an action is illegal or another seat's turn.
     """
-    game = make_game(record["game"], **record["options"])
+    game = make_game(record.game, **record.options)
     state = game.initial_state()
     yield game, state
-    for ply, (seat, action) in enumerate(record["actions"]):
+    for ply, (seat, action) in enumerate(record.actions):
         due = game.seat_to_act(state)
         if due != seat:
             raise ReplayError(f"ply {ply}: seat {seat} acts, but by the rules seat {due} is due")
@@ -37,14 +35,14 @@ def states_of(record: Record) -> Iterator[tuple[Game[Any], Any]]:
         yield game, state
 
 
-def check_record(record: Record) -> None:
+def check_record(record: MatchRecord) -> None:
     """Replay a record and compare its scores, ranks and termination with what the rules say.
 
     Raises:
         ReplayError: naming what differs.
     """
     game, state = list(states_of(record))[-1]
-    forfeited = [fault["seat"] for fault in record["faults"]]
+    forfeited = [fault.seat for fault in record.faults]
     if not forfeited and not game.is_over(state):
         raise ReplayError("the record ends before the match is over, without a forfeit")
     expected = {
@@ -53,5 +51,5 @@ def check_record(record: Record) -> None:
         "termination": "forfeit" if forfeited else "normal",
     }
     for name, value in expected.items():
-        if record[name] != value:
-            raise ReplayError(f"{name} are recorded as {record[name]}, but by the rules they are {value}")
+        if getattr(record, name) != value:
+            raise ReplayError(f"{name} are recorded as {getattr(record, name)}, but by the rules they are {value}")

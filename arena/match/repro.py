@@ -9,13 +9,13 @@ from typing import Any
 from arena.errors import BotError, IllegalActionError, UsageError
 from arena.match.clock import SeatClock
 from arena.match.questions import question
-from arena.match.replay import Record, states_of
+from arena.match.replay import states_of
 from arena.players.player import Request
 from arena.players.process_player import ProcessPlayer
 from arena.protocol import messages
 from arena.protocol.frames import encode_frame
 from arena.protocol.messages import Seating, shortened
-from arena.records import Fault, TimeControl
+from arena.records import Fault, MatchRecord
 from arena.version import __version__
 
 
@@ -37,7 +37,7 @@ class Reproduction:
 
     seat: int
     ply: int
-    recorded: dict[str, Any] | None
+    recorded: Fault | None
     fault: Fault | None = None
     differing: list[tuple[int, Any, Any]] = field(default_factory=list)
     asked: int = 0
@@ -50,10 +50,10 @@ class Reproduction:
         """Whether it committed a fault of the recorded kind at the recorded ply, or none as recorded."""
         if self.fault is None or self.recorded is None:
             return self.fault is None and self.recorded is None
-        return (self.fault.kind, self.fault.ply) == (self.recorded["kind"], self.recorded["ply"])
+        return (self.fault.kind, self.fault.ply) == (self.recorded.kind, self.recorded.ply)
 
 
-def whom_to_repeat(record: Record, ply: int | None, seat: int | None) -> tuple[int, int]:
+def whom_to_repeat(record: MatchRecord, ply: int | None, seat: int | None) -> tuple[int, int]:
     """Return the seat and the ply to go to.
 
     Args:
@@ -64,20 +64,20 @@ def whom_to_repeat(record: Record, ply: int | None, seat: int | None) -> tuple[i
     Raises:
         UsageError: if the match has no such seat or ply.
     """
-    plies, seats = len(record["actions"]), len(record["bots"])
+    plies, seats = len(record.actions), len(record.bots)
     if seat is not None and seat >= seats:
         raise UsageError(f"seat {seat}: this match has seats 0 to {seats - 1}")
-    fault = next((fault for fault in record["faults"] if seat in (None, fault["seat"])), None)
+    fault = next((fault for fault in record.faults if seat in (None, fault.seat)), None)
     if ply is None:
-        ply = fault["ply"] if fault is not None else plies - 1
+        ply = fault.ply if fault is not None else plies - 1
     if not 0 <= ply <= plies:
         raise UsageError(f"ply {ply}: this match has plies 0 to {plies}")
     if seat is None:
-        seat = fault["seat"] if fault is not None else record["actions"][min(ply, plies - 1)][0]
+        seat = fault.seat if fault is not None else record.actions[min(ply, plies - 1)][0]
     return seat, ply
 
 
-def repeat(record: Record, player: ProcessPlayer, seat: int, ply: int) -> Reproduction:
+def repeat(record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> Reproduction:
     """Launch a bot and lead it through its part of a match, up to a ply.
 
     It is told the recorded actions, whatever it answers now.
@@ -85,7 +85,7 @@ def repeat(record: Record, player: ProcessPlayer, seat: int, ply: int) -> Reprod
     Raises:
         VoidMatchError: if the arena itself failed.
     """
-    recorded = next((fault for fault in record["faults"] if fault["seat"] == seat and fault["ply"] <= ply), None)
+    recorded = next((fault for fault in record.faults if fault.seat == seat and fault.ply <= ply), None)
     found = Reproduction(seat, ply, recorded)
     at = 0
     try:
@@ -95,8 +95,8 @@ def repeat(record: Record, player: ProcessPlayer, seat: int, ply: int) -> Reprod
             answer = player.ask(request)
             game, state = state_and_game
             game.apply(state, answer.action)
-            done = record["actions"][at][1] if at < len(record["actions"]) else None
-            if at < len(record["actions"]) and _plain(answer.action) != _plain(done):
+            done = record.actions[at][1] if at < len(record.actions) else None
+            if at < len(record.actions) and _plain(answer.action) != _plain(done):
                 found.differing.append((at, done, answer.action))
     except BotError as error:
         found.fault = Fault(seat, error.kind, at, error.detail)
@@ -116,35 +116,34 @@ def _plain(action: Any) -> Any:
     return [_plain(part) for part in action] if isinstance(action, list | tuple) else action
 
 
-def _seating(record: Record, seat: int) -> Seating:
-    time_control = TimeControl(**record["time_control"])
-    players = len(record["bots"])
-    return Seating(record["match"], record["game"], record["options"], players, seat, record["rng_seed"], time_control)
+def _seating(record: MatchRecord, seat: int) -> Seating:
+    players = len(record.bots)
+    return Seating(record.match, record.game, record.options, players, seat, record.rng_seed, record.time_control)
 
 
 def _questions(
-    record: Record, player: ProcessPlayer, seat: int, last_ply: int
+    record: MatchRecord, player: ProcessPlayer, seat: int, last_ply: int
 ) -> Iterator[tuple[int, Request, tuple[Any, Any]]]:
     """Yield the ply, the question, and the game with the state, of every turn of a seat."""
-    time_control = TimeControl(**record["time_control"])
+    time_control = record.time_control
     clock = SeatClock(time_control)
     heard = 0
     for ply, (game, state) in enumerate(states_of(record)):
         if ply > last_ply:
             return
-        if ply < record["opening_plies"] or game.seat_to_act(state) != seat:
+        if ply < record.opening_plies or game.seat_to_act(state) != seat:
             continue
-        since = record["actions"][heard:ply]
+        since = record.actions[heard:ply]
         request = question(game, state, player.wants, clock, ply, since, time_control.margin_seconds)
         heard = ply
         yield ply, request, (game, state)
-        used = record["cpu_seconds" if time_control.clock == "cpu" else "wall_seconds"]
+        used = record.cpu_seconds if time_control.clock == "cpu" else record.wall_seconds
         clock.charge((used[ply] if ply < len(used) else None) or 0.0)
 
 
-def _frames(record: Record, player: ProcessPlayer, seat: int, ply: int) -> list[bytes]:
+def _frames(record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> list[bytes]:
     """Return everything the bot is sent, so that it can be run without the arena."""
     frames = [messages.hello(__version__), messages.match(_seating(record, seat))]
     for _, request, _ in _questions(record, player, seat, ply):
-        frames.append(player.question(request, record["match"]))
+        frames.append(player.question(request, record.match))
     return [encode_frame(message) for message in frames]

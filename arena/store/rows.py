@@ -34,7 +34,7 @@ class RecordRow(NamedTuple):
 
 def row_of(record: MatchRecord) -> RecordRow:
     """Return a record in the form it is stored."""
-    values = record.as_dict()
+    values = record.to_json()
     game = [record.game, record.options]
     return RecordRow(
         record.match,

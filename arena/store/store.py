@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Select, and_, func, inspect, select
 
 from arena.definition import Definition
 from arena.errors import StoreError, UnknownNameError
-from arena.records import ScheduledMatch
+from arena.records import MatchRecord, ScheduledMatch
 from arena.store.connection import Database
 from arena.store.lock import DirectorLock, FileLock, ServerLock
 from arena.store.rows import RecordRow, as_json
@@ -26,6 +26,18 @@ from arena.store.values import EncounterCount, MatchOutcome, RoundMatch, StoredB
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def record_from(match: int, text: str) -> MatchRecord:
+    """Return a record from its stored text.
+
+    Raises:
+        StoreError: if a newer arena has stored it, or it is malformed.
+    """
+    try:
+        return MatchRecord.from_json(json.loads(text))
+    except ValueError as error:
+        raise StoreError(f"the record of match {match} is not JSON: {error}") from error
 
 
 class Store:
@@ -311,8 +323,19 @@ class Store:
         )
         return [StoredFault(*row) for row in self._rows(query)]
 
-    def records(self, tournament: StoredTournament | None = None, game: str | None = None) -> Iterator[dict[str, Any]]:
-        """Yield whole records by tournament and match, reading them piece by piece."""
+    def records(self, tournament: StoredTournament | None = None, game: str | None = None) -> Iterator[MatchRecord]:
+        """Yield whole records by tournament and match, reading them piece by piece.
+
+        Raises:
+            StoreError: if a newer arena has stored one, or it is malformed.
+        """
+        for match, text in self.record_texts(tournament, game):
+            yield record_from(match, text)
+
+    def record_texts(
+        self, tournament: StoredTournament | None = None, game: str | None = None
+    ) -> Iterator[tuple[int, str]]:
+        """Yield the number of each match and its record as it is stored, by tournament and match, piece by piece."""
         last = (0, 0)
         key = (records.c.tournament_id, records.c.match)
         while True:
@@ -323,13 +346,13 @@ class Store:
                 return
             for number, match, text in rows:
                 last = (number, match)
-                yield json.loads(text)
+                yield match, text
 
-    def record_of(self, tournament: StoredTournament, match: int) -> dict[str, Any]:
+    def record_of(self, tournament: StoredTournament, match: int) -> MatchRecord:
         """Return the record of one match.
 
         Raises:
-            StoreError: if there is none.
+            StoreError: if there is none, a newer arena has stored it, or it is malformed.
         """
         query = select(records.c.record).where(records.c.tournament_id == tournament.number, records.c.match == match)
         text = next((text for (text,) in self._rows(query)), None)
@@ -338,8 +361,7 @@ class Store:
                 f"match {match} of tournament {tournament.name!r} has no record;"
                 f" it has matches 1 to {tournament.scheduled}, {tournament.recorded} of them recorded"
             )
-        found: dict[str, Any] = json.loads(text)
-        return found
+        return record_from(match, text)
 
     # submitted bots
 

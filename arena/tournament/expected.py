@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import islice
-from typing import Any
 
 from arena.definition import Definition
+from arena.records import MatchRecord
 from arena.store.store import Store
 
 LOOKED_AT = 2000
@@ -27,18 +27,18 @@ def seconds_a_match(store: Store, definition: Definition) -> list[float | None]:
         seconds = [
             _seconds_of(record)
             for record in islice(_latest(store, choice.game), LOOKED_AT)
-            if record["options"] == choice.options and labels.issuperset(record["bots"])
+            if record.options == choice.options and labels.issuperset(record.bots)
         ]
         found.append(sum(seconds) / len(seconds) if seconds else None)
     return found
 
 
-def _latest(store: Store, game: str) -> Iterable[dict[str, Any]]:
+def _latest(store: Store, game: str) -> Iterable[MatchRecord]:
     for tournament in reversed(store.tournaments()):
         if game in tournament.games and tournament.recorded:
             yield from islice(store.records(tournament, game), LOOKED_AT // 4)
 
 
-def _seconds_of(record: Mapping[str, Any]) -> float:
-    seconds: list[float] = [one for one in record["wall_seconds"] if one is not None]
+def _seconds_of(record: MatchRecord) -> float:
+    seconds: list[float] = [one for one in record.wall_seconds if one is not None]
     return LEAST_SECONDS + sum(seconds)

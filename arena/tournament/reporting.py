@@ -9,6 +9,7 @@ from typing import Any
 
 from arena.errors import UsageError
 from arena.match.replay import states_of
+from arena.records import MatchRecord
 from arena.report.html_page import Section, frames_of, html_page
 from arena.report.tables import printable
 from arena.store.values import StoredTournament
@@ -130,30 +131,28 @@ def _audit_section(home: ArenaHome, tournament: StoredTournament) -> Section:
     return Section("Schedule audit", AUDIT_COLUMNS, [asdict(line) for line in lines], text)
 
 
-def _index_line(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    bots = [printable(names.get(bot, bot)) for bot in record["bots"]]
-    order = sorted(range(len(bots)), key=lambda seat: record["ranks"][seat])
-    faults = ", ".join(f"{bots[fault['seat']]}: {fault['kind']}" for fault in record["faults"])
+def _index_line(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
+    bots = [printable(names.get(bot, bot)) for bot in record.bots]
+    order = sorted(range(len(bots)), key=lambda seat: record.ranks[seat])
+    faults = ", ".join(f"{bots[fault.seat]}: {fault.kind}" for fault in record.faults)
     return {
-        "match": record["match"],
-        "game": record["game"],
+        "match": record.match,
+        "game": record.game,
         "bots": ", ".join(bots),
-        "result": ", ".join(f"{record['ranks'][s]}. {bots[s]} {record['scores'][s]:g}" for s in order),
-        "how": faults or record["termination"],
+        "result": ", ".join(f"{record.ranks[s]}. {bots[s]} {record.scores[s]:g}" for s in order),
+        "how": faults or record.termination,
     }
 
 
-def match_frames(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def match_frames(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
     """Return a match as the page's viewer takes it: its shapes, and for each ply which come and which go."""
     states = list(states_of(record))
     drawings = [game.drawing(state) for game, state in states]
     game = states[0][0]
     shapes, frames = frames_of([drawing.shapes for drawing in drawings])
-    notes = dict(record["notes"])
-    bots = [printable(names.get(bot, bot)) for bot in record["bots"]]
-    faults = [
-        f"{bots[fault['seat']]}: {fault['kind']} at ply {fault['ply']}: {fault['detail']}" for fault in record["faults"]
-    ]
+    notes = dict(record.notes)
+    bots = [printable(names.get(bot, bot)) for bot in record.bots]
+    faults = [f"{bots[fault.seat]}: {fault.kind} at ply {fault.ply}: {fault.detail}" for fault in record.faults]
     return {
         "bots": bots,
         "width": max(drawing.width for drawing in drawings),
@@ -163,10 +162,10 @@ def match_frames(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[st
         "frames": frames,
         "notes": [list(map(printable, drawing.notes)) for drawing in drawings],
         "scores": [[f"{score:.6g}" for score in game.scores(state)] for game, state in states],
-        "actions": [[seat, _action_text(game, action)] for seat, action in record["actions"]],
-        "marks": [_square(action) for _, action in record["actions"]],
-        "said": [_said(record, notes, ply) for ply in range(len(record["actions"]))],
-        "end": printable("; ".join([f"ended: {record['termination']}", *faults])),
+        "actions": [[seat, _action_text(game, action)] for seat, action in record.actions],
+        "marks": [_square(action) for _, action in record.actions],
+        "said": [_said(record, notes, ply) for ply in range(len(record.actions))],
+        "end": printable("; ".join([f"ended: {record.termination}", *faults])),
     }
 
 
@@ -184,9 +183,9 @@ def _square(action: Any) -> list[int] | None:
     return list(action) if is_square else None
 
 
-def _said(record: Mapping[str, Any], notes: Mapping[int, Any], ply: int) -> str:
-    seconds = record["wall_seconds"][ply]
+def _said(record: MatchRecord, notes: Mapping[int, Any], ply: int) -> str:
+    seconds = record.wall_seconds[ply]
     if seconds is None:
-        return f"opening {record['opening']}" if ply < record["opening_plies"] else ""
+        return f"opening {record.opening}" if ply < record.opening_plies else ""
     said = f"{1000 * seconds:.2f} ms"
     return said + (f"; {printable(str(notes[ply]))}" if ply in notes else "")

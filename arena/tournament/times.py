@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import ceil, exp, log
-from typing import Any
+
+from arena.records import MatchRecord
 
 STEPS = 50
 """Steps of the logarithmic scale on which times are counted, for each factor e: times are exact to 2 %."""
@@ -58,17 +59,17 @@ class BotTimes:
         return None
 
 
-def bot_times(records: Iterable[Mapping[str, Any]]) -> list[BotTimes]:
+def bot_times(records: Iterable[MatchRecord]) -> list[BotTimes]:
     """Return the times of every bot, the busiest off turn first."""
     found: dict[str, BotTimes] = {}
     for record in records:
-        times = [found.setdefault(bot, BotTimes(bot)) for bot in record["bots"]]
-        for line, seat in zip(times, record["seats"], strict=True):
+        times = [found.setdefault(bot, BotTimes(bot)) for bot in record.bots]
+        for line, seat in zip(times, record.seats, strict=True):
             line.matches += 1
-            line.wall_seconds += seat["wall_seconds"]
-            line.cpu_seconds += seat["cpu_seconds"]
-            line.off_turn_cpu_seconds += seat["off_turn_cpu_seconds"]
-        for (actor, _), seconds in zip(record["actions"], record["wall_seconds"], strict=True):
+            line.wall_seconds += seat.wall_seconds
+            line.cpu_seconds += seat.cpu_seconds
+            line.off_turn_cpu_seconds += seat.off_turn_cpu_seconds
+        for (actor, _), seconds in zip(record.actions, record.wall_seconds, strict=True):
             if seconds is not None:
                 times[actor].add(seconds)
     return sorted(found.values(), key=lambda line: (-line.off_turn_cpu_seconds, line.bot))

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from arena.errors import UsageError
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
+from arena.store.store import record_from
 from arena.store.values import StoredTournament
 from arena.tournament.arena_home import ArenaHome
 
@@ -24,17 +25,18 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str
     problems = []
     checked = 0
     by_start: dict[str, list[tuple[str, Result]]] = defaultdict(list)
-    for record in home.store.records(tournament):
+    for match, text in home.store.record_texts(tournament):
         checked += 1
         try:
+            record = record_from(match, text)
             check_record(record)
         except (ReplayError, UsageError, KeyError, TypeError, ValueError, IndexError) as error:
-            problems.append(f"match {record['match']}: {type(error).__name__}: {error}")
+            problems.append(f"match {match}: {type(error).__name__}: {error}")
             continue
-        if len(set(record["bots"])) == len(record["bots"]):
-            opening = record["actions"][: record["opening_plies"]]
-            start = str((record["game"], record["options"], record["bots"], opening))
-            by_start[start].append((str((record["actions"], record["ranks"])), (record["bots"], record["ranks"])))
+        if len(set(record.bots)) == len(record.bots):
+            opening = record.actions[: record.opening_plies]
+            start = str((record.game, record.options, record.bots, opening))
+            by_start[start].append((str((record.actions, record.ranks)), (record.bots, record.ranks)))
     if not problems and by_start:
         problems += _compare_ratings(home, tournament, _rated(by_start.values()))
     return checked, problems

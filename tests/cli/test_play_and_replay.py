@@ -8,6 +8,7 @@ import re
 import select
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from arena.games import GAMES, make_game
 from arena.match.replay import states_of
 from arena.play import ask_bot, play_match
 from arena.players.manifest import load_bot
+from arena.records import MatchRecord
 from tests import zoo
 from tests.games.variants import VARIANTS
 
@@ -126,7 +128,7 @@ def test_the_record_of_a_match_with_undo_replays(play):
     assert code == 0
     record = json.loads(text)
     assert [action for _, action in record["actions"]] == [[2, 1], [1, 2], [3, 3]]
-    assert len(list(states_of(record))) == 4
+    assert len(list(states_of(MatchRecord.from_json(record)))) == 4
 
 
 def test_ask_bot_asks_in_the_place_of_the_seat_to_act():
@@ -223,11 +225,11 @@ def test_playing_goes_on_by_itself_until_a_key_or_the_end():
 
 
 def test_a_replay_page_holds_the_board_the_actions_and_the_note():
-    record = play_match("differences", [load_bot(BOTS / "alphabeta")] * 2, options={"size": 5}).as_dict()
+    record = play_match("differences", [load_bot(BOTS / "alphabeta")] * 2, options={"size": 5})
     positions = list(states_of(record))
-    noted = record["notes"][0][0]
+    noted = record.notes[0][0]
     game, state = positions[noted + 1]
-    page = _page(record | {"tournament": "t"}, noted + 1, game, state, 80)
+    page = _page(replace(record, tournament="t"), noted + 1, game, state, 80)
     assert max(map(len, page)) <= 80
     text = "\n".join(page)
     assert re.search(r"note: value .*depth \d", text)

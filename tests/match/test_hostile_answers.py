@@ -14,7 +14,7 @@ from arena.players.player import Answer
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.frames import FrameError, decode_body, encode_frame
 from arena.protocol.messages import read_action
-from arena.records import FAULT_KINDS, Bot, MatchSpec
+from arena.records import FAULT_KINDS, Bot, MatchRecord, MatchSpec
 from arena.store.rows import row_of
 from tests.match.test_frames import VALUES
 
@@ -45,4 +45,4 @@ def test_any_answer_ends_as_a_record(game, action, note, at):
     bots = (Bot("a", "1", ("x",), "/"), Bot("b", "1", ("x",), "/"))
     record = play_match(MatchSpec(1, "t", game, {}, bots, 1), [ScriptedPlayer(hostile), ScriptedPlayer(first_legal)])
     assert all(fault.kind in FAULT_KINDS and fault.detail.isprintable() for fault in record.faults)
-    check_record(json.loads(row_of(record).record))
+    check_record(MatchRecord.from_json(json.loads(row_of(record).record)))

@@ -36,7 +36,7 @@ def written(write_definition, name, **keys):
 
 def state_of(home, name="t"):
     tournament = home.store.tournament(name)
-    records = [(one["match"], one["bots"], one["actions"], one["ranks"]) for one in home.store.records(tournament)]
+    records = [(one.match, one.bots, one.actions, one.ranks) for one in home.store.records(tournament)]
     return list(home.store.schedule(tournament)), records, places_of(home.store, tournament)
 
 

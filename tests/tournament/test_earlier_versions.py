@@ -3,8 +3,9 @@
 ``tests/data/stored/make_home.py`` made them, each with the version in its name; they are never made again.
 """
 
-import json
+import re
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def definition_of(home, name, **changes):
 
 
 def records_of(home, name):
-    return [json.dumps(record, sort_keys=True) for record in home.store.records(home.store.tournament(name))]
+    return [text for _, text in home.store.record_texts(home.store.tournament(name))]
 
 
 @pytest.mark.parametrize("name", TOURNAMENTS)
@@ -77,3 +78,23 @@ def test_a_stored_tournament_is_shown_before_it_is_taken_up(home):
 def test_a_bot_submitted_to_an_earlier_version_is_found_and_plays(home):
     assert home.find_bot("submitted").label == "submitted@2"
     assert [bot.label for bot in home.store.submitted_bots()] == ["submitted@2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", r"match 1: StoreError: the record of match 1 is not JSON"),
+        ("[]", r"match 1: StoreError: a record is malformed: expected a mapping, got list"),
+        ('{"match": 1, "colour": 2}', r"match 1: StoreError: the record of match 1 has a field 'colour'"),
+    ],
+)
+def test_a_record_that_nobody_can_read_is_named_and_the_others_are_still_checked(home, text, problem):
+    tournament = home.store.tournament("faults")
+    with sqlite3.connect(home.directory / "arena.sqlite3") as connection:
+        key = (text, tournament.number)
+        connection.execute("UPDATE records SET record = ? WHERE tournament_id = ? AND match = 1", key)
+    connection.close()
+    checked, problems = verify(home, tournament)
+    assert checked == 12
+    assert len(problems) == 1
+    assert re.match(problem, problems[0])

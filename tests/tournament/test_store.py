@@ -78,7 +78,7 @@ def test_a_match_is_recorded_once_or_not_at_all(store, tournament):
     store.record(tournament, [record(5)])
     with pytest.raises(StoreError):
         store.record(tournament, [record(4), record(5), record(6)])
-    assert [found["match"] for found in store.records(tournament)] == [5]
+    assert [found.match for found in store.records(tournament)] == [5]
 
 
 def test_results_are_counted_with_their_repeats(store, tournament):
@@ -150,7 +150,7 @@ def test_submitted_bots_are_listed_in_order(store):
 def test_records_come_in_match_order_piece_by_piece(store, tournament):
     for start in (601, 1):
         store.record(tournament, [record(match) for match in range(start, start + 600)])
-    assert [found["match"] for found in store.records(tournament)] == list(range(1, 1201))
+    assert [found.match for found in store.records(tournament)] == list(range(1, 1201))
 
 
 def test_unknown_names_are_refused_with_the_known_ones(store, tournament):
@@ -236,7 +236,7 @@ def test_a_full_disk_is_told_and_nothing_recorded_is_lost(sqlite_store):
     with pytest.raises(StoreError, match="the disk is full; nothing that was recorded is lost"):
         for match in range(1, 1201):
             store.record(tournament, [record(match, notes=[[0, "x" * 5000]])])
-    recorded = [found["match"] for found in store.records(tournament)]
+    recorded = [found.match for found in store.records(tournament)]
     assert recorded
     assert recorded == list(range(1, len(recorded) + 1))
 
@@ -334,7 +334,7 @@ def test_a_server_that_comes_back_is_waited_for_and_nothing_is_lost_or_doubled(p
             store._database._sleep = sleep_then_start
             store.record(tournament, [record(2), record(3)])
             assert len(slept) >= 3
-            assert [found["match"] for found in store.records(tournament)] == [1, 2, 3]
+            assert [found.match for found in store.records(tournament)] == [1, 2, 3]
             with pytest.raises(StoreError, match="being run by another director"), store.lock("t"):
                 pass  # the lock was taken again
     finally:
@@ -380,7 +380,7 @@ def test_what_was_committed_before_the_line_broke_is_not_written_twice(postgres_
         monkeypatch.setattr(store._database, "_transact", lose_the_answer)
         store.record(tournament, [record(1), record(2)])
         assert losses
-        assert [found["match"] for found in store.records(tournament)] == [1, 2]
+        assert [found.match for found in store.records(tournament)] == [1, 2]
         losses.clear()
         store.extend_schedule(tournament, [replace(line(11), round=2)])
         assert losses

@@ -1,16 +1,18 @@
 """Times of bots, added up by hand."""
 
+from arena.records import MatchRecord, SeatReport, TimeControl
 from arena.tournament.times import BotTimes, bot_times
 
 
 def record(bots, actions, wall, seats):
-    keys = ("wall_seconds", "cpu_seconds", "off_turn_cpu_seconds")
-    return {
-        "bots": bots,
-        "actions": [[seat, None] for seat in actions],
-        "wall_seconds": wall,
-        "seats": [dict(zip(keys, seat, strict=True)) for seat in seats],
-    }
+    played = [[seat, None] for seat in actions]
+    ranks, none = [1] * len(bots), [None] * len(played)
+    return MatchRecord(
+        match=1, tournament="t", game="differences", options={}, bots=bots, rng_seed=0, encounter=1, opening=None,
+        opening_plies=0, actions=played, scores=ranks, ranks=ranks, termination="normal", faults=[], wall_seconds=wall,
+        cpu_seconds=none, seats=[SeatReport(*seat) for seat in seats], notes=[], time_control=TimeControl(),
+        isolation="none",
+    )  # fmt: skip
 
 
 def test_times_add_up_over_matches_and_seats():
