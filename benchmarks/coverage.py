@@ -92,7 +92,7 @@ def adaptive(kind, field, settings, encounters=1):
                 MatchResult((a, b) if names[0] == name_of(a) else (b, a), ranks) for one in own for names, ranks in one
             )
             meetings.append(Meeting((a, b), results))
-        course.take(meetings)
+        course.add_results(meetings)
     return played
 
 

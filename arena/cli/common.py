@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from arena.records import MatchRecord
     from arena.store.values import StoredTournament
     from arena.tournament.arena_home import ArenaHome
-    from arena.tournament.formats import Place
+    from arena.tournament.formats import Placing
     from arena.tournament.standings import Standings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -83,7 +83,7 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: st
     click.echo(render_table(columns, rows, table_format))
 
 
-def print_places(places: Sequence[tuple[str, Place]], table_format: str) -> None:
+def print_places(places: Sequence[tuple[str, Placing]], table_format: str) -> None:
     """Print the table of a format that ranks by itself."""
     from arena.tournament.tables import places_table
 

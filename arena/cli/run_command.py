@@ -63,7 +63,7 @@ def command(
     from arena.tournament.arena_home import ArenaHome
     from arena.tournament.definition import load_definition, renamed
     from arena.tournament.director import run_tournament
-    from arena.tournament.rounds import places_of
+    from arena.tournament.rounds import ranking_of
 
     table_format = chosen_format(table_format, as_json)
     if verbose:
@@ -94,7 +94,7 @@ def command(
             again = shlex.join(["arena", *sys.argv[1:]])
             click.echo(f"Stopped with {recorded} recorded. To go on: {again}", err=True)
             return INTERRUPTED
-        own = places_of(arena_home.store, arena_home.store.tournament(definition.name))
+        own = ranking_of(arena_home.store, arena_home.store.tournament(definition.name))
         if own is not None and table_format == "text":
             print_places(own, table_format)
             click.echo()

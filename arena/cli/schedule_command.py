@@ -54,7 +54,7 @@ def command(
     from arena.tournament.definition import load_definition
     from arena.tournament.executors.local import available_cores
     from arena.tournament.expected import seconds_a_match
-    from arena.tournament.rounds import is_adaptive
+    from arena.tournament.rounds import needs_results
     from arena.tournament.schedule import schedule
     from arena.tournament.tables import AUDIT_COLUMNS
 
@@ -62,7 +62,7 @@ def command(
     with ArenaHome(home) as arena_home:
         definition = load_definition(file, arena_home.find_bot)
         stored = arena_home.store.find_tournament(definition.name)
-        from_store = stored is not None and is_adaptive(definition)
+        from_store = stored is not None and needs_results(definition)
         lines = arena_home.store.schedule(stored) if stored and from_store else schedule(definition)
         if lists_matches:
             print_table(MATCH_COLUMNS, _match_rows(lines, definition, table_format), table_format)
@@ -117,9 +117,9 @@ def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_f
 
 
 def _summary(definition: Definition, counts: _Counts, measured: Sequence[float | None], slots: int) -> str:
-    from arena.tournament.rounds import expected_matches, is_adaptive
+    from arena.tournament.rounds import expected_matches, needs_results
 
-    grows = is_adaptive(definition)
+    grows = needs_results(definition)
     scheduled = counts.matches.total()
     total = expected_matches(definition) if grows else scheduled
     games = ", ".join(f"{choice.game} for {choice.players}" for choice in definition.games)

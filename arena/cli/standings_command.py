@@ -28,13 +28,13 @@ def command(
 ) -> None:
     """Show the table of TOURNAMENT (by default the latest), the best bot first."""
     from arena.tournament.arena_home import ArenaHome
-    from arena.tournament.rounds import places_of
+    from arena.tournament.rounds import ranking_of
 
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         arena_home.check_game(stored, game)
-        own = places_of(arena_home.store, stored) if game is None else None
+        own = ranking_of(arena_home.store, stored) if game is None else None
         table = arena_home.standings(stored.name, game)
     if places and own is None:
         raise UsageError(f"--places: {stored.definition.format} has no table of its own; a whole swiss or knockout has")

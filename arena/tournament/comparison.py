@@ -91,5 +91,5 @@ def compared(store: Store, tournament: StoredTournament) -> Compared:
     field = field_of(tournament.definition)
     course = Comparison(field)
     for meetings in meetings_by_round(store.round_matches(tournament)):
-        course.take(meetings)
+        course.add_results(meetings)
     return Compared(course.verdict, course.hypotheses, course.repeats, field.players)

@@ -25,6 +25,7 @@ from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.executors import Executor, LocalExecutor, Played, Void
 from arena.tournament.executors.local import available_cores
+from arena.tournament.formats import kind_of
 from arena.tournament.rounds import Course
 from arena.tournament.schedule import schedule, spec_of
 
@@ -112,7 +113,7 @@ def run_tournament(
             run = _Run(definition, store, tournament, listener, refresh)
             if executor is None:
                 slots = workers or definition.workers or len(available_cores())
-                if not run.course.is_adaptive:
+                if not run.course.needs_results:
                     slots = min(slots, max(1, run.left))
                 isolation = choose_isolation(definition.isolation)
                 executor = LocalExecutor(slots, isolation, definition.limits, definition.fresh_bots, log_path)
@@ -130,9 +131,9 @@ def _enter(definition: Definition, store: Store) -> tuple[Definition, StoredTour
     found = store.find_tournament(definition.name)
     if found is None:
         return definition, store.create_tournament(definition, schedule(definition))
-    if definition.format == "ladder":
+    if kind_of(definition).open_entry:
         definition = _with_earlier_entrants(definition, found.definition)
-    differing = _differences(found.definition.identity(), definition.identity())
+    differing = _differences(found.definition.identity(), definition.identity(), kind_of(definition).open_entry)
     if differing:
         raise DefinitionError(
             f"tournament {definition.name!r} is in the store with {found.recorded} matches recorded, and differs in"
@@ -154,14 +155,13 @@ def _with_earlier_entrants(definition: Definition, earlier: Definition) -> Defin
     return replace(definition, entrants=tuple(entrants), active=active)
 
 
-def _differences(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+def _differences(stored: dict[str, Any], wanted: dict[str, Any], may_grow: bool) -> list[str]:
     """Name what differs between the identities of two definitions, the entrants by their names."""
     names = [name for name in wanted if name != "entrants" and stored[name] != wanted[name]]
     before, now = (
         {f"{entrant['name']}@{entrant['version']}": entrant for entrant in values["entrants"]}
         for values in (stored, wanted)
     )
-    may_grow = wanted["format"] == "ladder"
     if list(now)[: len(before)] != list(before) if may_grow else list(before) != list(now):
         names.append("entrants")
     return names + [f"the bot {name!r}" for name in now if name in before and before[name] != now[name]]
@@ -182,7 +182,7 @@ class _Run:
         self._store = store
         self._tournament = tournament
         self._listener = listener
-        self._refresh = refresh if definition.format == "ladder" else None
+        self._refresh = refresh if kind_of(definition).open_entry else None
         self._tries: Counter[int] = Counter()
         self.course = Course(definition, store, tournament)
         self.progress = Progress(tournament.scheduled, tournament.recorded, self.course.expected_matches)
@@ -195,14 +195,13 @@ class _Run:
     def play(self, executor: Executor) -> None:
         """Play the schedule, and again what was void, until nothing is left that may be tried."""
         self._report([])
-        hours = self._definition.settings.get("hours")
-        ends_at = None if hours is None else time.monotonic() + 3600 * hours
+        began = time.monotonic()
         self._play_matches(executor, self._store.unplayed(self._tournament))
         while self.left == 0:
             self._take_changes()
             upcoming = self.course.next_round()
             self.progress.status = self.course.status
-            if not upcoming or (ends_at is not None and time.monotonic() >= ends_at):
+            if not upcoming or self.course.should_stop(time.monotonic() - began):
                 self.progress.is_finished = True
                 break
             self._store.extend_schedule(self._tournament, upcoming)

@@ -15,7 +15,7 @@ from arena.report.tables import printable
 from arena.store.values import StoredTournament
 from arena.tournament.arena_home import ArenaHome
 from arena.tournament.audit import audit
-from arena.tournament.rounds import places_of
+from arena.tournament.rounds import ranking_of
 from arena.tournament.standings import Standings, crosstable
 from arena.tournament.statistics import check_of, game_statistics
 from arena.tournament.stats_tables import STATS_TITLES, stats_sentences, stats_tables
@@ -89,7 +89,7 @@ def _about(included: int, recorded: int) -> str:
 
 def _standings_section(home: ArenaHome, tournament: StoredTournament, table: Standings) -> Section:
     columns, rows = standings_columns(table), standings_rows(table)
-    found = places_of(home.store, tournament)
+    found = ranking_of(home.store, tournament)
     if found is not None:
         own_columns, own_rows = places_table(found)
         places = {row["bot"]: row["place"] for row in own_rows}

@@ -10,7 +10,7 @@ from arena.errors import DefinitionError
 from arena.records import ScheduledMatch
 from arena.store.store import Store
 from arena.store.values import RoundMatch, StoredTournament
-from arena.tournament.formats import AdaptiveFormat, MatchResult, Meeting, Place, field_of, formats_of, kind_of
+from arena.tournament.formats import Format, MatchResult, Meeting, Placing, field_of, formats_of, kind_of
 from arena.tournament.schedule import Scheduler
 
 
@@ -33,9 +33,13 @@ class Course:
         self._scheduler: Scheduler | None = None
 
     @property
-    def is_adaptive(self) -> bool:
+    def needs_results(self) -> bool:
         """Whether rounds depend on results."""
-        return isinstance(self._format, AdaptiveFormat)
+        return self._format.needs_results
+
+    def should_stop(self, elapsed_seconds: float) -> bool:
+        """Tell whether a run that has lasted this long ends before the next round."""
+        return self._format.should_stop(elapsed_seconds)
 
     def next_round(self) -> list[ScheduledMatch]:
         """Return the matches of the round that follows what has been played; none at the end.
@@ -43,11 +47,11 @@ class Course:
         Raises:
             DefinitionError: if the format finds no further round though there should be one.
         """
-        if not isinstance(self._format, AdaptiveFormat):
+        if not self._format.needs_results:
             return []
         matches = self._store.round_matches(self._tournament, after=self._taken)
         for meetings in meetings_by_round(matches):
-            self._format.take(meetings)
+            self._format.add_results(meetings)
         self._taken = matches[-1].round if matches else self._taken
         upcoming = self._format.next_round()
         if upcoming is None:
@@ -55,37 +59,37 @@ class Course:
         if self._scheduler is None:
             self._scheduler = Scheduler(self._definition)
             self._scheduler.go_on_after(self._store.schedule(self._tournament))
-        return list(self._scheduler.adaptive_round(upcoming, self._format.encounters_a_round))
+        return list(self._scheduler.round_in_all_games(upcoming, self._format.encounters_per_round))
 
     @property
     def expected_matches(self) -> int | None:
         """How many matches there will be at most, if anybody can say."""
-        if not isinstance(self._format, AdaptiveFormat):
+        if not self._format.needs_results:
             return self._tournament.scheduled
         return _expected(self._format, self._definition)
 
     @property
     def status(self) -> str:
         """How it stands, in a few words."""
-        return self._format.status() if isinstance(self._format, AdaptiveFormat) else ""
+        return self._format.status()
 
 
-def is_adaptive(definition: Definition) -> bool:
+def needs_results(definition: Definition) -> bool:
     """Tell whether rounds depend on results."""
-    return issubclass(kind_of(definition), AdaptiveFormat)
+    return kind_of(definition).needs_results
 
 
 def expected_matches(definition: Definition) -> int | None:
     """Return how many matches a tournament will have at most whose rounds depend on results; None if nobody can say."""
     first = formats_of(definition)[0]
-    return _expected(first, definition) if isinstance(first, AdaptiveFormat) else None
+    return _expected(first, definition) if first.needs_results else None
 
 
-def _expected(course: AdaptiveFormat, definition: Definition) -> int | None:
-    pairings = course.expected_pairings()
+def _expected(course: Format, definition: Definition) -> int | None:
+    pairings = course.total_pairings()
     if pairings is None:
         return None
-    return pairings * course.encounters_a_round * sum(choice.players for choice in definition.games)
+    return pairings * course.encounters_per_round * sum(choice.players for choice in definition.games)
 
 
 def meetings_by_round(matches: Iterable[RoundMatch]) -> list[list[Meeting]]:
@@ -103,14 +107,14 @@ def _meetings(lines: Sequence[RoundMatch]) -> list[Meeting]:
     ]
 
 
-def places_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Place]] | None:
+def ranking_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Placing]] | None:
     """Return the table of a tournament's own format, with the names shown; None where only ratings rank.
 
     Only rounds that are complete count.
     """
     definition = tournament.definition
     kind = kind_of(definition)
-    if not issubclass(kind, AdaptiveFormat) or not kind.ranks:
+    if not kind.has_ranking:
         return None
     names = tuple(definition.shown_names.values())
     try:
@@ -119,9 +123,9 @@ def places_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Pla
         return None
     complete = _complete_rounds(store, tournament)
     for meetings in meetings_by_round(complete):
-        course.take(meetings)
-    places = course.places()
-    return None if places is None else [(names[place.entrant], place) for place in places]
+        course.add_results(meetings)
+    ranking = course.ranking()
+    return None if ranking is None else [(names[placing.entrant], placing) for placing in ranking]
 
 
 def _complete_rounds(store: Store, tournament: StoredTournament) -> list[RoundMatch]:

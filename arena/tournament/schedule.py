@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from arena.definition import Definition, GameChoice
 from arena.games import make_game
 from arena.records import MatchSpec, ScheduledMatch
-from arena.tournament.formats import AdaptiveFormat, FixedFormat, Pairing, Round, formats_of
+from arena.tournament.formats import Pairing, Round, formats_of
 from arena.tournament.openings import Opening, openings
 from arena.tournament.seats import SeatPlanner, rotations
 from arena.tournament.seeds import seed_of
@@ -28,17 +28,17 @@ def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
     formats = formats_of(definition)
     scheduler = Scheduler(definition)
     first = formats[0]
-    if isinstance(first, AdaptiveFormat):
+    if first.needs_results:
         upcoming = first.next_round()
         if upcoming is not None:
-            yield from scheduler.adaptive_round(upcoming, first.encounters_a_round)
+            yield from scheduler.round_in_all_games(upcoming, first.encounters_per_round)
         return
     for number in range(definition.encounters):
-        for game, known in enumerate(formats):
-            assert isinstance(known, FixedFormat)
-            for fixed in known.rounds():
-                yield from scheduler.lines(fixed.pairings, game, number)
+        for game, known in enumerate(formats_of(definition)):
+            while (upcoming := known.next_round()) is not None:
+                yield from scheduler.lines(upcoming.pairings, game, number)
                 scheduler.round += 1
+                known.add_results(())
 
 
 class Scheduler:
@@ -62,7 +62,7 @@ class Scheduler:
                 self._planner.note(line.seats)
             self._match, self._encounter, self.round = line.match, line.encounter, line.round + 1
 
-    def adaptive_round(self, upcoming: Round, encounters: int) -> Iterator[ScheduledMatch]:
+    def round_in_all_games(self, upcoming: Round, encounters: int) -> Iterator[ScheduledMatch]:
         """Yield the matches of a round in all games, and go on to the next round."""
         for number in range(encounters):
             opening = (self.round - 1) * encounters + number

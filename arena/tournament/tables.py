@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from arena.report.tables import Column, Row
-from arena.tournament.formats import Place
+from arena.tournament.formats import Placing
 from arena.tournament.standings import Standing, Standings
 
 MOST_PLACES = 8
@@ -185,7 +185,7 @@ def crosstable_table(
     return columns, rows
 
 
-def places_table(places: Sequence[tuple[str, Place]]) -> tuple[list[Column], list[Row]]:
+def places_table(places: Sequence[tuple[str, Placing]]) -> tuple[list[Column], list[Row]]:
     """Return the table of a format that ranks by itself, such as a Swiss.
 
     Args:
@@ -195,7 +195,7 @@ def places_table(places: Sequence[tuple[str, Place]]) -> tuple[list[Column], lis
     columns = [Column("place", "place"), Column("bot", "bot", is_number=False)]
     columns += [Column(_snake_case(key), key.replace("_", " "), _decimals(places, key)) for key in keys]
     rows: list[Row] = [
-        {"place": place.place, "bot": name, **{_snake_case(key): place.values[key] for key in keys}}
+        {"place": place.rank, "bot": name, **{_snake_case(key): place.values[key] for key in keys}}
         for name, place in places
     ]
     return columns, rows
@@ -205,7 +205,7 @@ def _snake_case(key: str) -> str:
     return key.lower().replace("-", "_")
 
 
-def _decimals(places: Sequence[tuple[str, Place]], key: str) -> int | None:
+def _decimals(places: Sequence[tuple[str, Placing]], key: str) -> int | None:
     values = [place.values[key] for _, place in places]
     if all(float(value).is_integer() for value in values):
         return 0 if any(isinstance(value, float) for value in values) else None

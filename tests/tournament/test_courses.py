@@ -16,7 +16,7 @@ from arena.tournament.bot_page import bot_page, known_bots, labels_of
 from arena.tournament.courses import course_of_tournament, course_over_tournaments
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.rounds import places_of
+from arena.tournament.rounds import ranking_of
 from arena.tournament.tables import standings_footer
 from tests.tournament.conftest import BOTS
 
@@ -37,7 +37,7 @@ def written(write_definition, name, **keys):
 def state_of(home, name="t"):
     tournament = home.store.tournament(name)
     records = [(one.match, one.bots, one.actions, one.ranks) for one in home.store.records(tournament)]
-    return list(home.store.schedule(tournament)), records, places_of(home.store, tournament)
+    return list(home.store.schedule(tournament)), records, ranking_of(home.store, tournament)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -254,7 +254,7 @@ def test_places_of_a_half_played_swiss_count_whole_rounds_only(write_definition,
         tournament = home.store.tournament("t")
         assert tournament.finished_at is None
         rounds_done = tournament.recorded // 4  # two meetings of two matches each, and a bye
-        scores = [place.values["score"] for _, place in places_of(home.store, tournament)]
+        scores = [place.values["score"] for _, place in ranking_of(home.store, tournament)]
         assert sum(scores) == 3 * rounds_done
         assert "the tournament is not complete" in standings_footer(home.standings("t"))
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from arena.tournament.formats.comparison import Comparison
 from arena.tournament.formats.format import (
-    AdaptiveFormat,
     Field,
-    FixedFormat,
     Format,
     MatchResult,
     Meeting,
     Pairing,
-    Place,
+    Placing,
     Round,
     points_of,
 )
@@ -20,15 +18,13 @@ from arena.tournament.formats.table import FORMATS, KINDS, field_of, formats_of,
 __all__ = [
     "FORMATS",
     "KINDS",
-    "AdaptiveFormat",
     "Comparison",
     "Field",
-    "FixedFormat",
     "Format",
     "MatchResult",
     "Meeting",
     "Pairing",
-    "Place",
+    "Placing",
     "Round",
     "field_of",
     "formats_of",

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 from arena.errors import DefinitionError
 from arena.ratings.sequential import Hypotheses, SequentialTest, Verdict
-from arena.tournament.formats.format import AdaptiveFormat, Field, MatchResult, Meeting, Round, points_of
+from arena.tournament.formats.format import Field, Format, MatchResult, Meeting, Round, points_of
 
 BATCH = 16
 """Encounters in a round: enough to keep many workers busy, few enough that little is played in vain."""
 
 
-class Comparison(AdaptiveFormat):
+class Comparison(Format):
     """Encounters until there is a verdict, or ``field.encounters`` have been played."""
 
     def __init__(self, field: Field) -> None:
@@ -35,11 +35,11 @@ class Comparison(AdaptiveFormat):
         return self._test.verdict
 
     @property
-    def encounters_a_round(self) -> int:
+    def encounters_per_round(self) -> int:
         """A batch."""
         return BATCH
 
-    def expected_pairings(self) -> int:
+    def total_pairings(self) -> int:
         """Return how many batches there are at most."""
         return -(-self.field.encounters // BATCH)
 
@@ -49,7 +49,7 @@ class Comparison(AdaptiveFormat):
             return None
         return Round(((0, *[1] * (self.field.players - 1)),))
 
-    def take(self, meetings: Sequence[Meeting]) -> None:
+    def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Count a batch."""
         players = self.field.players
         for meeting in meetings:

@@ -7,12 +7,17 @@ results it gives the same rounds, which is what lets the director take a tournam
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from arena.errors import DefinitionError
+
+ANY_NUMBER = range(2, sys.maxsize)
+FOR_TWO = range(2, 3)
+"""What a format's ``players`` may be."""
 
 Pairing = tuple[int, ...]
 """The numbers of the entrants who meet, counted from 0."""
@@ -61,16 +66,16 @@ class Meeting(NamedTuple):
         return self.points(entrant) / len(self.results)
 
 
-class Place(NamedTuple):
+class Placing(NamedTuple):
     """A line of the format's own table.
 
     Attributes:
-        place: 1 is best; equals share it.
+        rank: 1 is best; equals share it.
         entrant: its number.
         values: the columns of this format, by name.
     """
 
-    place: int
+    rank: int
     entrant: int
     values: dict[str, Any]
 
@@ -107,14 +112,20 @@ class Field:
         return tuple(everybody) if self.active is None else tuple(k for k in everybody if k in self.active)
 
 
-class Format(ABC):  # noqa: B024 - what both kinds of formats share
-    """One tournament in this format. Either a ``FixedFormat`` or an ``AdaptiveFormat``.
+class Format(ABC):
+    """One tournament in this format: ``next_round`` asks who meets whom, ``add_results`` says what came of it, in turn.
 
     Attributes:
-        two_only: whether it knows only games for two.
+        players: how many players its games may have.
+        needs_results: whether rounds depend on results; where they don't, ``add_results`` may be given none.
+        open_entry: whether entrants may come and go while it is played.
+        has_ranking: whether it ranks entrants itself, and not by ratings only.
     """
 
-    two_only: ClassVar[bool] = False
+    players: ClassVar[range] = ANY_NUMBER
+    needs_results: ClassVar[bool] = True
+    open_entry: ClassVar[bool] = False
+    has_ranking: ClassVar[bool] = False
 
     def __init__(self, field: Field) -> None:
         """Begin.
@@ -127,32 +138,14 @@ class Format(ABC):  # noqa: B024 - what both kinds of formats share
             raise DefinitionError(
                 f"entrants: {len(field.taking_part)} of them, but a match is for {field.players} players"
             )
-        if self.two_only and field.players != 2:
+        if field.players not in self.players:
             raise DefinitionError(
                 f"format: this one is for games of two, and a match here has {field.players} players; accepted for"
                 " more are 'round-robin', 'gauntlet' and 'ladder'"
             )
 
-
-class FixedFormat(Format):
-    """A format whose rounds are known before anything is played."""
-
-    @abstractmethod
-    def rounds(self) -> Iterator[Round]:
-        """Yield the rounds of one pass; every pass is one encounter for each pairing."""
-
-
-class AdaptiveFormat(Format):
-    """A format whose rounds depend on results: ``next_round`` asks, ``take`` tells what came of it, in turn.
-
-    Attributes:
-        ranks: whether it has a table of its own.
-    """
-
-    ranks: ClassVar[bool] = False
-
     @property
-    def encounters_a_round(self) -> int:
+    def encounters_per_round(self) -> int:
         """How many encounters a pairing plays in one round, in each game."""
         return self.field.encounters
 
@@ -161,20 +154,51 @@ class AdaptiveFormat(Format):
         """Return the round that follows, or None at the end. Asking changes nothing."""
 
     @abstractmethod
-    def take(self, meetings: Sequence[Meeting]) -> None:
-        """Take the results of a round."""
+    def add_results(self, meetings: Sequence[Meeting]) -> None:
+        """Add the results of the round that ``next_round`` returned."""
 
-    def expected_pairings(self) -> int | None:
-        """Return how many pairings the whole tournament has; None where nobody can say."""
+    def total_pairings(self) -> int | None:
+        """Return how many pairings the whole tournament has at most; None where nobody can say."""
         return None
 
-    def places(self) -> list[Place] | None:
+    def should_stop(self, elapsed_seconds: float) -> bool:
+        """Tell whether a run that has lasted this long ends before the next round."""
+        return False
+
+    def ranking(self) -> list[Placing] | None:
         """Return the table this format ranks by; None where only ratings do."""
         return None
 
     def status(self) -> str:
         """Return how it stands, in a few words, for the line of progress."""
         return ""
+
+
+class FixedFormat(Format):
+    """A format whose rounds are known before anything is played: a pass, which ``encounters`` repeats."""
+
+    needs_results = False
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(field)
+        self._rounds: Iterator[Round] | None = None
+        self._next: Round | None = None
+
+    @abstractmethod
+    def rounds(self) -> Iterator[Round]:
+        """Yield the rounds of a pass; a pass is one encounter of each pairing."""
+
+    def next_round(self) -> Round | None:
+        """Return the round that follows in the pass."""
+        if self._rounds is None:
+            self._rounds = self.rounds()
+            self._next = next(self._rounds, None)
+        return self._next
+
+    def add_results(self, meetings: Sequence[Meeting]) -> None:
+        """Go on to the next round, whatever came of this one."""
+        if self.next_round() is not None and self._rounds is not None:
+            self._next = next(self._rounds, None)
 
 
 def points_of(ranks: Sequence[int], seat: int) -> float:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from arena.errors import DefinitionError
-from arena.tournament.formats.format import AdaptiveFormat, Field, Meeting, Place, Round
+from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round
 from arena.tournament.seeds import seed_of
 
 
@@ -44,11 +44,11 @@ class _Duel:
         return self.better if len(self.shares) >= best_of + tie_encounters else None
 
 
-class Knockout(AdaptiveFormat):
+class Knockout(Format):
     """Stages of duels. A round is one more encounter of every duel that is not decided yet."""
 
-    two_only = True
-    ranks = True
+    players = FOR_TWO
+    has_ranking = True
 
     def __init__(self, field: Field) -> None:
         super().__init__(field)
@@ -78,11 +78,11 @@ class Knockout(AdaptiveFormat):
         return duels
 
     @property
-    def encounters_a_round(self) -> int:
+    def encounters_per_round(self) -> int:
         """One; duels of several take several rounds."""
         return 1
 
-    def expected_pairings(self) -> int:
+    def total_pairings(self) -> int:
         """Return how many encounters there are if nobody gives way."""
         return (self.field.entrants - 1) * self.field.encounters
 
@@ -98,7 +98,7 @@ class Knockout(AdaptiveFormat):
     def _winner(self, duel: _Duel) -> int | None:
         return duel.winner(self.field.encounters, self._tie_encounters)
 
-    def take(self, meetings: Sequence[Meeting]) -> None:
+    def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Enter an encounter of each open duel; go on to the next stage when all are decided."""
         of = {meeting.pairing: meeting for meeting in meetings}
         for duel in self._stage:
@@ -117,7 +117,7 @@ class Knockout(AdaptiveFormat):
             if duel.other is not None:
                 self._out.append((self._stages_done, duel.other if winner == duel.better else duel.better))
 
-    def places(self) -> list[Place]:
+    def ranking(self) -> list[Placing]:
         """Return who got how far; those who left in the same stage share a place."""
         out = {entrant: stage for stage, entrant in self._out}
         champion = self._winner(self._stage[0]) if len(self._stage) == 1 else None
@@ -125,7 +125,7 @@ class Knockout(AdaptiveFormat):
         reached = {k: out.get(k, last + (k == champion)) for k in range(self.field.entrants)}
         order = sorted(reached, key=lambda k: (-reached[k], self._seed_of[k]))
         return [
-            Place(
+            Placing(
                 1 + sum(other > reached[k] for other in reached.values()),
                 k,
                 {"seed": self._seed_of[k] + 1, "won_stages": min(reached[k] - 1, last)},

@@ -21,7 +21,7 @@ from statistics import NormalDist
 
 from arena.ratings import MU, SIGMA, Rating, fit_counted
 from arena.ratings.environment import CONFIDENCE_95
-from arena.tournament.formats.format import AdaptiveFormat, Field, Meeting, Pairing, Round
+from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Round
 from arena.tournament.seeds import seed_of
 
 UNCERTAIN = 0.7
@@ -32,8 +32,10 @@ DRAWS_ESTIMATED_EVERY = 8
 """Rounds after which the draw probability is estimated anew; it hardly changes, and takes several fits."""
 
 
-class Ladder(AdaptiveFormat):
+class Ladder(Format):
     """Rounds without end, or until enough is known."""
+
+    open_entry = True
 
     def __init__(self, field: Field) -> None:
         super().__init__(field)
@@ -45,13 +47,13 @@ class Ladder(AdaptiveFormat):
         self._ratings: dict[int, Rating] = {}
         self._draw_probability: float | None = None
 
-    def expected_pairings(self) -> int | None:
+    def total_pairings(self) -> int | None:
         """Return the pairings that make the matches asked for; None if it is not matches that end it."""
         if self._most_matches is None:
             return None
         return -(-self._most_matches // (self.field.players * self.field.encounters))
 
-    def take(self, meetings: Sequence[Meeting]) -> None:
+    def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Count the results and rate everybody again."""
         self._round += 1
         for meeting in meetings:
@@ -85,6 +87,11 @@ class Ladder(AdaptiveFormat):
                 free -= set(pairing)
                 pairings.append(pairing)
         return Round(tuple(sorted(pairings)), tuple(sorted(free)))
+
+    def should_stop(self, elapsed_seconds: float) -> bool:
+        """Tell whether the hours of a run are over."""
+        hours = self.field.settings.get("hours")
+        return hours is not None and elapsed_seconds >= 3600 * hours
 
     def _is_over(self) -> bool:
         if self._most_matches is not None and self._counts.total() >= self._most_matches:

@@ -17,7 +17,7 @@ from typing import Any
 import networkx
 
 from arena.errors import DefinitionError
-from arena.tournament.formats.format import AdaptiveFormat, Field, Meeting, Place, Round, shared_places
+from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round, shared_places
 from arena.tournament.formats.tie_breaks import Card, CardLine, tie_breaks
 from arena.tournament.seeds import seed_of
 
@@ -31,11 +31,11 @@ MOST_LOOKED_AHEAD = 24
 """Entrants up to which it is made sure that later rounds can be paired; in larger fields rounds are few beside them."""
 
 
-class Swiss(AdaptiveFormat):
+class Swiss(Format):
     """A fixed number of rounds; ``swiss.rounds``, or enough to tell a single winner."""
 
-    two_only = True
-    ranks = True
+    players = FOR_TWO
+    has_ranking = True
 
     def __init__(self, field: Field) -> None:
         super().__init__(field)
@@ -50,11 +50,11 @@ class Swiss(AdaptiveFormat):
         self._tie_breaks: Sequence[str] = field.settings.get("tie_breaks") or ("BH-C1", "BH", "SB", "DE", "WON")
         self._cards: list[Card] = [[] for _ in range(entrants)]
 
-    def expected_pairings(self) -> int:
+    def total_pairings(self) -> int:
         """Return how many pairings all rounds together have."""
         return self._rounds * (self.field.entrants // 2)
 
-    def take(self, meetings: Sequence[Meeting]) -> None:
+    def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Enter a round into everybody's card; who is in no meeting had the bye."""
         entries = {k: CardLine(None, 1.0) for k in range(self.field.entrants)}
         for meeting in meetings:
@@ -74,7 +74,7 @@ class Swiss(AdaptiveFormat):
         done = len(self._cards[0])
         if done >= self._rounds:
             return None
-        order = [place.entrant for place in self.places()]
+        order = [place.entrant for place in self.ranking()]
         for attempt in range(TRIES):
             for bye in self._byes(order):
                 found = self._round(order, bye, attempt)
@@ -176,14 +176,14 @@ class Swiss(AdaptiveFormat):
         pairs = [tuple(sorted(pair, key=place_of.__getitem__)) for pair in matching]
         return sorted(pairs, key=lambda pair: place_of[pair[0]])
 
-    def places(self) -> list[Place]:
+    def ranking(self) -> list[Placing]:
         """Return the table by score and tie-breaks."""
         values = tie_breaks(self._cards, self._tie_breaks)
         keyed = sorted(
             ([-values[k]["score"], *(-values[k][code] for code in self._tie_breaks)], k) for k in range(len(values))
         )
         return [
-            Place(place, k, {"score": values[k]["score"], **{code: values[k][code] for code in self._tie_breaks}})
+            Placing(place, k, {"score": values[k]["score"], **{code: values[k][code] for code in self._tie_breaks}})
             for place, (_, k) in zip(shared_places(keyed), keyed, strict=True)
         ]
 

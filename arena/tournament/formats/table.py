@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from arena.definition import Definition
 from arena.errors import DefinitionError, UnknownNameError
 from arena.tournament.formats.comparison import Comparison
-from arena.tournament.formats.format import AdaptiveFormat, Field, Format
+from arena.tournament.formats.format import Field, Format
 from arena.tournament.formats.gauntlet import Gauntlet
 from arena.tournament.formats.knockout import Knockout
 from arena.tournament.formats.ladder import Ladder
@@ -57,7 +57,7 @@ def formats_of(definition: Definition) -> list[Format]:
     """
     kind = kind_of(definition)
     players = [choice.players for choice in definition.games]
-    if not issubclass(kind, AdaptiveFormat):
+    if not kind.needs_results:
         return [kind(field_of(definition, number)) for number in players]
     if len(set(players)) > 1:
         raise DefinitionError(
