@@ -18,6 +18,7 @@ def command(tournament: str | None, game: str | None, table_format: str, as_json
     A win is a point, a tie half.
     """
     from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.encounters import count_encounters
     from arena.tournament.standings import crosstable
     from arena.tournament.tables import crosstable_table
 
@@ -25,7 +26,7 @@ def command(tournament: str | None, game: str | None, table_format: str, as_json
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         arena_home.check_game(stored, game)
-        cells = crosstable(arena_home.store.encounters(stored, game))
+        cells = crosstable(count_encounters(arena_home.store.results(stored, game)))
         table = arena_home.standings(stored.name, game)
     bots = [(label, line.bot) for label, line in zip(table.labels, table.lines, strict=True)]
     columns, rows = crosstable_table(cells, bots, for_people=table_format != "json")

@@ -142,11 +142,11 @@ class Live:
     def _rate(self) -> None:
         import json
 
-        from arena.store.values import EncounterCount, MatchOutcome
+        from arena.tournament.encounters import CountedEncounter, CountedMatch
         from arena.tournament.standings import standings
 
         counted = [
-            EncounterCount(game, (MatchOutcome(tuple(json.loads(bots)), tuple(json.loads(ranks))),), count)
+            CountedEncounter(game, (CountedMatch(tuple(json.loads(bots)), tuple(json.loads(ranks))),), count)
             for (game, bots, ranks), count in self._results.items()
         ]
         self._top = standings(counted, {}, self._names, everybody=self._entrants).lines[:TOP]

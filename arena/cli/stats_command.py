@@ -33,6 +33,7 @@ def command(
     enough, with the cycles if not, and Nash averaging; agreement with Bradley-Terry; faults and time used.
     """
     from arena.tournament.arena_home import ArenaHome
+    from arena.tournament.encounters import count_encounters
     from arena.tournament.statistics import check_of, game_statistics
     from arena.tournament.stats_tables import STATS_TITLES, stats_sentences, stats_tables
     from arena.tournament.times import bot_times
@@ -43,7 +44,7 @@ def command(
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         arena_home.check_game(stored, game)
-        encounters = arena_home.store.encounters(stored, game)
+        encounters = count_encounters(arena_home.store.results(stored, game))
         standings = arena_home.standings(stored.name, game)
         times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
     check = check_of(encounters, standings)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,9 @@ from arena.store.lock import DirectorLock, FileLock, ServerLock
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import SCHEMA_VERSION, bots, faults, matches, meta, metadata, records, tournaments, voids
 from arena.store.statements import CHUNK_ROWS, insert_lines, insert_records, narrowed, scheduled_match
-from arena.store.values import EncounterCount, MatchOutcome, RoundMatch, StoredBot, StoredFault, StoredTournament
+from arena.store.values import RoundMatch, StoredBot, StoredFault, StoredResult, StoredTournament
+
+RESULTS_CHUNK_ROWS = 10_000
 
 
 def _now() -> str:
@@ -235,14 +234,14 @@ class Store:
         query = select(voids.c.match, voids.c.reason).where(voids.c.tournament_id == tournament.number)
         return [(match, reason) for match, reason in self._rows(query.order_by(voids.c.id))]
 
-    def encounters(
+    def results(
         self,
         tournament: StoredTournament | None = None,
         game: str | None = None,
         last_encounter: int | None = None,
         last_tournament: int | None = None,
-    ) -> list[EncounterCount]:
-        """Count how encounters went: those that went alike are one line, however many there are.
+    ) -> Iterator[StoredResult]:
+        """Yield what came of every match, in the order of the schedule, reading them piece by piece.
 
         Args:
             tournament: only of this one; by default of all.
@@ -250,32 +249,31 @@ class Store:
             last_encounter: only up to this one of each tournament.
             last_tournament: only up to the tournament with this number.
         """
-        same_start = (records.c.bots, records.c.start)
-        order = (records.c.tournament_id, records.c.match)
-        first, last = (extreme(records.c.digest).over(partition_by=same_start) for extreme in (func.min, func.max))
-        varies = first != last
-        is_first = func.row_number().over(partition_by=same_start, order_by=order) == 1
-        columns = (records.c.game, records.c.bots, records.c.ranks)
-        key = (records.c.tournament_id, records.c.encounter)
-        query = narrowed(select(*key, *columns, varies | is_first), tournament, game).order_by(*order)
+        key = (records.c.tournament_id, records.c.match)
+        columns = (records.c.encounter, records.c.game, records.c.bots, records.c.ranks)
+        chosen = narrowed(select(*key, *columns, records.c.start, records.c.digest), tournament, game)
         if last_encounter is not None:
-            query = query.where(records.c.encounter <= last_encounter)
+            chosen = chosen.where(records.c.encounter <= last_encounter)
         if last_tournament is not None:
-            query = query.where(records.c.tournament_id <= last_tournament)
+            chosen = chosen.where(records.c.tournament_id <= last_tournament)
+        parsed: dict[str, tuple[Any, ...]] = {}
+        for number, _, encounter, name, labels, ranks, start, digest in self._by_key(chosen, RESULTS_CHUNK_ROWS):
+            for text in (labels, ranks):
+                if text not in parsed:
+                    parsed[text] = tuple(json.loads(text))
+            yield StoredResult(number, encounter, name, parsed[labels], parsed[ranks], start, digest)
 
-        def count(connection: Connection) -> Counter[tuple[tuple[str, str, str, bool], ...]]:
-            rows = connection.execution_options(yield_per=10_000).execute(query)
-            together = groupby(rows, key=itemgetter(0, 1))
-            return Counter(tuple((g, b, r, bool(rated)) for _, _, g, b, r, rated in group) for _, group in together)
-
-        counted = self._database.read(count)
-        parsed = {text: tuple(json.loads(text)) for lines in counted for line in lines for text in line[1:3]}
-        return [
-            EncounterCount(
-                lines[0][0], tuple(MatchOutcome(parsed[b], parsed[r], rated) for _, b, r, rated in lines), often
-            )
-            for lines, often in sorted(counted.items())
-        ]
+    def _by_key(self, chosen: Select[Any], chunk_rows: int) -> Iterator[Any]:
+        """Yield the rows of a query that begins with tournament and match, in that order, reading piece by piece."""
+        key = (records.c.tournament_id, records.c.match)
+        last = (0, 0)
+        while True:
+            beyond = (key[0] > last[0]) | ((key[0] == last[0]) & (key[1] > last[1]))
+            rows = self._rows(chosen.where(beyond).order_by(*key).limit(chunk_rows))
+            if not rows:
+                return
+            last = (rows[-1][0], rows[-1][1])
+            yield from rows
 
     def round_matches(self, tournament: StoredTournament, after: int = 0) -> list[RoundMatch]:
         """Return the recorded matches of all rounds later than ``after``, in the order of the schedule."""
@@ -336,17 +334,9 @@ class Store:
         self, tournament: StoredTournament | None = None, game: str | None = None
     ) -> Iterator[tuple[int, str]]:
         """Yield the number of each match and its record as it is stored, by tournament and match, piece by piece."""
-        last = (0, 0)
-        key = (records.c.tournament_id, records.c.match)
-        while True:
-            beyond = (key[0] > last[0]) | ((key[0] == last[0]) & (key[1] > last[1]))
-            query = narrowed(select(*key, records.c.record).where(beyond), tournament, game)
-            rows = self._rows(query.order_by(*key).limit(CHUNK_ROWS))
-            if not rows:
-                return
-            for number, match, text in rows:
-                last = (number, match)
-                yield match, text
+        chosen = narrowed(select(records.c.tournament_id, records.c.match, records.c.record), tournament, game)
+        for _, match, text in self._by_key(chosen, CHUNK_ROWS):
+            yield match, text
 
     def record_of(self, tournament: StoredTournament, match: int) -> MatchRecord:
         """Return the record of one match.

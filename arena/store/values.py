@@ -57,33 +57,26 @@ class StoredTournament:
         return [choice.game for choice in self.definition.games]
 
 
-class MatchOutcome(NamedTuple):
-    """One match as it counts for tables.
+class StoredResult(NamedTuple):
+    """What came of a match.
 
     Attributes:
+        tournament: the tournament's key.
+        encounter: from 1.
+        game: the game's name.
         bots: ``name@version`` per seat.
         ranks: per seat.
-        rated: whether it counts for ratings: where all matches of the same bots, in the same seats and from the same
-            opening, are the same to the last action, the first of them does.
+        opening_hash: of the game, its options and the opening.
+        actions_hash: of the game, its options, all actions and the ranks.
     """
 
+    tournament: int
+    encounter: int
+    game: str
     bots: tuple[str, ...]
     ranks: tuple[int, ...]
-    rated: bool = True
-
-
-class EncounterCount(NamedTuple):
-    """How often an encounter went like this.
-
-    Attributes:
-        game: the game's name.
-        matches: its matches, in the order of the schedule.
-        often: how many encounters went so.
-    """
-
-    game: str
-    matches: tuple[MatchOutcome, ...]
-    often: int = 1
+    opening_hash: str
+    actions_hash: str
 
 
 class RoundMatch(NamedTuple):

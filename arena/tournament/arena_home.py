@@ -17,6 +17,7 @@ from arena.players.manifest import MANIFEST, bot_files, digest_of, load_bot
 from arena.records import Bot, Limits
 from arena.store.store import Store
 from arena.store.values import StoredBot, StoredTournament
+from arena.tournament.encounters import count_encounters
 from arena.tournament.kept_standings import kept_or_made
 from arena.tournament.standings import Standings, standings
 
@@ -72,7 +73,7 @@ class ArenaHome:
             UnknownNameError: if there is no such tournament.
         """
         if tournament is None:
-            return standings(self.store.encounters(game=game), self.store.fault_counts(game=game))
+            return standings(count_encounters(self.store.results(game=game)), self.store.fault_counts(game=game))
         found = self.store.tournament(tournament)
         if game is not None:
             return self._make_standings(found, game)
@@ -84,7 +85,7 @@ class ArenaHome:
     def _make_standings(self, tournament: StoredTournament, game: str | None = None) -> Standings:
         names = tournament.definition.shown_names
         faults = self.store.fault_counts(tournament, game)
-        return standings(self.store.encounters(tournament, game), faults, names, everybody=list(names))
+        return standings(count_encounters(self.store.results(tournament, game)), faults, names, everybody=list(names))
 
     def recorded_bot(self, tournament: StoredTournament, label: str, place: Path | None) -> tuple[Bot, Limits, bool]:
         """Find the bot of a record again.

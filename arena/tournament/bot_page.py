@@ -9,8 +9,9 @@ from arena.errors import UnknownNameError
 from arena.ratings.consistency import pair_scores
 from arena.ratings.environment import CONFIDENCE_95
 from arena.store.store import Store
-from arena.store.values import EncounterCount, StoredFault, StoredTournament
+from arena.store.values import StoredFault, StoredTournament
 from arena.tournament.courses import course_over_tournaments
+from arena.tournament.encounters import CountedEncounter, count_encounters
 from arena.tournament.standings import Standing, rated_encounters
 
 MOST_FAULTS = 10
@@ -90,7 +91,7 @@ def bot_page(store: Store, label: str) -> BotPage:
     mine = [one for one in store.tournaments() if label in (bot.label for bot in one.definition.entrants)]
     games = sorted({game for one in mine for game in one.games})
     course = tuple(point for game in games for point in _course(store, game, label, mine))
-    encounters = [one for tournament in mine for one in store.encounters(tournament)]
+    encounters = [one for tournament in mine for one in count_encounters(store.results(tournament))]
     faults = store.faults_of(label)
     return BotPage(label, course, tuple(_rivals(encounters, label)), tuple(faults[:MOST_FAULTS]), len(faults))
 
@@ -104,7 +105,7 @@ def _course(store: Store, game: str, label: str, mine: Sequence[StoredTournament
     ]
 
 
-def _rivals(encounters: Sequence[EncounterCount], label: str) -> list[Rival]:
+def _rivals(encounters: Sequence[CountedEncounter], label: str) -> list[Rival]:
     scores = pair_scores(rated_encounters(encounters).items())
     rivals = []
     for (a, b), found in scores.items():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from arena.store.store import Store
 from arena.store.values import StoredTournament
+from arena.tournament.encounters import count_encounters
 from arena.tournament.standings import Standings, standings
 
 POINTS = 12
@@ -34,7 +35,7 @@ def course_of_tournament(store: Store, tournament: StoredTournament, points: int
     last = store.last_encounter(tournament)
     stages = []
     for end in sorted({max(1, round(last * k / points)) for k in range(1, points + 1)} if last else ()):
-        table = standings(store.encounters(tournament, last_encounter=end), {})
+        table = standings(count_encounters(store.results(tournament, last_encounter=end)), {})
         if table.matches:
             stages.append(Stage(str(table.matches), str(table.matches), table.matches, table))
     return stages
@@ -53,6 +54,6 @@ def course_over_tournaments(
     stages = []
     for tournament in store.tournaments() if after is None else after:
         if tournament.recorded and (game is None or game in tournament.games):
-            table = standings(store.encounters(game=game, last_tournament=tournament.number), {})
+            table = standings(count_encounters(store.results(game=game, last_tournament=tournament.number)), {})
             stages.append(Stage(tournament.name, tournament.created_at, table.matches, table))
     return stages

@@ -9,6 +9,7 @@ from arena.report import plots
 from arena.store.values import StoredTournament
 from arena.tournament.arena_home import ArenaHome
 from arena.tournament.courses import course_of_tournament
+from arena.tournament.encounters import count_encounters
 from arena.tournament.standings import Standings, crosstable
 from arena.tournament.times import bot_times
 
@@ -49,7 +50,7 @@ def _course(home: ArenaHome, tournament: StoredTournament, table: Standings, _: 
 
 
 def _crosstable(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None) -> Any:
-    cells = crosstable(home.store.encounters(tournament, game))
+    cells = crosstable(count_encounters(home.store.results(tournament, game)))
     shares = [[_share(cells.get((a, b))) for b in table.labels] for a in table.labels]
     return plots.heat_map([line.bot for line in table.lines], shares)
 

@@ -15,6 +15,7 @@ from arena.report.tables import printable
 from arena.store.values import StoredTournament
 from arena.tournament.arena_home import ArenaHome
 from arena.tournament.audit import audit
+from arena.tournament.encounters import count_encounters
 from arena.tournament.rounds import ranking_of
 from arena.tournament.standings import Standings, crosstable
 from arena.tournament.statistics import check_of, game_statistics
@@ -113,7 +114,7 @@ def _pictures(home: ArenaHome, tournament: StoredTournament, table: Standings) -
 
 
 def _statistics_sections(home: ArenaHome, tournament: StoredTournament, table: Standings) -> list[Section]:
-    encounters = home.store.encounters(tournament)
+    encounters = count_encounters(home.store.results(tournament))
     bots = [(label, line.bot) for label, line in zip(table.labels, table.lines, strict=True)]
     sections = [Section("Crosstable", *crosstable_table(crosstable(encounters), bots), "Points / matches.")]
     check = check_of(encounters, table)

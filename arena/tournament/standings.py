@@ -12,7 +12,7 @@ from itertools import pairwise
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import Encounter, FittedEncounters, fit_encounters
-from arena.store.values import EncounterCount
+from arena.tournament.encounters import CountedEncounter
 from arena.tournament.formats import points_of
 
 SURE = 0.975
@@ -122,7 +122,7 @@ class Standings:
 
 
 def standings(
-    encounters: Iterable[EncounterCount],
+    encounters: Iterable[CountedEncounter],
     faults: Mapping[str, Mapping[str, int]],
     shown_names: Mapping[str, str] | None = None,
     everybody: Sequence[str] = (),
@@ -165,29 +165,29 @@ def standings(
         table,
         labels,
         max((len(one.matches[0].bots) for one in encounters), default=2),
-        sum(one.often * len(one.matches) for one in encounters),
-        sum(one.often * sum(match.rated for match in one.matches) for one in encounters),
+        sum(one.occurrences * len(one.matches) for one in encounters),
+        sum(one.occurrences * sum(match.rated for match in one.matches) for one in encounters),
         fitted,
         consistency(rated.items(), fitted),
         first_seat_points / first_seat_matches if first_seat_matches else None,
     )
 
 
-def rated_encounters(encounters: Iterable[EncounterCount]) -> Counter[Encounter]:
+def rated_encounters(encounters: Iterable[CountedEncounter]) -> Counter[Encounter]:
     """Return what counts for ratings; a bot that plays itself shows nothing about its strength."""
     rated: Counter[Encounter] = Counter()
     for one in encounters:
         results = tuple((m.bots, m.ranks) for m in one.matches if m.rated and len(set(m.bots)) == len(m.bots))
         if results:
-            rated[results] += one.often
+            rated[results] += one.occurrences
     return rated
 
 
-def _results(encounters: Iterable[EncounterCount]) -> Counter[tuple[tuple[str, ...], tuple[int, ...]]]:
+def _results(encounters: Iterable[CountedEncounter]) -> Counter[tuple[tuple[str, ...], tuple[int, ...]]]:
     counted: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
     for one in encounters:
         for match in one.matches:
-            counted[match.bots, match.ranks] += one.often
+            counted[match.bots, match.ranks] += one.occurrences
     return counted
 
 
@@ -243,7 +243,7 @@ def _letters(number: int) -> str:
     return text
 
 
-def crosstable(encounters: Iterable[EncounterCount]) -> dict[tuple[str, str], tuple[float, int]]:
+def crosstable(encounters: Iterable[CountedEncounter]) -> dict[tuple[str, str], tuple[float, int]]:
     """Return ``{(bot, rival): (points, matches)}``: a win is a point, a tie half, in every match the two met in."""
     sums: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for (bots, ranks), often in _results(encounters).items():

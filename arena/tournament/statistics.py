@@ -12,7 +12,7 @@ from arena.ratings.bradley_terry import bradley_terry, kendall_tau
 from arena.ratings.consistency import pair_scores
 from arena.ratings.nash import nash_average
 from arena.ratings.truncation import Floats
-from arena.store.values import EncounterCount
+from arena.tournament.encounters import CountedEncounter
 from arena.tournament.formats import points_of
 from arena.tournament.standings import Standings, rated_encounters
 
@@ -60,33 +60,33 @@ class GameStatistics:
         return 1.0 - self.draws.value
 
 
-def game_statistics(encounters: Iterable[EncounterCount]) -> list[GameStatistics]:
+def game_statistics(encounters: Iterable[CountedEncounter]) -> list[GameStatistics]:
     """Return the statistics of each game, in alphabetical order."""
-    by_game: dict[str, list[EncounterCount]] = {}
+    by_game: dict[str, list[CountedEncounter]] = {}
     for one in encounters:
         by_game.setdefault(one.game, []).append(one)
     return [_statistics(game, kinds) for game, kinds in sorted(by_game.items())]
 
 
-def _statistics(game: str, kinds: Sequence[EncounterCount]) -> GameStatistics:
+def _statistics(game: str, kinds: Sequence[CountedEncounter]) -> GameStatistics:
     seats = max(len(match.bots) for one in kinds for match in one.matches)
     sums: Counter[tuple[float, ...]] = Counter()
     for one in kinds:
-        sums[_sums_of(one, seats)] += one.often
+        sums[_sums_of(one, seats)] += one.occurrences
     rows = np.array(list(sums), dtype=np.float64)
     often = np.array(list(sums.values()), dtype=np.float64)
     shares = _shares(rows, often)
     return GameStatistics(
         game,
-        sum(one.often * len(one.matches) for one in kinds),
+        sum(one.occurrences * len(one.matches) for one in kinds),
         int(often.sum()),
-        sum(one.often * sum(not match.rated for match in one.matches) for one in kinds),
+        sum(one.occurrences * sum(not match.rated for match in one.matches) for one in kinds),
         shares[0],
         tuple(shares[1:]),
     )
 
 
-def _sums_of(one: EncounterCount, seats: int) -> tuple[float, ...]:
+def _sums_of(one: CountedEncounter, seats: int) -> tuple[float, ...]:
     """Return of an encounter: its matches, its draws, and the points of each seat."""
     draws = sum(match.ranks.count(1) > 1 for match in one.matches)
     points = [sum(points_of(match.ranks, seat) for match in one.matches) for seat in range(seats)]
@@ -118,7 +118,7 @@ class Check:
     nash: dict[str, tuple[float, float]]
 
 
-def check_of(encounters: Sequence[EncounterCount], table: Standings) -> Check:
+def check_of(encounters: Sequence[CountedEncounter], table: Standings) -> Check:
     """Return the Bradley-Terry view and Nash averaging of a tournament."""
     rated = rated_encounters(encounters)
     results: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-
 from arena.errors import UsageError
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
+from arena.ratings.repeats import counting
 from arena.store.store import record_from
 from arena.store.values import StoredTournament
 from arena.tournament.arena_home import ArenaHome
@@ -24,7 +22,9 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str
     """
     problems = []
     checked = 0
-    by_start: dict[str, list[tuple[str, Result]]] = defaultdict(list)
+    results: list[Result] = []
+    starts: list[str] = []
+    actions: list[str] = []
     for match, text in home.store.record_texts(tournament):
         checked += 1
         try:
@@ -35,20 +35,13 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str
             continue
         if len(set(record.bots)) == len(record.bots):
             opening = record.actions[: record.opening_plies]
-            start = str((record.game, record.options, record.bots, opening))
-            by_start[start].append((str((record.actions, record.ranks)), (record.bots, record.ranks)))
-    if not problems and by_start:
-        problems += _compare_ratings(home, tournament, _rated(by_start.values()))
+            starts.append(str((record.game, record.options, record.bots, opening)))
+            actions.append(str((record.actions, record.ranks)))
+            results.append((record.bots, record.ranks))
+    if not problems and results:
+        rated = [result for result, counts in zip(results, counting(starts, actions), strict=True) if counts]
+        problems += _compare_ratings(home, tournament, rated)
     return checked, problems
-
-
-def _rated(groups: Iterable[list[tuple[str, Result]]]) -> list[Result]:
-    """Return the results that count: of matches from one start that are all the same, one."""
-    results = []
-    for group in groups:
-        varies = len({course for course, _ in group}) > 1
-        results += [result for _, result in (group if varies else group[:1])]
-    return results
 
 
 def _compare_ratings(home: ArenaHome, tournament: StoredTournament, results: list[Result]) -> list[str]:

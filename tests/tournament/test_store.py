@@ -17,6 +17,7 @@ from arena.records import Fault, MatchRecord, ScheduledMatch, TimeControl
 from arena.store.rows import row_of
 from arena.store.store import Store
 from arena.store.values import StoredBot
+from arena.tournament.encounters import count_encounters
 
 
 def line(match):
@@ -88,9 +89,9 @@ def test_results_are_counted_with_their_repeats(store, tournament):
     rows = [record(1), record(2), record(3), record(4, **opening_b), record(5, **opening_b), record(6, **varied)]
     store.record(tournament, [*rows, record(7, bots=["b@1", "a@1"])])
     counts = Counter()
-    for found in store.encounters(tournament):
+    for found in count_encounters(store.results(tournament)):
         for match in found.matches:
-            counts[match.bots, match.ranks, match.rated] += found.often
+            counts[match.bots, match.ranks, match.rated] += found.occurrences
     assert counts == {
         (("a@1", "b@1"), (1, 1), True): 1 + 2,
         (("a@1", "b@1"), (1, 1), False): 2,
@@ -104,8 +105,8 @@ def test_encounters_that_went_alike_are_counted_together(store, tournament):
     pair = [{"ranks": [1, 2], "actions": [[0, (1, 1)]]}, {"ranks": [1, 1], "actions": [[0, (2, 2)]]}]
     rows = [record(k + 1, encounter=k // 2 + 1, opening_plies=0, **pair[k % 2]) for k in range(4)]
     store.record(tournament, rows)
-    (found,) = store.encounters(tournament)
-    assert (found.often, [match.ranks for match in found.matches]) == (2, [(1, 2), (1, 1)])
+    (found,) = count_encounters(store.results(tournament))
+    assert (found.occurrences, [match.ranks for match in found.matches]) == (2, [(1, 2), (1, 1)])
 
 
 def test_a_round_is_added_behind_what_was_scheduled(store, tournament):
@@ -287,10 +288,10 @@ def test_a_database_of_version_1_is_brought_up_to_date(tmp_path):
             ("greedy@2", ("y",)),
         ]
         assert [(found.match, found.round) for found in store.unplayed(half)] == [(2, 1)]
-        (found,) = store.encounters(half)
+        (found,) = count_encounters(store.results(half))
         assert found.matches[0].bots == ("minimal@1", "greedy@2")
         store.record(half, [record(2, encounter=1)])
-        assert len(store.encounters(half)[0].matches) == 2
+        assert len(count_encounters(store.results(half))[0].matches) == 2
     finally:
         store.close()
     Store(path).close()

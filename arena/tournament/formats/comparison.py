@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.errors import DefinitionError
+from arena.ratings.repeats import counting
 from arena.ratings.sequential import Hypotheses, SequentialTest, Verdict
 from arena.tournament.formats.format import Field, Format, MatchResult, Meeting, Round, points_of
 
@@ -64,17 +65,10 @@ class Comparison(Format):
 
     def _counted(self) -> list[tuple[MatchResult, ...]]:
         """Return the encounters that count (3)."""
-        courses: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
-        for results in self._played:
-            courses.setdefault(_starts(results), set()).add(tuple(result.course for result in results))
-        seen: set[tuple[str, ...]] = set()
-        counted = []
-        for results in self._played:
-            start = _starts(results)
-            if len(courses[start]) > 1 or start not in seen or not start[0]:
-                counted.append(results)
-            seen.add(start)
-        return counted
+        starts = [tuple(result.start for result in results) for results in self._played]
+        actions = [tuple(result.course for result in results) for results in self._played]
+        counts = counting([start if start[0] else None for start in starts], actions)
+        return [results for results, counted in zip(self._played, counts, strict=True) if counted]
 
     @property
     def repeats(self) -> int:
@@ -86,10 +80,6 @@ class Comparison(Format):
         found = self.verdict.evidence
         low, high = self.hypotheses.bounds
         return f"LLR {found.llr:.2f} ({low:.2f}, {high:.2f}), Elo {found.elo[0]:+.0f}, LOS {100 * found.los:.1f} %"
-
-
-def _starts(results: Sequence[MatchResult]) -> tuple[str, ...]:
-    return tuple(result.start for result in results)
 
 
 def _score(results: Sequence[MatchResult]) -> float:

@@ -1,0 +1,70 @@
+"""Encounters counted from results: those that went alike are one line, however many there are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from arena.ratings.repeats import counting
+from arena.store.values import StoredResult
+
+
+class CountedMatch(NamedTuple):
+    """One match as it counts for tables.
+
+    Attributes:
+        bots: ``name@version`` per seat.
+        ranks: per seat.
+        rated: whether it counts for ratings.
+    """
+
+    bots: tuple[str, ...]
+    ranks: tuple[int, ...]
+    rated: bool = True
+
+
+class CountedEncounter(NamedTuple):
+    """How often an encounter went like this.
+
+    Attributes:
+        game: the game's name.
+        matches: its matches, in the order of the schedule.
+        occurrences: how many encounters went so.
+    """
+
+    game: str
+    matches: tuple[CountedMatch, ...]
+    occurrences: int = 1
+
+
+def count_encounters(results: Iterable[StoredResult]) -> list[CountedEncounter]:
+    """Count how encounters went.
+
+    Args:
+        results: in the order of the schedule, tournament by tournament.
+    """
+    keys: list[int] = []  # numbers and texts instead of tuples: a million of those keep the garbage collector busy
+    starts: list[str] = []
+    actions: list[str] = []
+    kinds: list[int] = []
+    kind_of: dict[tuple[str, tuple[str, ...], tuple[int, ...]], int] = {}
+    for tournament, encounter, game, bots, ranks, opening_hash, actions_hash in results:
+        keys.append(tournament << 64 | encounter)
+        starts.append(f"{opening_hash} {bots}")
+        actions.append(actions_hash)
+        kinds.append(kind_of.setdefault((game, bots, ranks), len(kind_of)))
+    lines = zip(keys, kinds, counting(starts, actions), strict=True)
+    together = groupby(lines, key=itemgetter(0))
+    counted = Counter(tuple(2 * kind + counts for _, kind, counts in group) for _, group in together)
+    values = list(kind_of)
+    return sorted(
+        CountedEncounter(
+            values[encounter[0] // 2][0],
+            tuple(CountedMatch(*values[match // 2][1:], match % 2 == 1) for match in encounter),
+            occurrences,
+        )
+        for encounter, occurrences in counted.items()
+    )
