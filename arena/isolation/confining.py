@@ -184,7 +184,7 @@ def install_filter(plan: Plan) -> None:
         return
     program = bytes.fromhex(plan["seccomp"])
     if plan["seccomp_at"] is not None:
-        descriptor = os.memfd_create("seccomp", 0)
+        descriptor = os.memfd_create("seccomp")
         os.write(descriptor, program)
         os.lseek(descriptor, 0, os.SEEK_SET)
         os.dup2(descriptor, plan["seccomp_at"], True)

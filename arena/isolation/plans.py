@@ -105,7 +105,8 @@ def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> d
     if level == "landlock":
         plan["landlock"] = ruleset(landlock_abi(), (*existing_system(), *readable), scratch)
     if level in ("landlock", "bubblewrap"):
-        plan["seccomp"] = _filter(isolation, level).hex()
+        own_disk = level == "bubblewrap" or plan["mounts"] is not None
+        plan["seccomp"] = _filter(isolation, own_disk).hex()
     if level == "bubblewrap":
         program = find_bubblewrap() or "bwrap"
         plan["command"] = wrapped(program, bot.command, bot.directory, readable, scratch, limits)
@@ -131,9 +132,11 @@ def clean_environment(scratch: str) -> dict[str, str]:
     }
 
 
-def _filter(isolation: Isolation, level: str) -> bytes:
-    confined = level == "bubblewrap" or is_root() or landlock_abi() >= ABI_WITH_SCOPES
-    return assemble_filter(os.uname().machine, may_signal=confined, may_memfd=isolation.groups)
+def _filter(isolation: Isolation, own_disk: bool) -> bytes:
+    confined = isolation.level == "bubblewrap" or is_root() or landlock_abi() >= ABI_WITH_SCOPES
+    return assemble_filter(
+        os.uname().machine, may_signal=confined, counts_memory=isolation.groups, counts_disk=own_disk
+    )
 
 
 def _mounts(readable: tuple[str, ...], scratch: str, limits: Limits) -> dict[str, Any] | None:
