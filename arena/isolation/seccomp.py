@@ -48,6 +48,37 @@ _CALLS: dict[str, tuple[int | None, int | None]] = {
     "tee": (276, 77),
     "vmsplice": (278, 75),
     "fallocate": (285, 47),
+    "open": (2, None),
+    "openat": (257, 56),
+    "openat2": (437, 437),
+    "truncate": (76, 45),
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "chown": (92, None),
+    "lchown": (94, None),
+    "fchown": (93, 55),
+    "fchownat": (260, 54),
+    "utime": (132, None),
+    "utimes": (235, None),
+    "futimesat": (261, None),
+    "utimensat": (280, 88),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "setxattrat": (463, 463),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "removexattrat": (466, 466),
+    "file_setattr": (469, 469),
+    "getxattr": (191, 8),
+    "lgetxattr": (192, 9),
+    "getxattrat": (464, 464),
+    "listxattr": (194, 11),
+    "llistxattr": (195, 12),
+    "listxattrat": (465, 465),
     "sync": (162, 81),
     "syncfs": (306, 267),
     "ptrace": (101, 117),
@@ -159,12 +190,23 @@ _HIDE_DISK = ("fallocate", "sendmsg", "sendmmsg")
 """They make files larger than their size says, or keep one open that no process has open: its descriptor is under way
 in a socket."""
 
-_PRETENDED = ("flock", "sync", "syncfs")
+_MODES = ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat")
+_TIMES = ("utime", "utimes", "futimesat", "utimensat")
+_SET_ATTRIBUTES = ("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "file_setattr")
+_REMOVE_ATTRIBUTES = ("removexattr", "lremovexattr", "fremovexattr", "removexattrat")
+_READ_ATTRIBUTES = ("getxattr", "lgetxattr", "getxattrat", "listxattr", "llistxattr", "listxattrat")
+_CHANGE_FILES = (*_MODES, *_TIMES, *_SET_ATTRIBUTES, *_REMOVE_ATTRIBUTES, "truncate", "open", "openat", "openat2")
+"""Landlock knows of none of them, but for truncation from its third version on (landlock(7), "Filesystem actions")."""
+
+_PRETENDED = ("flock", "sync", "syncfs", *_MODES, *_TIMES)
 _ERRNOS = {
     **dict.fromkeys(("socket", "bind", "connect", "socketpair"), errno.EACCES),
     **dict.fromkeys(("clone3", "memfd_create", "memfd_secret"), errno.ENOSYS),
     **dict.fromkeys(("io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup", "io_submit"), errno.ENOSYS),
     **dict.fromkeys(("inotify_init", "inotify_init1", "inotify_add_watch", "cachestat"), errno.ENOSYS),
+    **dict.fromkeys((*_SET_ATTRIBUTES, *_REMOVE_ATTRIBUTES, *_READ_ATTRIBUTES), errno.EOPNOTSUPP),
+    **dict.fromkeys(("open", "openat", "truncate"), errno.EACCES),
+    "openat2": errno.ENOSYS,
     **dict.fromkeys(("statmount", "listmount", "open_tree_attr", "listns"), errno.ENOSYS),
     **dict.fromkeys(("splice", "tee", "vmsplice", "sendfile"), errno.EINVAL),  # after which they read and write
     "fallocate": errno.EOPNOTSUPP,  # after which posix_fallocate writes
@@ -190,6 +232,8 @@ _SET_LOCK = (6, 7, 37, 38)
 _FCNTL_REFUSED = (8, 10, 15, 1024, 1026, 1036, 1038)
 """F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY, F_SET_RW_HINT, F_SET_FILE_RW_HINT."""
 
+_ACCESS_MODE_AND_TRUNCATE, _TRUNCATE = 0o1003, 0o1000
+
 _AF_UNIX, _SOCKET_KIND, _SOCK_STREAM, _SOCK_SEQPACKET = 1, 0xF, 1, 5
 _SOCKET_OPTIONS_REFUSED = (7, 26, 50, 51, 52)
 """SO_SNDBUF, and what attaches a filter."""
@@ -202,13 +246,17 @@ _PRETEND = (_RETURN, 0, 0, _ERRNO)
 
 
 @functools.cache
-def assemble_filter(machine: str, *, may_signal: bool, counts_memory: bool, counts_disk: bool) -> bytes:
+def assemble_filter(
+    machine: str, *, may_signal: bool, may_change_files: bool, counts_memory: bool, counts_disk: bool
+) -> bytes:
     """Return the program, eight bytes an instruction (``struct sock_filter``).
 
     Args:
         machine: as ``os.uname().machine`` has it; a key of ``ARCHITECTURES``.
         may_signal: leave signals alone, because something else (Landlock, another uid) confines them; otherwise none
             can be sent but to the own process group with ``kill(0, …)``, and ``abort`` ends in SIGSEGV.
+        may_change_files: leave alone what changes files that are not open for writing (their modes, owners, times,
+            attributes and length), because all but the scratch directory is read-only or somebody else's.
         counts_memory: leave alone what makes memory that belongs to no process, because a control group counts it.
         counts_disk: leave alone what makes files that can't be counted, because the scratch directory is a file system
             of its own, whose size is the limit.
@@ -216,6 +264,7 @@ def assemble_filter(machine: str, *, may_signal: bool, counts_memory: bool, coun
     column = list(ARCHITECTURES).index(machine)
     allowed = {
         *(_SIGNALS if may_signal else ()),
+        *(_CHANGE_FILES if may_change_files else ()),
         *(_HIDE_MEMORY if counts_memory else ()),
         *(_HIDE_DISK if counts_disk else ()),
     }
@@ -271,6 +320,9 @@ def _argument_check(name: str) -> list[Instruction]:
         check += [*_if_equal((_TIOCSTI, _TIOCLINUX, _FIOASYNC), (_RETURN, 0, 0, _ERRNO | errno.EPERM)), _LET]
     elif name == "fcntl":
         check = [_low(1), *_if_equal(_SET_LOCK, _PRETEND), *_if_equal(_FCNTL_REFUSED, refuse), _LET]
+    elif name in ("open", "openat"):  # truncation without the right to write
+        check = [_low(1 if name == "open" else 2), (_AND, 0, 0, _ACCESS_MODE_AND_TRUNCATE)]
+        check += [*_if_equal([_TRUNCATE], refuse), _LET]
     elif name == "socketpair":  # datagrams can be sent to any name from a pair of theirs
         check = [_low(0), (_JUMP_EQUAL, 1, 0, _AF_UNIX), refuse, _low(1), (_AND, 0, 0, _SOCKET_KIND)]
         check += [*_if_equal((_SOCK_STREAM, _SOCK_SEQPACKET), _LET), refuse]

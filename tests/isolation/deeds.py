@@ -18,13 +18,22 @@ from pathlib import Path
 libc = ctypes.CDLL(None, use_errno=True)
 NUMBERS = json.loads(sys.argv[1])
 ARENA_PID = int(sys.argv[2])
+FOREIGN = Path(sys.argv[3])
+"""A file that the bot may read; where the arena runs as an ordinary user, it belongs to the bot's user as well."""
 SCRATCH = Path(os.environ["TMPDIR"])
 GOT = ctypes.create_string_buffer(4096)
 
 PR_SET_DUMPABLE, PR_SET_MM, PR_SET_CHILD_SUBREAPER, PR_SCHED_CORE = 4, 35, 36, 62
 CLONE_VM, CLONE_FS, CLONE_FILES, CLONE_SIGHAND, CLONE_PARENT, CLONE_THREAD = 0x100, 0x200, 0x400, 0x800, 0x8000, 0x10000
 FALLOC_FL_KEEP_SIZE = 1
-FS_IOC_RESVSP64, FICLONE, FS_IOC_GETFLAGS, FIOSETOWN, SIOCGIFCONF = 0x4030582A, 0x40049409, 0x80086601, 0x8901, 0x8912
+FS_IOC_RESVSP64, FICLONE, FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FIOSETOWN, SIOCGIFCONF = (
+    0x4030582A,
+    0x40049409,
+    0x80086601,
+    0x40086602,
+    0x8901,
+    0x8912,
+)
 IPC_RMID, IPC_NOWAIT = 0, 0o4000
 
 
@@ -147,6 +156,13 @@ def flock(descriptor):
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def changes(deed, look):
+    before = look()
+    deed()
+    if look() == before:
+        raise PermissionError("it was not changed")
+
+
 def core_cookie():
     must(libc.prctl(PR_SCHED_CORE, 1, 0, 0, 0))
 
@@ -214,6 +230,25 @@ DEEDS = {
     "advise another's memory": lambda: reaches_the_kernel("process_madvise", -1, 0, 0, 0, 0),
     "reap another's memory": lambda: reaches_the_kernel("process_mrelease", -1, 0),
 }
+ELSEWHERE = {
+    "change a file's mode": lambda: changes(lambda: FOREIGN.chmod(0o604), lambda: FOREIGN.stat().st_mode),
+    "change an open file's mode": lambda: changes(
+        lambda: os.fchmod(os.open(FOREIGN, os.O_RDONLY), 0o640), lambda: FOREIGN.stat().st_mode
+    ),
+    "change a file's times": lambda: changes(lambda: os.utime(FOREIGN, (5, 5)), lambda: FOREIGN.stat().st_mtime),
+    "change a file's owner": lambda: changes(
+        lambda: os.chown(FOREIGN, os.getuid(), os.getgid()), lambda: FOREIGN.stat().st_ctime_ns
+    ),
+    "give a file an attribute": lambda: os.setxattr(FOREIGN, "user.mark", b"x"),
+    "remove a file's attribute": lambda: os.removexattr(FOREIGN, "user.note"),
+    "read a file's attribute": lambda: os.getxattr(FOREIGN, "user.note"),
+    "list a file's attributes": lambda: os.listxattr(FOREIGN),
+    "truncate a file": lambda: os.truncate(FOREIGN, 0),
+    "truncate a file by opening it": lambda: changes(
+        lambda: os.open(FOREIGN, os.O_RDONLY | os.O_TRUNC), lambda: FOREIGN.stat().st_size
+    ),
+    "flag a file": lambda: fcntl.ioctl(os.open(FOREIGN, os.O_RDONLY), FS_IOC_SETFLAGS, struct.pack("L", 0x80)),
+}
 WITHOUT_OWN_DISK = {
     "allocate beyond a file's end": lambda: must(libc.fallocate(a_file(), FALLOC_FL_KEEP_SIZE, 0, 1 << 20)),
     "allocate by ioctl": preallocate_by_ioctl,
@@ -242,7 +277,7 @@ def descriptors():
 
 inherited = descriptors()
 a_file()
-table = {**DEEDS, **WITHOUT_OWN_DISK, **WITHOUT_COUNTED_MEMORY}
+table = {**DEEDS, **ELSEWHERE, **WITHOUT_OWN_DISK, **WITHOUT_COUNTED_MEMORY}
 missing = {"make an inotify by the old call"} if NUMBERS["inotify_init"] is None else set()
 results = {name: succeeded(deed) for name, deed in table.items() if name not in missing}
 print(json.dumps({"results": results, "inherited": inherited}))

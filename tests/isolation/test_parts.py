@@ -18,6 +18,20 @@ ALLOW, KILL, EPERM, EACCES, ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x5000D, 0
 EINVAL, ENOTTY, EOPNOTSUPP, PRETEND = 0x50016, 0x50019, 0x5005F, 0x50000
 
 BY_ARGUMENT = ("clone", "kill", "prlimit64", "prctl", "fcntl", "setsockopt", "seccomp", "close_range", "move_pages")
+PRETENDED = (
+    "flock",
+    "sync",
+    "syncfs",
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "fchmodat2",
+    "chown",
+    "lchown",
+    "fchown",
+    "fchownat",
+)
+TIMES = ("utime", "utimes", "futimesat", "utimensat")
 
 
 def run_filter(program, number, machine="x86_64", architecture=None, arguments=()):
@@ -50,14 +64,14 @@ def number_of(name, machine):
 
 
 def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
-    program = assemble_filter(machine, may_signal=False, counts_memory=False, counts_disk=False)
+    program = assemble_filter(machine, may_signal=False, may_change_files=False, counts_memory=False, counts_disk=False)
     refused = {number_of(name, machine): name for name in _CALLS}
     for number in range(480):
         verdict = run_filter(program, number, machine)
         name = refused.get(number)
-        if name is None or name in (*BY_ARGUMENT, "migrate_pages"):
+        if name is None or name in (*BY_ARGUMENT, "migrate_pages", "open", "openat"):
             assert verdict == ALLOW, number
-        elif name in ("flock", "sync", "syncfs"):
+        elif name in (*PRETENDED, *TIMES):
             assert verdict == PRETEND, name
         else:
             assert verdict in (EPERM, EACCES, ENOSYS, EINVAL, ENOTTY, EOPNOTSUPP), name
@@ -120,6 +134,9 @@ def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
         ("move_pages", (0,), ALLOW),
         ("move_pages", (1234,), EPERM),
         ("migrate_pages", (1234,), EPERM),
+        ("openat", (3, 0, 0o1000), EACCES),  # O_TRUNC with O_RDONLY
+        ("openat", (3, 0, 0o1101), ALLOW),  # O_TRUNC with O_WRONLY, as creat does
+        ("openat", (3, 0, 0o1002), ALLOW),
         ("fallocate", (3, 1, 0, 4096), EOPNOTSUPP),
         ("splice", (), EINVAL),
         ("personality", (0xFFFFFFFF,), ALLOW),
@@ -129,18 +146,18 @@ def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
     ],
 )
 def test_arguments_decide(machine, name, arguments, verdict):
-    program = assemble_filter(machine, may_signal=False, counts_memory=False, counts_disk=False)
+    program = assemble_filter(machine, may_signal=False, may_change_files=False, counts_memory=False, counts_disk=False)
     assert run_filter(program, number_of(name, machine), machine, arguments=arguments) == verdict
 
 
 def test_what_something_else_holds_or_counts_is_let_through(machine):
-    program = assemble_filter(machine, may_signal=True, counts_memory=True, counts_disk=True)
-    for name in ("kill", "tgkill", "memfd_create", "splice", "sendfile", "fallocate", "sendmsg"):
+    program = assemble_filter(machine, may_signal=True, may_change_files=True, counts_memory=True, counts_disk=True)
+    for name in ("kill", "tgkill", "memfd_create", "splice", "sendfile", "fallocate", "sendmsg", "fchmodat", "openat2"):
         assert run_filter(program, number_of(name, machine), machine, arguments=(1234,)) == ALLOW
 
 
 def test_calls_of_another_architecture_kill(machine):
-    program = assemble_filter(machine, may_signal=True, counts_memory=True, counts_disk=True)
+    program = assemble_filter(machine, may_signal=True, may_change_files=True, counts_memory=True, counts_disk=True)
     assert run_filter(program, 1, machine, architecture=0x40000003) == KILL  # i386
     if machine == "x86_64":
         assert run_filter(program, 0x40000000 | 41, machine) == KILL  # x32
