@@ -80,8 +80,10 @@ def _show_commands(arena_home: ArenaHome, name: str, found: Reproduction, bot: B
     settings = {key: value for key, value in clean_environment("/tmp").items() if key != "ARENA_BOT"}
     environment = " ".join(f"{key}={shlex.quote(value)}" for key, value in settings.items())
     plain = shlex.join(bot.command)
-    click.echo(f"\nTo run it on the same input:\n  cd {directory} && env -i {environment} {plain} < {file} | xxd")
-    click.echo(f"Under a debugger:\n  cd {directory} && {_debugger(bot, file)}")
+    directly = f"cd {directory} && env -i {environment} {plain} < {file} | xxd"
+    click.echo(f"\nTo run it on the same input:\n  {printable(directly)}")
+    debugged = f"cd {directory} && {_debugger(bot, file)}"
+    click.echo(f"Under a debugger:\n  {printable(debugged)}")
 
 
 def _debugger(bot: Bot, file: str) -> str:

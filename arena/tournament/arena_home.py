@@ -99,7 +99,8 @@ class ArenaHome:
             The bot, what it might use, and whether its files have changed.
 
         Raises:
-            UsageError: if it is not there any more.
+            UsageError: if it is not there any more, or what the record says of its place is not to be trusted: the home
+                may be somebody else's.
         """
         definition = tournament.definition
         version = label.rpartition("@")[2]
@@ -120,17 +121,34 @@ class ArenaHome:
                 own_files=own_files,
                 build=tuple(found.get("build", ())),
             )
+        root = Path(bot.directory).resolve()
+        if place is None and not all(Path(file).resolve().is_relative_to(root) for file in bot.own_files):
+            raise UsageError(f"bot {label!r}: the record names files outside of {bot.directory}; use --bot PATH")
         if not Path(bot.directory).is_dir() or not all(Path(file).exists() for file in bot.own_files):
             raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot PATH")
         files = [Path(file) for file in bot.own_files] or bot_files(Path(bot.directory), bool(bot.build))
         changed = digest_of(files, Path(bot.directory)) != entrant["content"]
+        if changed and bot.build and place is None:
+            raise UsageError(
+                f"bot {label!r}: the files in {bot.directory} have changed since, and building it would write there;"
+                " use --bot PATH"
+            )
         return bot, Limits(**definition.get("limits", {})), changed
 
     def keep_input(self, name: str, data: bytes) -> Path:
-        """Keep what a bot was sent in a file, and return its path."""
+        """Keep what a bot was sent in a file, and return its path.
+
+        Raises:
+            UsageError: if it can't be written there.
+        """
         path = self.directory / "repro" / f"{name}.stdin"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+                file.write(data)
+            Path(file.name).replace(path)  # a link in its place is replaced, not followed
+        except OSError as error:
+            raise UsageError(f"{path}: can't be written: {error.strerror}") from error
         return path
 
     @staticmethod
