@@ -58,9 +58,10 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
 
 def _show(record: dict[str, Any], found: Reproduction) -> None:
     label = printable(record["bots"][found.seat])
-    click.echo(f"{label} (seat {found.seat}) in {record['tournament']}/{record['match']}, asked {found.asked} times")
+    match = f"{printable(record['tournament'])}/{record['match']}"
+    click.echo(f"{label} (seat {found.seat}) in {match}, asked {found.asked} times")
     for ply, before, now in found.differing:
-        click.echo(f"ply {ply}: recorded {before}, now {printable(repr(now))}")
+        click.echo(printable(f"ply {ply}: recorded {before}, now {now!r}"))
     recorded, fault = found.recorded, found.fault
     was = "no fault" if recorded is None else f"{recorded['kind']} at ply {recorded['ply']}: {recorded['detail']}"
     now = "no fault" if fault is None else f"{fault.kind} at ply {fault.ply}: {fault.detail}"
