@@ -11,7 +11,7 @@ import functools
 import os
 import resource
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class Isolation:
 
     level: str = "none"
     groups: bool = False
-    builds: bool = False
+    builds: bool = field(default=False, kw_only=True)
 
     @property
     def label(self) -> str:

@@ -40,7 +40,9 @@ _CALLS: dict[str, tuple[int | None, int | None]] = {
     "socketpair": (53, 199),
     "bind": (49, 200),
     "connect": (42, 203),
+    "mmap": (9, 222),
     "setsockopt": (54, 208),
+    "landlock_create_ruleset": (444, 444),
     "sendmsg": (46, 211),
     "sendmmsg": (307, 269),
     "sendfile": (40, 71),
@@ -184,8 +186,9 @@ _CALLS: dict[str, tuple[int | None, int | None]] = {
 }
 
 _SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
-_HIDE_MEMORY = ("memfd_create", "splice", "tee", "vmsplice", "sendfile")
-"""They make memory that belongs to no process: files without a name, pages that only a pipe holds."""
+_HIDE_MEMORY = ("memfd_create", "mmap", "splice", "tee", "vmsplice", "sendfile", "landlock_create_ruleset")
+"""They make memory that is shown with no process: files without a name, shared mappings of which nothing is resident,
+pages that only a pipe holds, rules."""
 _HIDE_DISK = ("fallocate", "sendmsg", "sendmmsg")
 """They make files larger than their size says, or keep one open that no process has open: its descriptor is under way
 in a socket."""
@@ -234,9 +237,11 @@ _FCNTL_REFUSED = (8, 10, 15, 1024, 1026, 1036, 1038)
 
 _ACCESS_MODE_AND_TRUNCATE, _TRUNCATE = 0o1003, 0o1000
 
+_MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20  # MAP_SHARED_VALIDATE, which is 3, has the bit as well
+
 _AF_UNIX, _SOCKET_KIND, _SOCK_STREAM, _SOCK_SEQPACKET = 1, 0xF, 1, 5
-_SOCKET_OPTIONS_REFUSED = (7, 26, 50, 51, 52)
-"""SO_SNDBUF, and what attaches a filter."""
+_SOL_SOCKET, _SOCKET_OPTIONS_REFUSED = 1, (7, 32, 26, 50, 51, 52)
+"""SO_SNDBUF, SO_SNDBUFFORCE, and what attaches a filter."""
 _SECCOMP_LISTENER = 8
 
 Instruction = tuple[int, int, int, int]
@@ -327,7 +332,10 @@ def _argument_check(name: str) -> list[Instruction]:
         check = [_low(0), (_JUMP_EQUAL, 1, 0, _AF_UNIX), refuse, _low(1), (_AND, 0, 0, _SOCKET_KIND)]
         check += [*_if_equal((_SOCK_STREAM, _SOCK_SEQPACKET), _LET), refuse]
     elif name == "setsockopt":
-        check = [_low(2), *_if_equal(_SOCKET_OPTIONS_REFUSED, refuse), _LET]
+        check = [_low(1), (_JUMP_EQUAL, 1, 0, _SOL_SOCKET), _LET]
+        check += [_low(2), *_if_equal(_SOCKET_OPTIONS_REFUSED, refuse), _LET]
+    elif name == "mmap":
+        check = [_low(3), (_JUMP_ANY_BIT, 0, 2, _MAP_SHARED), (_JUMP_ANY_BIT, 0, 1, _MAP_ANONYMOUS), refuse, _LET]
     elif name == "seccomp":
         check = [_low(1), (_JUMP_ANY_BIT, 0, 1, _SECCOMP_LISTENER), refuse, _LET]
     elif name == "personality":  # asking what it is, is allowed

@@ -93,7 +93,7 @@ def descriptors_under_way():
 
 def memory_in_a_pipe():
     _, write_end = os.pipe()
-    memory = mmap.mmap(-1, 4096)
+    memory = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     memory[0] = 1
     where = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     call("vmsplice", write_end, struct.pack("PN", where, 1), 1, 0)
@@ -255,6 +255,8 @@ WITHOUT_OWN_DISK = {
     "leave descriptors in a socket": descriptors_under_way,
 }
 WITHOUT_COUNTED_MEMORY = {
+    "map memory that is shared": lambda: mmap.mmap(-1, 4096, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS),
+    "make rules": lambda: call("landlock_create_ruleset", struct.pack("Q", 1), ctypes.c_size_t(8), 0),
     "leave memory in a pipe": memory_in_a_pipe,
     "leave a file's pages in a pipe": lambda: pages_in_a_pipe("splice"),
     "send a file's pages into a pipe": lambda: pages_in_a_pipe("sendfile"),

@@ -69,7 +69,7 @@ def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
     for number in range(480):
         verdict = run_filter(program, number, machine)
         name = refused.get(number)
-        if name is None or name in (*BY_ARGUMENT, "migrate_pages", "open", "openat"):
+        if name is None or name in (*BY_ARGUMENT, "mmap", "migrate_pages", "open", "openat"):
             assert verdict == ALLOW, number
         elif name in (*PRETENDED, *TIMES):
             assert verdict == PRETEND, name
@@ -125,7 +125,16 @@ def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
         ("socketpair", (1, 3), EACCES),  # SOCK_RAW, which is a datagram pair too
         ("socketpair", (30, 1), EACCES),  # AF_TIPC
         ("setsockopt", (3, 1, 2), ALLOW),  # SO_REUSEADDR
+        ("setsockopt", (3, 1, 8), ALLOW),  # SO_RCVBUF
+        ("setsockopt", (3, 6, 7), ALLOW),  # of another level than SOL_SOCKET
         ("setsockopt", (3, 1, 7), EPERM),  # SO_SNDBUF
+        ("setsockopt", (3, 1, 32), EPERM),  # SO_SNDBUFFORCE
+        ("clone", (0x3D0F00 & ~0x400,), EPERM),  # a thread without CLONE_FILES
+        ("clone", (0x4111,), ALLOW),  # CLONE_VM and CLONE_VFORK, as posix_spawn calls it
+        ("mmap", (0, 4096, 3, 0x22), ALLOW),  # MAP_PRIVATE | MAP_ANONYMOUS
+        ("mmap", (0, 4096, 3, 0x01), ALLOW),  # a file, shared
+        ("mmap", (0, 4096, 3, 0x21), EPERM),  # MAP_SHARED | MAP_ANONYMOUS
+        ("mmap", (0, 4096, 3, 0x23), EPERM),  # MAP_SHARED_VALIDATE | MAP_ANONYMOUS
         ("setsockopt", (3, 1, 26), EPERM),  # SO_ATTACH_FILTER
         ("seccomp", (1, 0), ALLOW),
         ("seccomp", (1, 8), EPERM),  # SECCOMP_FILTER_FLAG_NEW_LISTENER
@@ -152,8 +161,21 @@ def test_arguments_decide(machine, name, arguments, verdict):
 
 def test_what_something_else_holds_or_counts_is_let_through(machine):
     program = assemble_filter(machine, may_signal=True, may_change_files=True, counts_memory=True, counts_disk=True)
-    for name in ("kill", "tgkill", "memfd_create", "splice", "sendfile", "fallocate", "sendmsg", "fchmodat", "openat2"):
+    for name in (
+        "kill",
+        "tgkill",
+        "memfd_create",
+        "splice",
+        "vmsplice",
+        "landlock_create_ruleset",
+        "sendfile",
+        "fallocate",
+        "sendmsg",
+        "fchmodat",
+        "openat2",
+    ):
         assert run_filter(program, number_of(name, machine), machine, arguments=(1234,)) == ALLOW
+    assert run_filter(program, number_of("mmap", machine), machine, arguments=(0, 4096, 3, 0x21)) == ALLOW
 
 
 def test_calls_of_another_architecture_kill(machine):

@@ -21,6 +21,8 @@ CONFINED = [level for level in ("landlock", "bubblewrap") if try_level(level).is
 
 WITHOUT_OWN_DISK = {"allocate beyond a file's end", "leave descriptors in a socket"}
 WITHOUT_COUNTED_MEMORY = {
+    "map memory that is shared",
+    "make rules",
     "leave memory in a pipe",
     "leave a file's pages in a pipe",
     "send a file's pages into a pipe",
