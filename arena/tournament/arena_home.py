@@ -121,11 +121,10 @@ class ArenaHome:
                 own_files=own_files,
                 build=tuple(found.get("build", ())),
             )
-        root = Path(bot.directory).resolve()
-        if place is None and not all(Path(file).resolve().is_relative_to(root) for file in bot.own_files):
-            raise UsageError(f"bot {label!r}: the record names files outside of {bot.directory}; use --bot PATH")
         if not Path(bot.directory).is_dir() or not all(Path(file).exists() for file in bot.own_files):
             raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot PATH")
+        if place is None:
+            _check_place(bot)
         files = [Path(file) for file in bot.own_files] or bot_files(Path(bot.directory), bool(bot.build))
         changed = digest_of(files, Path(bot.directory)) != entrant["content"]
         if changed and bot.build and place is None:
@@ -221,6 +220,17 @@ class ArenaHome:
         """Remove the files of a copied bot that was refused."""
         if all(stored.content != bot.content for stored in self.store.submitted_bots()):
             shutil.rmtree(self.directory / "bots" / bot.content, ignore_errors=True)
+
+
+def _check_place(bot: Bot) -> None:
+    """Raise UsageError unless a recorded place is a bot's: what is in it is opened to the recorded command."""
+    root = Path(bot.directory).resolve()
+    if not all(Path(file).resolve().is_relative_to(root) for file in bot.own_files):
+        raise UsageError(f"bot {bot.label!r}: the record names files outside of {bot.directory}; use --bot PATH")
+    if not bot.own_files and not (root / MANIFEST).is_file():
+        raise UsageError(f"bot {bot.label!r}: there is no {MANIFEST} in {bot.directory}; use --bot PATH")
+    if not set(bot.own_files) <= set(bot.command):
+        raise UsageError(f"bot {bot.label!r}: the record names files that are not its program; use --bot PATH")
 
 
 def _copy(files: Sequence[Path], root: Path, target: Path) -> None:
