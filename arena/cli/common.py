@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from arena.errors import UsageError
-from arena.report.tables import FORMATS, Column, Row, printable, render_table
+from arena.report.tables import FORMATS, Column, Row, printable, printable_lines, render_table
 
 if TYPE_CHECKING:
     from arena.records import MatchRecord
@@ -53,7 +53,7 @@ def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTour
     if tournament is not None:
         return arena_home.store.tournament(tournament)
     latest = arena_home.store.latest_tournament()
-    click.echo(f"The latest tournament is {latest.name}:", err=True)
+    click.echo(f"The latest tournament is {printable(latest.name)}:", err=True)
     return latest
 
 
@@ -97,7 +97,7 @@ def print_standings(table: Standings, table_format: str) -> None:
     rows = standings_rows(table, for_people=table_format not in ("json", "csv"))
     print_table(standings_columns(table), rows, table_format)
     if table_format == "text":
-        click.echo(f"\n{standings_footer(table)}")
+        click.echo(f"\n{printable_lines(standings_footer(table))}")
 
 
 def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[Any]:

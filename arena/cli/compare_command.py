@@ -116,7 +116,7 @@ def command(
     names = tuple(definition.shown_names.values())
     click.echo(json.dumps(_as_json(found, names), indent=2) if as_json else _as_text(found, names))
     for match, reason in sorted(progress.given_up.items()):
-        click.echo(f"arena: match {match} has no result after several tries: {reason}", err=True)
+        click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
     return CODES[found.verdict.decision]
 
 

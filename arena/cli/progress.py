@@ -87,7 +87,7 @@ class PlainLines(Silent):
             text += f", {rate:.1f}/s, {left:.0f} s left"
         if progress.status:
             text += f"; {progress.status}"
-        click.echo(text, err=True)
+        click.echo(printable(text), err=True)
 
 
 class Live:

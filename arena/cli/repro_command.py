@@ -58,9 +58,10 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
 
 def _show(record: MatchRecord, found: Reproduction) -> None:
     label = printable(record.bots[found.seat])
-    click.echo(f"{label} (seat {found.seat}) in {record.tournament}/{record.match}, asked {found.asked} times")
+    match = f"{printable(record.tournament)}/{record.match}"
+    click.echo(f"{label} (seat {found.seat}) in {match}, asked {found.asked} times")
     for ply, before, now in found.differing:
-        click.echo(f"ply {ply}: recorded {before}, now {printable(repr(now))}")
+        click.echo(printable(f"ply {ply}: recorded {before}, now {now!r}"))
     recorded, fault = found.recorded, found.fault
     was = "no fault" if recorded is None else f"{recorded.kind} at ply {recorded.ply}: {recorded.detail}"
     now = "no fault" if fault is None else f"{fault.kind} at ply {fault.ply}: {fault.detail}"
@@ -80,8 +81,10 @@ def _show_commands(arena_home: ArenaHome, name: str, found: Reproduction, bot: B
     settings = {key: value for key, value in clean_environment("/tmp").items() if key != "ARENA_BOT"}
     environment = " ".join(f"{key}={shlex.quote(value)}" for key, value in settings.items())
     plain = shlex.join(bot.command)
-    click.echo(f"\nTo run it on the same input:\n  cd {directory} && env -i {environment} {plain} < {file} | xxd")
-    click.echo(f"Under a debugger:\n  cd {directory} && {_debugger(bot, file)}")
+    directly = f"cd {directory} && env -i {environment} {plain} < {file} | xxd"
+    click.echo(f"\nTo run it on the same input:\n  {printable(directly)}")
+    debugged = f"cd {directory} && {_debugger(bot, file)}"
+    click.echo(f"Under a debugger:\n  {printable(debugged)}")
 
 
 def _debugger(bot: Bot, file: str) -> str:

@@ -21,6 +21,7 @@ from arena.cli.common import (
 from arena.cli.group import FAILED, INTERRUPTED, OK
 from arena.cli.progress import make_progress
 from arena.errors import UsageError
+from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.definition import Definition
@@ -100,7 +101,7 @@ def command(
             click.echo()
         print_standings(arena_home.standings(definition.name), table_format)
         for match, reason in sorted(progress.given_up.items()):
-            click.echo(f"arena: match {match} has no result after several tries: {reason}", err=True)
+            click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
         return OK if progress.is_complete else FAILED
 
 

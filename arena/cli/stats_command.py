@@ -9,7 +9,7 @@ import click
 
 from arena.cli.common import chosen_format, format_options, home_option, named_or_latest
 from arena.errors import UsageError
-from arena.report.tables import render_table
+from arena.report.tables import printable_lines, render_table
 
 if TYPE_CHECKING:
     from arena.report.tables import Column, Row
@@ -60,7 +60,7 @@ def command(
             if rows and (name != "nash" or standings.consistency.is_flagged):
                 title, about = STATS_TITLES[name]
                 click.echo(f"{title}. {about}\n\n{render_table(columns, rows)}\n")
-        click.echo("\n".join(stats_sentences(standings, check)))
+        click.echo(printable_lines("\n".join(stats_sentences(standings, check))))
 
 
 def _everything(found: dict[str, Any], standings: Any, check: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import click
 
 from arena.cli.common import home_option
 from arena.cli.group import FAILED, OK
+from arena.report.tables import printable
 
 
 @click.command("verify")
@@ -24,8 +25,8 @@ def command(tournament: str | None, home: str | None) -> int:
         for stored in chosen:
             checked, problems = verify(arena_home, stored)
             for problem in problems:
-                click.echo(f"{stored.name}: {problem}", err=True)
+                click.echo(printable(f"{stored.name}: {problem}"), err=True)
             failed = failed or bool(problems)
             verdict = f"{len(problems)} problems" if problems else "all records hold, and so do the ratings"
-            click.echo(f"{stored.name}: {checked} of {stored.scheduled} matches checked: {verdict}")
+            click.echo(f"{printable(stored.name)}: {checked} of {stored.scheduled} matches checked: {verdict}")
     return FAILED if failed else OK

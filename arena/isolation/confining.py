@@ -22,6 +22,7 @@ _CLONE_NEWNS = 0x00020000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 1, 2, 4, 32
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
+_SYS_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = 442, -100, 0x8000, 1
 _SYS_LANDLOCK_CREATE_RULESET, _SYS_LANDLOCK_ADD_RULE, _SYS_LANDLOCK_RESTRICT_SELF = 444, 445, 446
 _LANDLOCK_RULE_PATH_BENEATH = 1
 _FILE_ACCESS = 0b111 | 1 << 14 | 1 << 15
@@ -115,6 +116,8 @@ def change_mounts(mounts: dict[str, Any], uid: int | None) -> None:
     """
     check("mount namespace", libc.unshare(_CLONE_NEWNS))
     mount(None, "/", None, _MS_REC | _MS_PRIVATE)
+    if mounts.get("read_only"):
+        make_read_only("/")
     for place, paths in mounts["replace"].items():
         kept = [(path, os.open(path, os.O_PATH)) for path in paths]
         mount("arena", place, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=64k")
@@ -125,6 +128,15 @@ def change_mounts(mounts: dict[str, Any], uid: int | None) -> None:
     for place, size_bytes in mounts["private"].items():
         owner = f",uid={uid},gid={uid}" if uid is not None else ""
         mount("arena", place, "tmpfs", _MS_NOSUID | _MS_NODEV, f"mode=700,size={size_bytes},nr_inodes=20000{owner}")
+
+
+def make_read_only(path: str) -> None:
+    """Make a mount and all below it read-only: Landlock holds what is written, but not modes, owners and times."""
+    attributes = struct.pack("=4Q", _MOUNT_ATTR_RDONLY, 0, 0, 0)
+    result = libc.syscall(
+        _SYS_MOUNT_SETATTR, _AT_FDCWD, path.encode(), _AT_RECURSIVE, attributes, ctypes.c_size_t(len(attributes))
+    )
+    check("read-only", result, path)
 
 
 def put_into(path: str, descriptor: int) -> None:
@@ -184,7 +196,7 @@ def install_filter(plan: Plan) -> None:
         return
     program = bytes.fromhex(plan["seccomp"])
     if plan["seccomp_at"] is not None:
-        descriptor = os.memfd_create("seccomp", 0)
+        descriptor = os.memfd_create("seccomp")
         os.write(descriptor, program)
         os.lseek(descriptor, 0, os.SEEK_SET)
         os.dup2(descriptor, plan["seccomp_at"], True)

@@ -7,9 +7,12 @@ the process number of the arena, and prints two lists: what it got away with, an
 from __future__ import annotations
 
 import ctypes
+import errno
+import fcntl
 import json
 import os
 import resource
+import signal
 import socket
 import sys
 import threading
@@ -19,6 +22,9 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _PTRACE_SEIZE = 0x4206  # attaching would stop the arena, seizing does not
 _CLONE_NEWUSER, _IPC_CREAT = 0x10000000, 0o1000
 _IO_URING_SETUP = 425
+_CLONE = {"x86_64": 56, "aarch64": 220}
+_CLONE_SIGHAND, _CLONE_PARENT = 0x800, 0x8000
+_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36
 
 
 def _must(result: int) -> None:
@@ -73,6 +79,38 @@ def _shared_memory() -> None:
     _libc.shmctl(segment, 0, None)
 
 
+def _child_of_the_parent() -> None:
+    """Make a child that nobody here has to reap; CLONE_SIGHAND alone is invalid, so none is really made."""
+    flags = ctypes.c_ulong(_CLONE_PARENT | _CLONE_SIGHAND | signal.SIGCHLD)
+    _libc.syscall(_CLONE[os.uname().machine], flags, 0, 0, 0, 0)
+    if ctypes.get_errno() != errno.EINVAL:
+        raise PermissionError
+
+
+def _hide() -> None:
+    """Be a process whose memory and files /proc does not show, for a moment."""
+    _must(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
+    _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
+
+
+def _lock_a_shared_file() -> None:
+    """Hold a lock that whoever opens the same file can see."""
+    with open(sys.executable, "rb") as one, open(sys.executable, "rb") as other:
+        fcntl.flock(one, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+    raise PermissionError
+
+
+def _change_times(path: str) -> None:
+    before = os.stat(path).st_mtime
+    os.utime(path, (before + 1, before + 1))
+    if os.stat(path).st_mtime == before:
+        raise PermissionError
+
+
 def _thread() -> None:
     thread = threading.Thread(target=lambda: None)
     thread.start()
@@ -95,6 +133,13 @@ def main(secret: str, outside: str, port: int, arena_pid: int) -> None:
         "write into the system's temporary directory": lambda: _write(f"/var/tmp/arena-escape-{os.getpid()}"),
         "write into shared memory": _write_shared_memory,
         "connect to a port": lambda: _connect(port),
+        "change a file of the operator's": lambda: _change_times(secret),
+        "send datagrams": lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM),
+        "adopt orphans": lambda: _must(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)),
+        "give a child to the arena": _child_of_the_parent,
+        "hide from the arena": _hide,
+        "watch directories": lambda: _must(_libc.inotify_init1(0)),
+        "lock a shared file": _lock_a_shared_file,
         "make a socket": lambda: socket.socket(socket.AF_UNIX).close(),
         "signal the arena": lambda: os.kill(arena_pid, 0),
         "read the arena's environment": lambda: _read(f"/proc/{arena_pid}/environ"),

@@ -11,7 +11,7 @@ import functools
 import os
 import resource
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +45,13 @@ class Isolation:
     Attributes:
         level: one of ``ISOLATION_LEVELS``.
         groups: whether control groups hold the sum of memory and processes.
+        builds: whether it is for builds. Compilers change the modes of files, and where neither another uid nor a view
+            of its own keeps a program from those of other people, only bots are kept from it.
     """
 
     level: str = "none"
     groups: bool = False
+    builds: bool = field(default=False, kw_only=True)
 
     @property
     def label(self) -> str:
@@ -103,9 +106,12 @@ def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> d
         plan["control_groups"] = group_plans(home, limits)
     plan["rlimits"] = _rlimits(limits, isolation.groups)
     if level == "landlock":
+        if plan["mounts"] is not None:
+            plan["mounts"]["read_only"] = True
         plan["landlock"] = ruleset(landlock_abi(), (*existing_system(), *readable), scratch)
     if level in ("landlock", "bubblewrap"):
-        plan["seccomp"] = _filter(isolation, level).hex()
+        own_view = level == "bubblewrap" or plan["mounts"] is not None
+        plan["seccomp"] = _filter(isolation, own_view).hex()
     if level == "bubblewrap":
         program = find_bubblewrap() or "bwrap"
         plan["command"] = wrapped(program, bot.command, bot.directory, readable, scratch, limits)
@@ -131,9 +137,15 @@ def clean_environment(scratch: str) -> dict[str, str]:
     }
 
 
-def _filter(isolation: Isolation, level: str) -> bytes:
-    confined = level == "bubblewrap" or is_root() or landlock_abi() >= ABI_WITH_SCOPES
-    return assemble_filter(os.uname().machine, may_signal=confined, may_memfd=isolation.groups)
+def _filter(isolation: Isolation, own_view: bool) -> bytes:
+    confined = isolation.level == "bubblewrap" or is_root() or landlock_abi() >= ABI_WITH_SCOPES
+    return assemble_filter(
+        os.uname().machine,
+        may_signal=confined,
+        may_change_files=own_view or is_root() or isolation.builds,
+        counts_memory=isolation.groups,
+        counts_disk=own_view,
+    )
 
 
 def _mounts(readable: tuple[str, ...], scratch: str, limits: Limits) -> dict[str, Any] | None:

@@ -16,6 +16,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import BotDefinitionError
@@ -77,7 +78,7 @@ def _build(bot: Bot, isolation: Isolation) -> None:
     places = places_of(program, clean_environment("")["PATH"])
     command = ("/bin/sh", "-c", _SCRIPT, bot.directory, program, *bot.build[1:])
     builder = Bot(bot.name, bot.version, command, bot.directory, own_files=(bot.directory, *places))
-    archive, exit_text, said = _Build(builder, isolation, BUILD_LIMITS).run()
+    archive, exit_text, said = _Build(builder, replace(isolation, builds=True), BUILD_LIMITS).run()
     if exit_text != "exit status 0":
         raise BotDefinitionError(
             f"bot {bot.label!r}: its build failed ({exit_text}): {' '.join(bot.build)}{_tail(said)}"

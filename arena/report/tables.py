@@ -1,7 +1,8 @@
 """Tables as text, GitHub, HTML, LaTeX, CSV or JSON.
 
 A table is a list of columns and a list of rows. Numbers are right-aligned and formatted here, never by ``tabulate``,
-which would print a bot named ``1e5`` as 100000. What comes from bots is shown with its control characters escaped.
+which would print a bot named ``1e5`` as 100000. What comes from bots is shown with its control characters escaped, and
+so that it means nothing to whatever reads the table: a browser, GitHub, LaTeX, a spreadsheet, a terminal.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import unicodedata
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,10 +19,31 @@ import tabulate
 
 FORMATS = ("text", "github", "html", "latex", "csv", "json")
 
-_TABULATE_FORMATS = {"text": "simple", "github": "github", "html": "html", "latex": "latex"}
+_TABULATE_FORMATS = {"text": "simple", "github": "github", "html": "html", "latex": "latex_raw"}
 tabulate.MIN_PADDING = 0  # the package would widen every numeric column by two
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = re.compile(r"""(^|;)([\s"']*)(?=[=+\-@＝＋－＠])""")
+"""Where a spreadsheet would see a formula: in some countries a semicolon begins the next cell, and letters of full
+width count as well.
+"""
+
+_PLAIN_IN_MARKDOWN = re.compile(
+    r"(?!.*(?i:www\.|gh-\d))"
+    r"(?:[^\W_]|(?<=[^\W_])_(?=[^\W_])|:(?= )|(?<=\d):(?=\d)|[ .,;%()±–—+/'=-])*"
+)
+"""What GitHub takes as it stands. All else goes into a code span: behind a backslash it would still make links of
+``@name``, ``#1`` and addresses.
+"""
+
+
+_LATEX = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
 
 
 class Column(NamedTuple):
@@ -55,11 +78,13 @@ def render_table(columns: Sequence[Column], rows: Sequence[Row], table_format: s
     if table_format == "csv":
         return _as_csv(columns, rows)
     body = [[shown(row[column.key], column) for column in columns] for row in rows]
-    if table_format == "github":
-        body = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in line] for line in body]
+    headers = [printable(column.title) for column in columns]
+    if table_format in _ESCAPED:
+        escaped = _ESCAPED[table_format]
+        headers, body = [escaped(title) for title in headers], [[escaped(cell) for cell in line] for line in body]
     return tabulate.tabulate(
         body,
-        headers=[column.title for column in columns],
+        headers=headers,
         tablefmt=_TABULATE_FORMATS[table_format],
         disable_numparse=True,
         colalign=["right" if column.is_number else "left" for column in columns] if body else None,
@@ -78,20 +103,38 @@ def shown(value: Any, column: Column) -> str:
 def _as_csv(columns: Sequence[Column], rows: Sequence[Row]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([column.key for column in columns])
+    writer.writerow([_csv_text(column.key) for column in columns])
     for row in rows:
         writer.writerow([_csv_cell(row[column.key], column) for column in columns])
     return out.getvalue().rstrip("\n")
 
 
 def _csv_cell(value: Any, column: Column) -> Any:
-    """Return a cell; a text that a spreadsheet would take for a formula is given a quote in front."""
+    """Return a cell; a quote stands before what a spreadsheet would take for a formula."""
     if value is None:
         return ""
     if column.is_number:
         return value
-    text = printable(value if isinstance(value, str) else json.dumps(value))
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+    return _csv_text(value if isinstance(value, str) else json.dumps(value))
+
+
+def _csv_text(text: str) -> str:
+    return _FORMULA.sub(r"\1\2'", printable(text))
+
+
+def _in_markdown(text: str) -> str:
+    """Return a cell of a GitHub table; what could be markup stands in a code span."""
+    if _PLAIN_IN_MARKDOWN.fullmatch(text):
+        return text
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    padding = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) else ""
+    return f"{fence}{padding}{text}{padding}{fence}".replace("|", "\\|")
+
+
+def _in_latex(text: str) -> str:
+    """Return a cell of a LaTeX table; ``[`` and ``*`` at the beginning would belong to the end of the line before."""
+    escaped = "".join(_LATEX.get(letter, letter) for letter in text)
+    return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped
 
 
 def printable(text: str) -> str:
@@ -110,3 +153,6 @@ def _is_harmless(letter: str) -> bool:
 
 def _escaped(letter: str) -> str:
     return letter.encode("unicode_escape").decode("ascii")
+
+
+_ESCAPED = {"github": _in_markdown, "latex": _in_latex}

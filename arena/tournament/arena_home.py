@@ -99,7 +99,8 @@ class ArenaHome:
             The bot, what it might use, and whether its files have changed.
 
         Raises:
-            UsageError: if it is not there any more.
+            UsageError: if it is not there any more, or what the record says of its place is not to be trusted: the home
+                may be somebody else's.
         """
         definition = tournament.definition
         entrant = next(bot for bot in definition.entrants if bot.label == label)
@@ -108,15 +109,31 @@ class ArenaHome:
         bot = entrant if place is None else load_bot(place)
         if not Path(bot.directory).is_dir() or not all(Path(file).exists() for file in bot.own_files):
             raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot PATH")
+        if place is None:
+            _check_place(bot)
         files = [Path(file) for file in bot.own_files] or bot_files(Path(bot.directory), bool(bot.build))
         changed = digest_of(files, Path(bot.directory)) != entrant.content
+        if changed and bot.build and place is None:
+            raise UsageError(
+                f"bot {label!r}: the files in {bot.directory} have changed since, and building it would write there;"
+                " use --bot PATH"
+            )
         return bot, definition.limits, changed
 
     def keep_input(self, name: str, data: bytes) -> Path:
-        """Keep what a bot was sent in a file, and return its path."""
+        """Keep what a bot was sent in a file, and return its path.
+
+        Raises:
+            UsageError: if it can't be written there.
+        """
         path = self.directory / "repro" / f"{name}.stdin"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+                file.write(data)
+            Path(file.name).replace(path)  # a link in its place is replaced, not followed
+        except OSError as error:
+            raise UsageError(f"{path}: can't be written: {error.strerror}") from error
         return path
 
     @staticmethod
@@ -189,6 +206,17 @@ class ArenaHome:
         """Remove the files of a copied bot that was refused."""
         if all(stored.content != bot.content for stored in self.store.submitted_bots()):
             shutil.rmtree(self.directory / "bots" / bot.content, ignore_errors=True)
+
+
+def _check_place(bot: Bot) -> None:
+    """Raise UsageError unless a recorded place is a bot's: what is in it is opened to the recorded command."""
+    root = Path(bot.directory).resolve()
+    if not all(Path(file).resolve().is_relative_to(root) for file in bot.own_files):
+        raise UsageError(f"bot {bot.label!r}: the record names files outside of {bot.directory}; use --bot PATH")
+    if not bot.own_files and not (root / MANIFEST).is_file():
+        raise UsageError(f"bot {bot.label!r}: there is no {MANIFEST} in {bot.directory}; use --bot PATH")
+    if not set(bot.own_files) <= set(bot.command):
+        raise UsageError(f"bot {bot.label!r}: the record names files that are not its program; use --bot PATH")
 
 
 def _copy(files: Sequence[Path], root: Path, target: Path) -> None:

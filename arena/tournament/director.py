@@ -25,6 +25,7 @@ from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.executors import Executor, LocalExecutor, Played, Void
 from arena.tournament.executors.local import available_cores
+from arena.tournament.executors.starting import end_if_importing
 from arena.tournament.formats import kind_of
 from arena.tournament.rounds import Course
 from arena.tournament.schedule import schedule, spec_of
@@ -101,8 +102,11 @@ def run_tournament(
         DefinitionError: if the store has another tournament of this name.
         BotDefinitionError: if a bot has to be built, and can't be.
         StoreError: if another director runs it, or the store fails. Whatever was recorded stays.
+        UsageError: if workers can't be started, for one because a script calls this without the guard
+            ``if __name__ == "__main__":``.
         KeyboardInterrupt: passed on after everything has been ended; what was recorded stays.
     """
+    end_if_importing()
     found = store.find_tournament(definition.name)
     if found is None or found.finished_at is None:  # before anything is stored, so that a build can be mended
         build_bots(definition.entrants, choose_isolation(definition.isolation))

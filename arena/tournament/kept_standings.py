@@ -1,14 +1,11 @@
 """Standings of finished tournaments, kept in a file: they are pure functions of records that don't change any more.
 
 Only what took long is kept. The key says what the standings were made of and by which code; whatever can't be read, or
-has another key, is made anew.
+has another key, is made again.
 """
 
 from __future__ import annotations
 
-import contextlib
-import pickle
-import tempfile
 import time
 from collections.abc import Callable
 from hashlib import blake2b
@@ -30,19 +27,19 @@ def kept_or_made(directory: Path, tournament: StoredTournament, make: Callable[[
         tournament: the tournament.
         make: makes its standings.
     """
+    from arena.tournament.standings_file import read_standings, write_standings  # pydantic takes time to import
+
     if tournament.finished_at is None:
         return make()
     key = (__version__, _code(), tournament.number, tournament.created_at, tournament.finished_at, tournament.recorded)
     path = directory / f"{blake2b(tournament.name.encode(), digest_size=8).hexdigest()}.standings"
-    with contextlib.suppress(Exception), path.open("rb") as file:
-        if pickle.load(file) == key:
-            table = pickle.load(file)
-            if isinstance(table, Standings):
-                return table
+    kept = read_standings(path, key)
+    if kept is not None:
+        return kept
     started = time.monotonic()
     table = make()
     if time.monotonic() - started >= WORTH_KEEPING_SECONDS:
-        _keep(path, key, table)
+        write_standings(path, key, table)
     return table
 
 
@@ -51,13 +48,3 @@ def _code() -> int:
     package = Path(arena.__file__).parent
     sources = [*(package / "ratings").glob("*.py"), package / "tournament" / "standings.py"]
     return max((source.stat().st_mtime_ns for source in sources), default=0)
-
-
-def _keep(path: Path, key: object, table: Standings) -> None:
-    """Write a file that appears only when it is whole; where nothing can be written, nothing is kept."""
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            pickle.dump(key, file)
-            pickle.dump(table, file)
-        Path(file.name).replace(path)

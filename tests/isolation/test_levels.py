@@ -86,7 +86,7 @@ def test_the_self_test_finds_a_hole(monkeypatch, forget_findings, hole):
 
 
 @pytest.mark.skipif("landlock" not in AVAILABLE, reason="this kernel has no Landlock")
-@pytest.mark.parametrize("abi", [4, 5])
+@pytest.mark.parametrize("abi", [1, 2, 3, 4, 5])
 def test_an_older_landlock_will_do_too(monkeypatch, forget_findings, abi):
     """Before version 6 Landlock confines no signals; then the filter, or another uid, does."""
     monkeypatch.setattr(levels, "landlock_abi", lambda: abi)

@@ -1,13 +1,19 @@
 """Kept tables: only of finished tournaments, only while nothing has changed, and never trusted."""
 
+import json
+import os
+import pickle
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from arena.store.values import StoredTournament
+from arena.store.values import EncounterCount, MatchOutcome, StoredTournament
 from arena.tournament import kept_standings
 from arena.tournament.kept_standings import kept_or_made
 from arena.tournament.standings import standings
+from arena.tournament.standings_file import MAX_TEXT_BYTES
 
 FINISHED = StoredTournament(1, "t", {}, "2026-01-01", 10, 10, "2026-01-02")
 
@@ -80,3 +86,143 @@ def test_what_is_quick_is_not_kept(made, tmp_path, monkeypatch):
     monkeypatch.setattr(kept_standings, "WORTH_KEEPING_SECONDS", 1000.0)
     ask()
     assert not (tmp_path / "cache").exists()
+
+
+ENCOUNTERS = [
+    EncounterCount("differences", (MatchOutcome(("a", "b"), (1, 2)), MatchOutcome(("b", "a"), (1, 1))), 7),
+    EncounterCount("differences", (MatchOutcome(("b", "c"), (2, 1)), MatchOutcome(("c", "b"), (1, 2))), 5),
+    EncounterCount("plaid", (MatchOutcome(("a", "b", "c"), (1, 3, 2)),), 3),
+]
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """Return the file in which a table is kept, and a function that asks for the table and tells if it was kept."""
+    monkeypatch.setattr(kept_standings, "WORTH_KEEPING_SECONDS", 0.0)
+    made = []
+
+    def make():
+        made.append(standings(ENCOUNTERS, {"a": {"timeout": 2}}, {"a": "Anna"}))
+        return made[-1]
+
+    def is_kept():
+        before = len(made)
+        table = kept_or_made(tmp_path / "cache", FINISHED, make)
+        return table, len(made) == before
+
+    is_kept()
+    (path,) = (tmp_path / "cache").iterdir()
+    return path, is_kept
+
+
+def test_a_kept_table_is_the_one_that_was_made(kept):
+    _, is_kept = kept
+    table, was_kept = is_kept()
+    made = standings(ENCOUNTERS, {"a": {"timeout": 2}}, {"a": "Anna"})
+    assert was_kept
+    assert replace(table, fitted=made.fitted) == made
+    assert np.array_equal(table.fitted.draws, made.fitted.draws)
+    assert replace(table.fitted, draws=made.fitted.draws) == made.fitted
+    assert np.array_equal(table.fitted.better(), made.fitted.better())
+
+
+class Deed:
+    """What a pickle does when it is looked at."""
+
+    def __reduce__(self):
+        return (Path.touch, (Path("/tmp/pickled-by-" + str(os.getpid())),))
+
+
+def test_a_pickle_is_never_opened(kept):
+    path, is_kept = kept
+    path.write_bytes(pickle.dumps(Deed()))
+    assert not is_kept()[1]
+    assert not Path("/tmp/pickled-by-" + str(os.getpid())).exists()
+
+
+def parts(path):
+    line, _, draws = path.read_bytes().partition(b"\n")
+    return json.loads(line), draws
+
+
+CHANGES = {
+    "another layout": lambda kept: kept.update(layout=1),
+    "a value nobody asked for": lambda kept: kept.update(more=1),
+    "a value that is missing": lambda kept: kept.pop("prior_width"),
+    "a text for a number": lambda kept: kept.update(matches="10"),
+    "a number for a text": lambda kept: kept["labels"].__setitem__(0, 1),
+    "a number that is none": lambda kept: kept.update(prior_width=float("nan")),
+    "an endless number": lambda kept: kept["lines"][0].update(points=float("inf")),
+    "a number of 400 digits": lambda kept: kept.update(matches=10**400),
+    "a count of 400 digits": lambda kept: kept["lines"][0].update(matches=10**400),
+    "a negative count": lambda kept: kept["lines"][0]["places"].__setitem__(0, -1),
+    "a bot too many": lambda kept: kept["labels"].append("d"),
+    "a bot twice": lambda kept: kept["labels"].__setitem__(0, kept["labels"][1]),
+    "a rating too few": lambda kept: kept["ratings"].pop(),
+    "a name of nobody": lambda kept: kept["names"].__setitem__(0, "A"),
+    "a cycle of strangers": lambda kept: kept["consistency"].update(cycles=[["x", "y", "z"]]),
+    "a billion players": lambda kept: kept.update(players=10**9),
+    "seats that don't match": lambda kept: kept["lines"][0]["seat_points"].pop(),
+    "deep nesting": lambda kept: kept.update(names=json.loads("[" * 900 + "]" * 900)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_file_that_does_not_fit_together_is_made_again(kept, change):
+    path, is_kept = kept
+    values, draws = parts(path)
+    CHANGES[change](values)
+    path.write_bytes(json.dumps(values).encode() + b"\n" + draws)
+    assert not is_kept()[1]
+    assert is_kept()[1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line, draws: line + b"\n" + draws[:-8],
+        lambda line, draws: line + b"\n" + draws + b"12345678",
+        lambda line, draws: line + b"\n" + b"\xff" * len(draws),  # numbers that are none
+        lambda line, draws: line[:-1] + b"\n" + draws,
+        lambda line, draws: line[:-1] + b" " * MAX_TEXT_BYTES + b"}\n" + draws,
+        lambda line, draws: b"{" * 100_000,
+        lambda line, draws: b"[" + b"{}," * 1_300_000 + b"{}]\n",
+        lambda line, draws: line.replace(b'"lines":[', b'"lines":[' + b"{}," * 1_300_000) + b"\n" + draws,
+    ],
+)
+def test_a_file_of_another_size_or_shape_is_made_again(kept, change):
+    path, is_kept = kept
+    line, _, draws = path.read_bytes().partition(b"\n")
+    path.write_bytes(change(line, draws))
+    assert not is_kept()[1]
+
+
+def test_what_is_no_plain_file_is_not_read(kept, tmp_path):
+    path, is_kept = kept
+    whole = path.rename(tmp_path / "elsewhere")
+    path.symlink_to(whole)
+    assert not is_kept()[1]
+    path.unlink()
+    os.mkfifo(path)
+    assert not is_kept()[1]
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    assert not is_kept()[1]
+
+
+def test_a_cache_that_leads_elsewhere_is_not_written(kept, tmp_path):
+    path, is_kept = kept
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    path.parent.rename(tmp_path / "before")
+    path.parent.symlink_to(elsewhere)
+    is_kept()
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_an_unfinished_file_does_not_stay(kept):
+    path, is_kept = kept
+    path.unlink()
+    path.mkdir()
+    is_kept()
+    assert list(path.parent.iterdir()) == [path]

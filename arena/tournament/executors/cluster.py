@@ -25,6 +25,7 @@ from arena.errors import ClusterError
 from arena.records import MatchSpec
 from arena.tournament.executors.node import Node, NodeSettings
 from arena.tournament.executors.outcome import Played, Void
+from arena.tournament.executors.starting import end_if_importing, try_to_start
 
 try:
     import distributed as _distributed
@@ -124,14 +125,20 @@ class ClusterExecutor:
 
         Raises:
             ClusterError: if the cluster can't be reached, has no workers, or they can't be prepared.
+            UsageError: if no process can be started for a cluster on this machine.
         """
+        end_if_importing()
         if self._address is None:
-            self._cluster = distributed.LocalCluster(
-                n_workers=self._local_workers,
-                threads_per_worker=1,
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-            )
+            try_to_start()
+            try:
+                self._cluster = distributed.LocalCluster(
+                    n_workers=self._local_workers,
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
+            except Exception as error:
+                raise ClusterError(f"cluster {self._shown}: it can't be started: {_brief(error)}") from error
         try:
             self._client = distributed.Client(self._cluster or self._address, timeout=CONNECT_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:

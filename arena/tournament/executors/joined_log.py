@@ -60,6 +60,8 @@ class JoinedLog:
             return self
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._path.is_symlink():  # it may lead out of the home
+                raise StoreError(f"log file {self._path}: it is a link; remove it")
             self._file = _SharedFile(self._path, encoding="utf-8")
         except OSError as error:
             raise StoreError(f"log file {self._path}: can't be written: {error.strerror}") from error

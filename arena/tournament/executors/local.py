@@ -20,11 +20,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from arena.errors import UsageError
 from arena.isolation.plans import Isolation
 from arena.records import DEFAULT_LIMITS, Limits, MatchSpec
 from arena.tournament.executors.joined_log import JoinedLog
 from arena.tournament.executors.outcome import Played, Void
-from arena.tournament.executors.worker import WorkerSettings, run_worker
+from arena.tournament.executors.starting import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
+from arena.tournament.executors.worker import Ready, WorkerSettings, run_worker
 
 SPECS_PER_WORKER = 2
 """The match being played and the next one, so that a worker never waits for the director."""
@@ -34,6 +36,9 @@ LEAVING_SECONDS = 5.0
 
 REFRESH_SECONDS = 0.25
 
+START_AGAIN_SECONDS = 0.5
+"""How long to wait when the machine has no room for one more process."""
+
 GATHER_SECONDS = 0.05
 """How long outcomes are gathered, so that one transaction records several; what is lost with them is played again."""
 
@@ -41,11 +46,12 @@ Outcome = Played | Void
 
 
 class _Worker:
-    """A worker process, its pipe, and the matches it has been given."""
+    """A worker process, its pipe, whether it has begun, and the matches it has been given."""
 
     def __init__(self, process: BaseProcess, pipe: Connection[Any, Any]) -> None:
         self.process = process
         self.pipe = pipe
+        self.is_ready = False
         self.given: deque[MatchSpec] = deque()
 
 
@@ -76,9 +82,11 @@ class LocalExecutor:
             for cores in cores_for_workers(workers, available_cores())
         ]
         self._workers: list[_Worker] = []
+        self._starts = StartedWorkers()
         self._waiting: deque[MatchSpec] = deque()
 
     def __enter__(self) -> LocalExecutor:
+        end_if_importing()
         self._log.__enter__()
         return self
 
@@ -104,6 +112,9 @@ class LocalExecutor:
 
         Yields:
             The outcomes that have come in since the last time, in any order; nothing now and then, to show progress.
+
+        Raises:
+            UsageError: if workers can't be started.
         """
         supply = iter(specs)
         if not self._workers:
@@ -133,7 +144,12 @@ class LocalExecutor:
         for pipe in ready:
             worker = by_pipe[pipe]  # type: ignore[index]
             try:
-                outcomes.append(worker.pipe.recv())
+                message = worker.pipe.recv()
+                if isinstance(message, Ready):
+                    worker.is_ready = True
+                    self._starts.note_ready()
+                    continue
+                outcomes.append(message)
                 worker.given.popleft()
             except (EOFError, ConnectionError):
                 outcomes += self._replace(worker)
@@ -161,6 +177,20 @@ class LocalExecutor:
                         worker.pipe.send(spec)
 
     def _start(self, number: int) -> _Worker:
+        """Start a worker.
+
+        Raises:
+            UsageError: if the machine has no room for it.
+        """
+        for _ in range(MAX_FAILED_STARTS):
+            try:
+                return self._start_once(number)
+            except OSError as error:
+                reason = error.strerror
+                time.sleep(START_AGAIN_SECONDS)
+        raise UsageError(f"no worker can be started: {reason}")
+
+    def _start_once(self, number: int) -> _Worker:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(
             target=run_worker,
@@ -168,25 +198,38 @@ class LocalExecutor:
             name=f"worker-{number}",
             daemon=True,
         )
-        process.start()
-        theirs.close()
+        try:
+            process.start()
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
         return _Worker(process, ours)
 
     def _replace(self, worker: _Worker) -> list[Outcome]:
-        """Put a new worker in a dead one's place; the match it was playing is void, the next one waits again."""
+        """Put a new worker in a dead one's place; the match it was playing is void, the next one waits again.
+
+        Raises:
+            UsageError: if workers can't be started.
+        """
         worker.process.join()
-        code = worker.process.exitcode
+        code = worker.process.exitcode or 0
         worker.pipe.close()
-        lost = [Void(spec, f"the worker ended ({_ending(code)})") for spec in list(worker.given)[:1]]
-        self._waiting.extendleft(reversed(list(worker.given)[1:]))
+        given = list(worker.given)
+        lost = [Void(spec, f"the worker ended ({_ending(code)})") for spec in given[:1]]
+        if not worker.is_ready:
+            self._starts.note_end(code)
+            lost = lost if code < 0 else []  # it failed before it could begin; whoever was killed may have begun
+        self._waiting.extendleft(reversed(given[len(lost) :]))
         self._log.renew()
         number = self._workers.index(worker)
         self._workers[number] = self._start(number)
         return [*lost]
 
 
-def _ending(code: int | None) -> str:
-    return f"signal {-code}" if code is not None and code < 0 else f"exit status {code}"
+def _ending(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit status {code}"
 
 
 def available_cores() -> list[int]:

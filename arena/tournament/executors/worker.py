@@ -42,6 +42,10 @@ class WorkerSettings:
     cores: frozenset[int] | None
 
 
+class Ready:
+    """What a worker sends when it can take its first match."""
+
+
 def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: Any) -> None:
     """Play what comes through the pipe until it is closed. The target of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the director's business
@@ -53,11 +57,13 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
             os.sched_setaffinity(0, settings.cores)
     expect_bots(owns_every_child=True)
     with MatchRunner(settings.isolation, settings.limits, settings.fresh_bots) as runner:
+        with contextlib.suppress(ConnectionError):  # the director may have left in the meantime
+            pipe.send(Ready())
         log.info("worker %d is ready", os.getpid())
         while True:
             try:
                 spec = pipe.recv()
-            except EOFError:
+            except (EOFError, ConnectionError):
                 break
             pipe.send(play_spec(runner, spec))
     dismiss_launcher()

@@ -1,0 +1,76 @@
+"""What the system call filter refuses, tried by a program that is confined as a bot is."""
+
+import contextlib
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from arena.isolation import levels
+from arena.isolation.levels import choose_isolation, try_level
+from arena.isolation.plans import Isolation, make_plan
+from arena.isolation.seccomp import _CALLS, ARCHITECTURES
+from arena.records import Bot, Limits
+
+DEEDS = Path(__file__).with_name("deeds.py")
+CONFINED = [level for level in ("landlock", "bubblewrap") if try_level(level).is_available]
+
+WITHOUT_OWN_DISK = {"allocate beyond a file's end", "leave descriptors in a socket"}
+WITHOUT_COUNTED_MEMORY = {
+    "map memory that is shared",
+    "make rules",
+    "leave memory in a pipe",
+    "leave a file's pages in a pipe",
+    "send a file's pages into a pipe",
+}
+
+
+class Tried(NamedTuple):
+    """What came of the deeds at a level."""
+
+    isolation: Isolation
+    said: dict[str, Any]
+    file: Path
+    before: os.stat_result
+
+
+@pytest.fixture(scope="module", params=CONFINED)
+def tried(request, tmp_path_factory):
+    file = tmp_path_factory.mktemp("foreign") / "file"
+    file.write_text("precious")
+    file.chmod(0o644)
+    with contextlib.suppress(OSError):  # not every file system has attributes
+        os.setxattr(file, "user.note", b"x")
+    before = file.stat()
+    column = list(ARCHITECTURES).index(platform.machine())
+    numbers = json.dumps({name: numbers[column] for name, numbers in _CALLS.items()})
+    command = (sys.executable, "-I", "-S", str(DEEDS), numbers, str(os.getpid()), str(file))
+    isolation = choose_isolation(request.param)
+    bot = Bot("deeds", "1", command, str(DEEDS.parent), own_files=(str(DEEDS), str(file)))
+    return Tried(isolation, levels._run(bot, isolation), file, before)
+
+
+def has_own_disk(isolation):
+    bot = Bot("any", "1", (sys.executable,), str(DEEDS.parent))
+    return isolation.level == "bubblewrap" or make_plan(bot, isolation, Limits(), "/tmp/none")["mounts"] is not None
+
+
+def test_what_reaches_beyond_a_bot_is_refused(tried):
+    allowed = set(WITHOUT_OWN_DISK) if has_own_disk(tried.isolation) else set()
+    if tried.isolation.groups:
+        allowed |= WITHOUT_COUNTED_MEMORY
+    assert {name for name, came in tried.said["results"].items() if came == "it succeeded"} == allowed
+
+
+def test_a_readable_file_stays_as_it_is(tried):
+    after = tried.file.stat()
+    for what in ("st_mode", "st_uid", "st_gid", "st_size", "st_mtime_ns", "st_ctime_ns"):
+        assert getattr(after, what) == getattr(tried.before, what), what
+
+
+def test_a_bot_inherits_nothing_but_its_three_pipes(tried):
+    assert tried.said["inherited"] == []

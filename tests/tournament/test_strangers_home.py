@@ -1,0 +1,112 @@
+"""What a home that somebody else has made can't do to whoever opens it."""
+
+import logging
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from arena.errors import StoreError, UsageError
+from arena.players.manifest import load_bot
+from arena.store.lock import FileLock
+from arena.store.values import StoredTournament
+from arena.tournament.arena_home import ArenaHome
+from arena.tournament.executors.joined_log import JoinedLog
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path / "home") as made:
+        yield made
+
+
+@pytest.fixture
+def precious(tmp_path):
+    path = tmp_path / "precious"
+    path.write_text("precious")
+    return path
+
+
+def stored(directory, content="?", **place):
+    entrant = {"name": "bot", "version": "1", "content": content}
+    recorded = {"directory": str(directory), "command": ["./bot"], "own_files": [], **place}
+    return StoredTournament(1, "t", {"entrants": [entrant], "places": {"bot@1": recorded}}, "2026-01-01", 1, 1)
+
+
+def test_nothing_is_built_where_the_recorded_files_are_not(home, tmp_path):
+    """A build replaces ``build/``, so a record must not choose the directory."""
+    project = tmp_path / "project"
+    (project / "build").mkdir(parents=True)
+    (project / "build" / "precious").write_text("")
+    (project / "bot").write_text("")
+    (project / "bot.toml").write_text("")
+    with pytest.raises(UsageError, match="have changed since, and building it would write there; use --bot PATH"):
+        home.recorded_bot(stored(project, build=["make"]), "bot@1", None)
+    _, _, changed = home.recorded_bot(stored(project), "bot@1", None)
+    assert changed
+
+
+def test_a_recorded_build_is_done_again_where_the_files_are_the_same(home, tmp_path):
+    directory = tmp_path / "bot"
+    directory.mkdir()
+    (directory / "bot.toml").write_text('name = "bot"\ncommand = ["./bot"]\nbuild = ["make"]\n')
+    (directory / "bot").write_text("")
+    (directory / "bot").chmod(0o755)
+    content = load_bot(directory).content
+    bot, _, changed = home.recorded_bot(stored(directory, content, build=["make"]), "bot@1", None)
+    assert not changed
+    assert bot.build == ("make",)
+
+
+@pytest.mark.parametrize("own", ["{precious}", "../precious", "link"])
+def test_a_record_opens_no_file_outside_of_the_bots_directory(home, tmp_path, precious, own):
+    directory = tmp_path / "bot"
+    directory.mkdir()
+    (directory / "link").symlink_to(precious)
+    file = directory / own.format(precious=precious)
+    with pytest.raises(UsageError, match="the record names files outside of"):
+        home.recorded_bot(stored(directory, own_files=[str(file)]), "bot@1", None)
+
+
+def test_a_record_opens_no_directory_that_is_not_a_bots(home, tmp_path):
+    (tmp_path / ".ssh").mkdir()
+    with pytest.raises(UsageError, match=r"there is no bot\.toml in .*\.ssh; use --bot PATH"):
+        home.recorded_bot(stored(tmp_path / ".ssh"), "bot@1", None)
+
+
+def test_a_record_opens_no_file_that_is_not_the_bots_program(home, precious):
+    record = stored(precious.parent, own_files=[str(precious)], command=["cat", "precious"])
+    with pytest.raises(UsageError, match="the record names files that are not its program"):
+        home.recorded_bot(record, "bot@1", None)
+
+
+def test_what_is_kept_for_an_author_follows_no_link(home, precious):
+    (home.directory / "repro").mkdir()
+    (home.directory / "repro" / "t-1-seat-0.stdin").symlink_to(precious)
+    assert home.keep_input("t-1-seat-0", b"frames").read_bytes() == b"frames"
+    assert precious.read_text() == "precious"
+
+
+def test_what_can_not_be_kept_is_said(home):
+    (home.directory / "repro").write_text("a file in the way")
+    with pytest.raises(UsageError, match="can't be written: "):
+        home.keep_input("t-1-seat-0", b"frames")
+
+
+def test_the_lock_of_a_director_follows_no_link(home, precious):
+    (home.directory / "t.lock").symlink_to(precious)
+    with pytest.raises(StoreError, match="can't be written"), FileLock(home.directory, "t"):
+        pass
+    assert precious.read_text() == "precious"
+
+
+def test_the_log_follows_no_link(home, precious):
+    path = Path(home.log_path("t"))
+    path.parent.mkdir()
+    path.symlink_to(precious)
+    with (
+        pytest.raises(StoreError, match="it is a link; remove it"),
+        JoinedLog(path, multiprocessing.get_context("spawn")),
+    ):
+        logging.getLogger("arena").warning("never written")
+    assert precious.read_text() == "precious"
