@@ -96,6 +96,10 @@ class Coprimality(Game[CoprimalityState]):
         IntOption("max_grids", 10, 1, 1000, "grids that may be used up before the seats left share the win (rule 6)"),
     )
     action_format: ClassVar[str] = "a square [x, y]; in text c4 for [3, 4]"
+    mine: ClassVar[str] = (
+        "numbers are nobody's, the path is shared. What counts is who is out: your score is how many seats were"
+        " out before you, or are out while you are not; `eliminated` lists them, and `seat` is whose action is due."
+    )
 
     size: int
 

@@ -54,6 +54,11 @@ class Differences(PermutationGame[DifferencesState]):
         ChoiceOption("scoring", "distinct", ("distinct", "once"), "which differences count (rule 5)"),
     )
     action_format: ClassVar[str] = "a square [x, y]; in text c4 for [3, 4]"
+    mine: ClassVar[str] = (
+        "the marks are shared, the lists are not. In seat 0 your list is by how much the heights in neighbouring"
+        " columns differ; in seat 1 by how much the columns of the marks in neighbouring rows differ. The different"
+        " numbers in it score."
+    )
 
     def initial_state(self) -> DifferencesState:
         """Return the empty grid (rule 1)."""

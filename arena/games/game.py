@@ -31,6 +31,7 @@ class Game(ABC, Generic[StateT]):
         OPTIONS: the table of its options. An option named ``players`` sets the number of seats; a game without one
             is for two.
         action_format: what an action looks like on the wire and in text.
+        mine: for authors of bots: what in the observation is a seat's own, and how its score follows; may be empty.
         options: the options in force, all of them.
         players: the number of seats.
     """
@@ -39,6 +40,7 @@ class Game(ABC, Generic[StateT]):
     summary: ClassVar[str]
     OPTIONS: ClassVar[tuple[Option, ...]]
     action_format: ClassVar[str]
+    mine: ClassVar[str] = ""
 
     def __init__(self, **given: Any) -> None:
         if "players" in given and not any(option.name == "players" for option in self.OPTIONS):

@@ -58,6 +58,11 @@ class Multiplication(PermutationGame[MultiplicationState]):
         size_option(9, "rows and columns of the grid: k * players + 1 with k >= 3"),
     )
     action_format: ClassVar[str] = "a square [x, y]; in text c4 for [3, 4]"
+    mine: ClassVar[str] = (
+        "the marks are shared, the jumps are not: the one who writes j + 1 scores columns times rows between the marks"
+        " j and j + 1. With p players yours are the jumps from number j = seat + 1, seat + 1 + p, seat + 1 + 2p, … in"
+        " `numbered`."
+    )
 
     def prepare(self) -> None:
         """Check that every seat makes the same number of jumps (rule 1)."""

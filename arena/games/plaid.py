@@ -53,6 +53,11 @@ class Plaid(Game[PlaidState]):
         IntOption("lines", 12, 1, 2 * (MAX_SIDE - 1), "lines to draw before the match may end (rule 3)"),
     )
     action_format: ClassVar[str] = 'a line ["v", x] or ["h", y]; in text v12 for ["v", 12]'
+    mine: ClassVar[str] = (
+        "lines are nobody's, rectangles are. Number them from 0 row by row, the top row first and each from the"
+        " left: rectangle i is yours if i mod players is your seat, so each line deals all of them again. Your score is"
+        " the sum of your diagonals."
+    )
 
     width: int
     height: int

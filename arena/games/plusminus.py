@@ -60,6 +60,11 @@ class Plusminus(PermutationGame[PlusminusState]):
         ChoiceOption("grid_first", 1, (1, 2), "which player starts the grid part (rule 2)"),
     )
     action_format: ClassVar[str] = 'a sign "+" or "-", then a square [x, y]; in text + or -, then c4 for [3, 4]'
+    mine: ClassVar[str] = (
+        "`predictions[seat]` are your signs; the marks are shared. In seat 0 you score one for each sign that fits the"
+        " step between the heights of the same two neighbouring columns, from the left; in seat 1 the signs go with the"
+        " columns of the marks in neighbouring rows, from the bottom."
+    )
 
     def initial_state(self) -> PlusminusState:
         """Return empty lists and an empty grid."""

@@ -95,6 +95,7 @@ def _readme(name: str, language: Language, games: tuple[str, ...]) -> str:
             " makes goes into `build/`. By hand:\n\n"
             f"    mkdir -p build && {' '.join(language.build)}\n\n"
         )
+    in_python = ", and `game.seat_to_act(state)` in `choose`" if language.name == "python" else ""
     told = "\n\n".join(_about(game) for game in games)
     return (
         f"# {name}\n\n"
@@ -107,7 +108,9 @@ def _readme(name: str, language: Language, games: tuple[str, ...]) -> str:
         f"The test of its codec, against messages in hexadecimal that all languages share:\n\n    {language.test}\n\n"
         f"For more than the few lines of codec here: {language.library}.\n\n"
         "## What it is told\n\n"
-        "protocol.md has every message; squares are `[x, y]`, counted from 1, from the lower left.\n\n"
+        "protocol.md has every message; squares are `[x, y]`, counted from 1, from the lower left. Your seat, from 0,"
+        f" is `seat` in `match`{in_python}. `end` lists ranks and scores by seat, and so does the last line of"
+        " `arena play`.\n\n"
         f"{told}\n"
     )
 
@@ -116,4 +119,11 @@ def _about(game: str) -> str:
     found = find_game(game)
     observation = " ".join((inspect.getdoc(found.observation) or "").split()).removeprefix("Return ")
     observation = observation.replace("``", "`")
-    return f"- **{game}**: {found.summary}\n  Observation: {observation}\n  Action: {found.action_format}."
+    mine = f"  Yours: {found.mine}\n" if found.mine else ""
+    return (
+        f"- **{game}**: {found.summary}\n"
+        f"  Rules: `arena games {game}` prints them, with the options and an example.\n"
+        f"  Observation: {observation}\n"
+        f"{mine}"
+        f"  Action: {found.action_format}."
+    )

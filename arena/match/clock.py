@@ -17,9 +17,9 @@ class SeatClock:
 
     def __init__(self, time_control: TimeControl) -> None:
         per_action = time_control.per_action_seconds
-        self._per_action = NO_LIMIT_SECONDS if per_action is None else per_action
+        self._per_action = NO_LIMIT_SECONDS if per_action is None else float(per_action)
         self._increment = time_control.increment_seconds
-        self.bank_seconds = time_control.bank_seconds
+        self.bank_seconds = None if time_control.bank_seconds is None else float(time_control.bank_seconds)
 
     def allowed_seconds(self) -> float:
         """Return how long the next action may take: the lower of the limit per action and the bank."""

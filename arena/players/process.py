@@ -16,6 +16,7 @@ from typing import NoReturn
 from arena.errors import BotError, VoidMatchError
 from arena.isolation.plans import Isolation
 from arena.isolation.usage import LOOK_SECONDS
+from arena.players.at_rest import Activity, activity_of, unread_bytes
 from arena.players.lateness import Lateness
 from arena.players.program import BotProgram
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length
@@ -31,6 +32,13 @@ WALL_FOR_CPU = 10.0
 CPU_SLICE_SECONDS = 0.005
 """On the CPU clock, how exactly an allowance is kept."""
 
+FIRST_REST_LOOK_SECONDS = 0.00005
+LAST_REST_LOOK_SECONDS = 0.005
+"""How soon after ``end`` a bot is looked at, and how seldom later on, the time doubling in between."""
+
+THREAD_GRACE_SECONDS = 0.02
+"""How long is waited for a thread that works while another one waits for input: it may think for ever."""
+
 
 class BotProcess(BotProgram):
     """One running bot that can be asked."""
@@ -42,6 +50,7 @@ class BotProcess(BotProgram):
         self._received = bytearray()
         self._cpu_allowance: tuple[float, float] | None = None
         self._cpu_at_match = 0.0
+        self._has_left_between_matches = False
         self._looked_until = 0.0
         self._last_sent = b""
         self._last_body = b""
@@ -92,6 +101,42 @@ class BotProcess(BotProgram):
         if on_cpu_clock or wall_seconds >= LOOK_SECONDS:
             self._look()
         return body, wall_seconds, self._check_cpu_allowance() if on_cpu_clock else wall_seconds
+
+    def settle(self, seconds: float) -> None:
+        """Wait until the bot has dealt with what it was told and waits for more, keeping what it writes to stderr.
+
+        Args:
+            seconds: the longest wait. A bot that floods stderr isn't waited for once it has passed its limit.
+        """
+        was_frozen = self._is_frozen
+        if was_frozen:
+            self._thaw()
+        started = time.perf_counter()
+        pause_seconds = FIRST_REST_LOOK_SECONDS
+        os.sched_yield()  # on a core of its own with us, the bot runs now
+        while not self._is_settled(waited_seconds := time.perf_counter() - started) and waited_seconds < seconds:
+            time.sleep(pause_seconds)
+            pause_seconds = min(2 * pause_seconds, LAST_REST_LOOK_SECONDS)
+        if was_frozen:
+            self.freeze()
+
+    def _is_settled(self, waited_seconds: float) -> bool:
+        """Tell whether there is nothing more to come on stderr, and take what has come."""
+        if self._unsent:
+            self._write()
+        activity = Activity.WORKS
+        if not self._unsent and not unread_bytes(self._stdin):
+            activity = activity_of(self.pid, self._stdin)
+        while self._drain(self._stderr):
+            if self._kept.total_bytes > self._limits.stderr_bytes:
+                return True
+        if activity is Activity.WAITS:
+            return True
+        if self._note_exit():
+            self._has_left_between_matches = True
+            self._drain_all(self._stderr)
+            return True
+        return activity is not Activity.WORKS and waited_seconds >= THREAD_GRACE_SECONDS
 
     def check_off_turn(self) -> None:
         """Look at what has happened since the last answer; to be called before the next question.
@@ -276,7 +321,8 @@ class BotProcess(BotProgram):
         broken = self._watch.why_it_died(self.exit_text, usage, self._kept.last_bytes())
         if broken is not None:
             return BotError("limit", broken)
-        return BotError("exit", f"the bot exited{half}: {self.exit_text}")
+        when = " after the end of its last match, whose record has its stderr" if self._has_left_between_matches else ""
+        return BotError("exit", f"the bot exited{half}{when}: {self.exit_text}")
 
     def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:
         """End the bot; see ``BotProgram.end``."""

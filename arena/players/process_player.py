@@ -24,6 +24,9 @@ BUSY_SECONDS = 0.001
 QUIT_GRACE_SECONDS = 0.5
 """How long a bot may take to leave after ``quit`` before it is killed."""
 
+END_SECONDS = 0.5
+"""How long a bot may take to deal with ``end`` for what it writes to stderr to stand in the record of that match."""
+
 FAULT_GRACE_SECONDS = 0.05
 """How long a bot that committed a fault may take to read about it before it is killed."""
 
@@ -139,10 +142,11 @@ class ProcessPlayer(Player):
     def end(
         self, ranks: Sequence[int], scores: Sequence[float], termination: str, faults: Sequence[Fault]
     ) -> SeatReport:
-        """Tell the bot how the match ended; it goes on running, for the next one."""
+        """Tell the bot how the match ended, and let it deal with that; it goes on running, for the next one."""
         process = self._process
         if process is not None:
             process.tell(_frame(messages.end(self._match, ranks, scores, termination, faults)))
+            process.settle(END_SECONDS)
             self._last_report = self._report(process, self._cpu_off_turn(process))
         return self._last_report
 

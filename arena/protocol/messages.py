@@ -80,13 +80,18 @@ def match(seating: Seating) -> Message:
         "seat": seating.seat,
         "rng_seed": seating.rng_seed,
         "time_control": {
-            "per_action_seconds": time_control.per_action_seconds,
-            "bank_seconds": time_control.bank_seconds,
-            "increment_seconds": time_control.increment_seconds,
-            "margin_seconds": time_control.margin_seconds,
+            "per_action_seconds": _float_or_none(time_control.per_action_seconds),
+            "bank_seconds": _float_or_none(time_control.bank_seconds),
+            "increment_seconds": float(time_control.increment_seconds),
+            "margin_seconds": float(time_control.margin_seconds),
             "clock": time_control.clock,
         },
     }
+
+
+def _float_or_none(seconds: float | None) -> float | None:
+    """Return seconds as a float, whatever a tournament's author wrote: in the messages they have one type."""
+    return None if seconds is None else float(seconds)
 
 
 def act(

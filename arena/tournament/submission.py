@@ -9,6 +9,7 @@ from pathlib import Path
 from arena.errors import UsageError
 from arena.games import GAMES, make_game
 from arena.play import play_match
+from arena.players.left_out import describe_left_out
 from arena.records import Bot, TimeControl
 from arena.tournament.arena_home import ArenaHome
 
@@ -43,6 +44,8 @@ def submit(home: ArenaHome, path: Path, listener: Callable[[str], None] = lambda
     Raises:
         UsageError: if there is no bot at ``path``, or its name and version are taken by other files.
     """
+    for sentence in describe_left_out(path):
+        listener(sentence)
     bot = home.copy_in(path)
     try:
         if home.is_submitted(bot):

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-GUIDES = ("first_bot", "time", "debugging", "isolation", "packaging", "learning", "add_a_game")
+GUIDES = ("first_bot", "time", "debugging", "isolation", "packaging", "dependencies", "learning", "add_a_game")
 NEEDS = {"learning": ("pettingzoo", "pyspiel"), "packaging": (), "add_a_game": ()}
 COMPILED = {"packaging", "add_a_game"}
 FENCE = re.compile(r"^```(\w*)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -1,6 +1,7 @@
 """README.md is executed: its bot plays, its tournament file runs, its Python works, its commands are those of CI."""
 
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from arena.cli.group import COMMANDS
-from arena.games import GAMES
+from arena.games import GAMES, make_game
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -40,13 +41,33 @@ def prepared(directory):
 def test_the_first_bot_plays_and_beats_random_legal(tmp_path):
     directory = prepared(tmp_path)
     shown = next(block for block in blocks("sh") if "arena play" in block).split()[1:]
-    assert "(normal)" in arena(*shown, cwd=directory)
+    for rng_seed in range(3):
+        result = arena(*shown, "--rng-seed", rng_seed, cwd=directory).splitlines()[-1]
+        assert re.fullmatch(r"1\. my_bot@1 [\d.]+, 2\. random_legal@1 [\d.]+ \(normal\)", result)
     bot, tournament, _ = (block for block in blocks("toml"))
     assert tomllib.loads(bot)["command"] == ["python3", "my_bot.py"]
     (directory / "my_tournament.toml").write_text(tournament)
     arena("run", "my_tournament.toml", "-q", cwd=directory)
     rows = json.loads(arena("crosstable", "my_tournament", "--json", cwd=directory))
     assert [row["bot"] for row in rows][-1] in ("my_bot", "greedy")
+
+
+def test_the_first_match_is_won_whatever_the_random_bot_draws():
+    """The page's own bot and options, played by the rules alone."""
+    own = {}
+    source = blocks("python")[0].replace("from arena.botkit import run\n", "").replace("run(choose)\n", "")
+    exec(compile(source, "my_bot.py", "exec"), own)
+    command = next(block for block in blocks("sh") if "arena play" in block)
+    name = command.split()[2]
+    options = {key: int(value) for key, value in re.findall(r"-o (\w+)=(\d+)", command)}
+    for seed in range(100):
+        draw = random.Random(seed)
+        game = make_game(name, **options)
+        state = game.initial_state()
+        while (seat := game.seat_to_act(state)) is not None:
+            action = own["choose"](game, state, None) if seat == 0 else draw.choice(list(game.legal_actions(state)))
+            state = game.apply(state, action)
+        assert game.ranks(state) == (1, 2), f"seed {seed}"
 
 
 def test_the_settings_on_the_page_are_accepted(tmp_path):

@@ -1,0 +1,95 @@
+"""Whether a bot is done with what it has been sent, and waits for more.
+
+``end`` has no answer, so nothing in the conversation tells when a bot has dealt with it. The kernel does: the pipe has
+been read to its end, and a thread of the bot waits for more of it (/proc/PID/task/TID/syscall).
+"""
+
+from __future__ import annotations
+
+import enum
+import fcntl
+import os
+import struct
+import termios
+from pathlib import Path
+
+from arena.isolation import sweeping
+
+_EVENT_WAITS = {
+    "x86_64": {7: 2, 271: 2, 232: 3, 281: 3, 23: 4, 270: 4},
+    "aarch64": {73: 2, 22: 3, 72: 4},
+}
+"""The system calls poll, ppoll, epoll_wait, epoll_pwait, select and pselect6, and which argument is the timeout."""
+
+_READS = {"x86_64": (0, 19), "aarch64": (63, 65)}
+"""The system calls read and readv."""
+
+_NO_TIMEOUT = (0, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)
+"""A null pointer, or -1 as an int."""
+
+
+class Activity(enum.Enum):
+    """What a bot is doing."""
+
+    WAITS = "a thread waits for input, and the others of its process sleep"
+    WAITS_AND_WORKS = "a thread waits for input, and another works"
+    WORKS = "no thread waits for input"
+    UNKNOWN = "this system doesn't tell"
+
+
+def unread_bytes(pipe: int) -> int:
+    """Return how many bytes a pipe holds that nobody has read."""
+    count: int = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
+    return count
+
+
+def activity_of(pid: int, pipe: int) -> Activity:
+    """Return what a bot is doing: its own process or, while that one doesn't wait for input, those it has started.
+
+    Args:
+        pid: the bot's own process.
+        pipe: our end of its stdin.
+    """
+    machine = os.uname().machine
+    if machine not in _READS:
+        return Activity.UNKNOWN
+    inode = os.fstat(pipe).st_ino
+    try:
+        found = _activity_of_process(pid, inode, machine)
+        if found is Activity.WORKS:
+            for process in sweeping.descendants(pid):
+                if (found := _activity_of_process(process, inode, machine)) is not Activity.WORKS:
+                    break
+    except (OSError, ValueError):  # it is gone, or may not be looked at
+        return Activity.UNKNOWN
+    return found
+
+
+def _activity_of_process(pid: int, inode: int, machine: str) -> Activity:
+    waits = works = False
+    with os.scandir(f"/proc/{pid}/task") as threads:
+        for thread in threads:
+            words = Path(thread.path, "syscall").read_bytes().split() or [b"-1"]
+            if words[0] == b"running":
+                works = True
+            elif not waits:
+                waits = _is_waiting(pid, words, inode, machine)
+    if waits:
+        return Activity.WAITS_AND_WORKS if works else Activity.WAITS
+    return Activity.WORKS
+
+
+def _is_waiting(pid: int, words: list[bytes], inode: int, machine: str) -> bool:
+    """Tell whether a thread waits for the pipe, or for events as long as it takes.
+
+    Args:
+        pid: its process.
+        words: the number of the system call it sleeps in, and the arguments.
+        inode: of the pipe.
+        machine: whose numbers they are.
+    """
+    number = int(words[0])
+    if number in _READS[machine]:
+        return Path(f"/proc/{pid}/fd/{int(words[1], 16)}").stat().st_ino == inode
+    timeout_place = _EVENT_WAITS[machine].get(number)
+    return timeout_place is not None and int(words[1 + timeout_place], 16) in _NO_TIMEOUT

@@ -1,0 +1,54 @@
+"""The table of levels and promises says what ``tests/bad_bots/zoo.toml`` says, which is played at every level."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from arena.records import ISOLATION_LEVELS
+from tests.zoo import ZOO
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "isolation.md").read_text(encoding="utf-8")
+TABLE = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in PAGE[PAGE.index("| promise |") :].splitlines()
+    if line.startswith("|")
+]
+HEAD, _, *ROWS = TABLE
+
+UNLESS = {"as root": " as user", "groups": " without cgroup", "mounts": " without mounts"}
+"""A cell, and the condition under which the deed gets through at that level."""
+
+
+def cell_of(bot, level):
+    through = ZOO[bot].get("gets_through", [])
+    if level in through:
+        return "–"
+    conditions = [entry.removeprefix(level) for entry in through if entry.startswith(f"{level} ")]
+    return next((cell for cell, condition in UNLESS.items() if condition in conditions), "yes")
+
+
+def test_the_columns_are_the_levels():
+    assert tuple(HEAD[1:-1]) == tuple(ISOLATION_LEVELS)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_a_promise_is_kept_where_the_table_says_so(row):
+    bots = [bot for bot in row[-1].split(", ") if bot in ZOO]
+    if not bots:
+        pytest.skip("its bots are not in this zoo")
+    for level, cell in zip(ISOLATION_LEVELS, row[1:-1], strict=True):
+        assert {cell_of(bot, level) for bot in bots} == {cell}, level
+
+
+def test_every_deed_that_gets_through_anywhere_is_in_the_table():
+    """Those that differ from level to level are what a reader of the table has to know of."""
+    named = {bot for row in ROWS for bot in row[-1].split(", ")}
+    differing = {bot for bot, about in ZOO.items() if about.get("gets_through") and about["expect"] != "honest"}
+    assert differing - named <= {"memory_by_shared_memory"}
+
+
+def test_what_is_demanded_in_the_security_page_exists():
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    assert set(re.findall(r'`(?:isolation = )?"(\w+)"`', page)) == set(ISOLATION_LEVELS)

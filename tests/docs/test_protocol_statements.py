@@ -1,0 +1,262 @@
+"""What protocol.md says in sentences is tried: each test finds its sentence on the page, and does what it says."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import msgpack
+import pytest
+
+from arena.errors import BotError, IllegalActionError, VoidMatchError
+from arena.games import GAMES, make_game
+from arena.match.runner import MatchRunner
+from arena.protocol import frames, messages
+from arena.protocol.frames import FrameError, decode_body
+from arena.records import Bot, Limits, MatchSpec, TimeControl
+
+ROOT = Path(__file__).parents[2]
+TEXT = " ".join((ROOT / "protocol.md").read_text(encoding="utf-8").split())
+
+LISTENER = """
+import json, sys
+sys.path.insert(0, {bad_bots!r})
+from _wire import answer, receive, send
+
+while True:
+    message = receive()
+    print(json.dumps(message), file=sys.stderr, flush=True)
+    if message["type"] == "hello":
+        send({{"type": "ready", "protocol": 1, "wants": {{"updates": True}}}})
+    elif message["type"] == "act":
+        send(answer(message))
+    elif message["type"] == "quit":
+        sys.exit(0)
+"""
+
+
+def page_says(sentence):
+    assert " ".join(sentence.split()) in TEXT
+
+
+@pytest.fixture
+def listener(tmp_path):
+    """A bot that wants updates and writes everything it is sent to stderr."""
+    file = tmp_path / "listener.py"
+    file.write_text(LISTENER.format(bad_bots=str(ROOT / "tests" / "bad_bots")))
+    return Bot("listener", "1", (sys.executable, str(file)), str(tmp_path))
+
+
+def heard(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def of_type(kind, conversation):
+    return [message for message in conversation if message["type"] == kind]
+
+
+def match_with_opening(listener, number=1, control=None):
+    opening = ([1, 1], [2, 2])
+    return MatchSpec(
+        number,
+        "t",
+        "differences",
+        {"size": 5},
+        (listener, listener),
+        5,
+        opening=0,
+        opening_actions=opening,
+        time_control=control or TimeControl(per_action_seconds=20),
+    )
+
+
+def test_updates_do_not_count_as_told_and_an_opening_is_no_update(listener):
+    page_says("What a bot has been sent in `update` doesn't count: its next `act` lists those actions again.")
+    page_says("The actions of an opening don't: they were played before `match`, and are in the bot's first `act`.")
+    page_says("The bot's own actions come as updates too, and so does the last action of a match, before `end`.")
+    with MatchRunner() as runner:
+        record = runner.play(match_with_opening(listener))
+    assert len(record.actions) == 5
+    second = heard(record.seats[1].stderr)
+    kinds = " ".join(message["type"] for message in second)
+    assert kinds == "hello match update act update update end"
+    assert [(update["ply"], update["actions"]) for update in of_type("update", second)] == [
+        (ply, [record.actions[ply - 1]]) for ply in (3, 4, 5)
+    ]
+    assert [act["actions"] for act in of_type("act", second)] == [record.actions[:3]]
+    first = heard(record.seats[0].stderr)
+    assert [act["actions"] for act in of_type("act", first)] == [record.actions[:2], record.actions[2:4]]
+
+
+def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
+    page_says("Of a void match its bots see no `end`. They are sent `quit`")
+    page_says("new processes are sent `hello` and the same `match`, with the same number, seat and `rng_seed`")
+
+    def stands_still(game, state, actions):
+        if len(actions) == 4:
+            raise VoidMatchError("the machine stood still")
+
+    with MatchRunner() as runner:
+        players = []
+        take = runner._take
+        runner._take = lambda place: players.append(take(place)) or players[-1]
+        with pytest.raises(VoidMatchError):
+            runner.play(match_with_opening(listener, 7), stands_still)
+        void = [heard(player._last_report.stderr) for player in players]
+        record = runner.play(match_with_opening(listener, 7))
+    for seat in (0, 1):
+        again = heard(record.seats[seat].stderr)
+        kinds = [message["type"] for message in void[seat]]
+        assert (kinds[:2], kinds[-1], "end" in kinds) == (["hello", "match"], "quit", False)
+        assert of_type("match", void[seat]) == of_type("match", again)
+        assert of_type("match", again)[0]["match"] == 7
+
+
+def test_the_end_of_the_input_means_quit(listener):
+    page_says("The end of the input means the same as `quit`.")
+    hello = frames.encode_frame(messages.hello("0"))
+    for program in ((*listener.command,), (sys.executable, str(ROOT / "bots" / "random_legal" / "bot.py"))):
+        done = subprocess.run(program, input=hello, capture_output=True, timeout=60, check=False)
+        assert done.returncode == 0
+        assert decode_body(done.stdout[4:])["type"] == "ready"
+
+
+def packed(message):
+    return decode_body(msgpack.packb(message))
+
+
+def nested(levels):
+    """A list with that many levels, itself the first."""
+    found = []
+    for _ in range(levels - 1):
+        found = [found]
+    return found
+
+
+def test_the_limits_count_as_the_page_says():
+    page_says("The bytes of a message are those after the four bytes of length.")
+    assert frames.body_length((65_536).to_bytes(4, "big")) == 65_536
+    with pytest.raises(FrameError) as bytes_refused:
+        frames.body_length((65_537).to_bytes(4, "big"))
+    page_says("The message is the first level, a list in one of its fields the second")
+    packed({"type": "action", "action": nested(15)})
+    with pytest.raises(FrameError, match="nested deeper than 16 levels") as levels_refused:
+        packed({"type": "action", "action": nested(16)})
+    packed({"type": "action", "action": [*nested(14), "numbers and strings are no level"]})
+    page_says("Keys don't count.")
+    packed({"type": "action", "values": [0] * (4096 - 3)})  # the message, the type, the list, and what is in it
+    with pytest.raises(FrameError, match="more than 4096 values") as values_refused:
+        packed({"type": "action", "values": [0] * (4096 - 2)})
+    packed({"type": "action", "values": {str(number): 0 for number in range(4096 - 3)}})
+    page_says("is a `limit` fault")
+    assert {refused.value.kind for refused in (bytes_refused, levels_refused, values_refused)} == {"limit"}
+
+
+def test_the_message_on_the_page_has_as_many_values_as_it_says():
+    (example,) = re.findall(r"`(\{[^`]+\})` has six\.", TEXT)
+    body = msgpack.packb(json.loads(example))
+    decode_body(body, Limits(message_nodes=6))
+    with pytest.raises(FrameError):
+        decode_body(body, Limits(message_nodes=5))
+
+
+def test_a_note_is_measured_by_itself_as_short_as_it_can_be():
+    page_says("A note is measured by itself, packed as short as msgpack allows.")
+    longest = "x" * (4096 - 3)  # three bytes say that it is a string, and how long
+    long_winded = b"\x83\xa4type\xa6action\xa3ply\x00\xa6action\xc0"[:1].replace(b"\x83", b"\x84")
+    long_winded += b"\xa4type\xa6action\xa3ply\x00\xa6action\xc0\xa4note\xdb" + len(longest).to_bytes(4, "big")
+    message = decode_body(long_winded + longest.encode())
+    assert messages.read_action(message, 0) == (None, longest)
+    message["note"] += "x"
+    with pytest.raises(BotError, match="a note of 4097 bytes; note_bytes allows 4096") as refused:
+        messages.read_action(message, 0)
+    assert refused.value.kind == "limit"
+
+
+def numbers_in(value):
+    if isinstance(value, dict):
+        value = value.values()
+    if isinstance(value, list | tuple | type({}.values())):
+        return [number for part in value for number in numbers_in(part)]
+    return [value] if type(value) in (int, float) else []
+
+
+def test_seconds_are_always_floats_and_everything_else_the_arena_sends_is_an_integer(listener):
+    page_says("Seconds are always floats, of 64 bits: `1.0`, never `1`.")
+    control = TimeControl(per_action_seconds=20, bank_seconds=600, increment_seconds=1, margin_seconds=1)
+    with MatchRunner() as runner:
+        conversation = heard(runner.play(match_with_opening(listener, control=control)).seats[0].stderr)
+    seconds = of_type("match", conversation)[0]["time_control"] | of_type("act", conversation)[0]["clock"]
+    assert len(numbers_in(seconds)) == 5
+    assert {type(number) for number in numbers_in(seconds)} == {float}
+    for message in conversation:
+        message.pop("time_control", None)
+        message.pop("clock", None)
+        assert {type(number) for number in numbers_in(message)} <= {int}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_numbers_in_a_game_have_the_type_the_page_says(name):
+    page_says("`scores` are floats in plaid, `0.0` too, and integers in the other games here.")
+    page_says("The numbers in observations, legal actions and options of these games are integers.")
+    game = make_game(name)
+    state = game.initial_state()
+    assert {type(number) for number in numbers_in(game.options)} == {int}
+    while not game.is_over(state):
+        assert {type(score) for score in game.scores(state)} == {float if name == "plaid" else int}
+        assert {type(number) for number in numbers_in([game.observation(state), game.legal_actions(state)])} <= {int}
+        state = game.apply(state, game.legal_actions(state)[0])
+    assert {type(score) for score in game.scores(state)} == {float if name == "plaid" else int}
+
+
+def test_one_is_no_float_and_true_is_no_number():
+    page_says("`1.0` and `true` are refused, in `protocol` and `ply` as a `protocol` fault")
+    page_says("in an action as an `illegal` one")
+    for one in (1.0, True, "1"):
+        with pytest.raises(BotError) as refused:
+            messages.read_ready({"type": "ready", "protocol": one})
+        assert refused.value.kind == "protocol"
+        with pytest.raises(BotError) as refused:
+            messages.read_action({"type": "action", "ply": one, "action": None}, 1)
+        assert refused.value.kind == "protocol"
+    for name, action in (("differences", [1, 1]), ("plaid", ["v", 1]), ("multiplication", [1, 1])):
+        game = make_game(name)
+        state = game.initial_state()
+        game.apply(state, action)
+        for one in (1.0, True):
+            with pytest.raises(IllegalActionError):
+                game.apply(state, [one if part == 1 else part for part in action])
+
+
+@pytest.mark.parametrize(
+    "integer", ["00", "cc00", "cd0000", "ce00000000", "cf" + 16 * "0", "d000", "d10000", "d200000000", "d3" + 16 * "0"]
+)
+def test_an_integer_may_be_of_any_width(integer):
+    page_says("are integers of any width, from −2⁶³ to 2⁶⁴ − 1")
+    body = b"\x83\xa4type\xa6action\xa3ply" + bytes.fromhex(integer) + b"\xa6action\xc0"
+    assert messages.read_action(decode_body(body), 0) == (None, None)
+
+
+def test_a_note_may_hold_floats():
+    page_says("In a note floats may stand too, of 32 or 64 bits.")
+    for number in (b"\xca\x3f\x00\x00\x00", b"\xcb\x3f\xe0" + bytes(6)):
+        note = decode_body(b"\x82\xa4type\xa6action\xa4note\x81\xa1v" + number)["note"]
+        assert messages.read_action({"type": "action", "ply": 0, "action": 0, "note": note}, 0)[1] == {"v": 0.5}
+
+
+def test_a_game_from_outside_goes_by_its_dotted_name(listener, monkeypatch):
+    page_says("one from outside the arena by its dotted name, as the tournament has it: `package.module:Class`")
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "examples"))
+    name = "domineering:Domineering"
+    source = Path(listener.command[1])
+    tell = "import os; print(json.dumps({'type': 'place', 'place': os.environ['ARENA_GAME']}), file=sys.stderr)\n"
+    source.write_text(source.read_text().replace("while True:", f"{tell}while True:", 1))
+    with MatchRunner() as runner:
+        spec = MatchSpec(1, "t", name, {"width": 2, "height": 2}, (listener, listener), 5)
+        conversation = heard(runner.play(spec).seats[0].stderr)
+    assert of_type("match", conversation)[0]["game"] == name
+    page_says("(`module=/its/place`)")
+    place = ROOT / "docs" / "examples" / "domineering.py"
+    assert of_type("place", conversation)[0]["place"] == f"domineering={place}"
+    assert "game" not in of_type("hello", conversation)[0]

@@ -1,0 +1,196 @@
+"""What a bot writes to stderr when it is told ``end`` belongs to the record of that match."""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.isolation import sweeping
+from arena.isolation.launching import expect_bots
+from arena.isolation.levels import choose_isolation, try_level
+from arena.match.runner import MatchRunner
+from arena.players.at_rest import Activity, activity_of
+from arena.records import ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
+
+TESTS = Path(__file__).parents[1]
+AVAILABLE = [level for level in ISOLATION_LEVELS if try_level(level).is_available]
+PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
+
+BOT = """
+import os, sys, threading, time
+sys.path.insert(0, {bad_bots!r})
+from _wire import answer, receive, send
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+{before}
+match = 0
+while True:
+    message = receive()
+    if message["type"] == "hello":
+        send({{"type": "ready", "protocol": 1}})
+    elif message["type"] == "match":
+        match = message["match"]
+    elif message["type"] == "act":
+        send(answer(message))
+    elif message["type"] == "end":
+        {at_end}
+    elif message["type"] == "quit":
+        sys.exit(0)
+"""
+
+
+@pytest.fixture
+def runner():
+    expect_bots()
+    before = sweeping.descendants(os.getpid())
+    with MatchRunner(choose_isolation("limits")) as runner:
+        yield runner
+    assert sweeping.descendants(os.getpid()) <= before
+
+
+def bot(directory, at_end, before=""):
+    file = directory / "bot.py"
+    file.write_text(BOT.format(bad_bots=str(TESTS / "bad_bots"), before=before, at_end=at_end))
+    own = (str(directory), str(TESTS / "bad_bots"))
+    return Bot("talker", "1", (sys.executable, str(file)), str(directory), own_files=own)
+
+
+def play(runner, one, matches=3, time_control=PATIENT):
+    """Play a bot against itself, so that both seats are tried."""
+    specs = [
+        MatchSpec(number, "t", "differences", {"size": 4}, (one, one), 5, time_control=time_control)
+        for number in range(1, matches + 1)
+    ]
+    return [runner.play(spec) for spec in specs]
+
+
+def texts(records):
+    return [[seat.stderr for seat in record.seats] for record in records]
+
+
+def says_each_once(matches):
+    return [[f"end of {number}\n"] * 2 for number in range(1, matches + 1)]
+
+
+HANDLERS = {
+    "at once": "say(f'end of {match}')",
+    "after some work": "sum(range(2_000_000)); say(f'end of {match}')",
+    "after a sleep": "time.sleep(0.1); say(f'end of {match}')",
+}
+
+
+@pytest.mark.parametrize("handler", HANDLERS)
+def test_what_is_written_at_end_is_in_the_record_of_that_match_the_last_one_too(runner, handler, tmp_path):
+    assert texts(play(runner, bot(tmp_path, HANDLERS[handler]))) == says_each_once(3)
+
+
+@pytest.mark.parametrize("off_turn", ["run", "auto", "freeze"])
+def test_a_bot_that_is_stopped_off_turn_is_let_go_on_for_its_end(runner, off_turn, tmp_path):
+    control = replace(PATIENT, off_turn=off_turn)
+    assert texts(play(runner, bot(tmp_path, HANDLERS["at once"]), time_control=control)) == says_each_once(3)
+
+
+@pytest.mark.parametrize("level", AVAILABLE)
+def test_so_it_is_at_every_level(level, tmp_path):
+    with MatchRunner(choose_isolation(level)) as runner:
+        assert texts(play(runner, bot(tmp_path, HANDLERS["at once"]), 2)) == says_each_once(2)
+
+
+def test_a_bot_behind_another_program_is_waited_for_too(runner, tmp_path):
+    one = bot(tmp_path, HANDLERS["at once"])
+    own = (*one.own_files, sys.prefix, sys.base_prefix)
+    behind_a_shell = replace(one, command=("/bin/sh", "-c", '"$@"; exit', "sh", *one.command), own_files=own)
+    assert texts(play(runner, behind_a_shell)) == says_each_once(3)
+
+
+THINKER = "threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()"
+
+
+def test_a_bot_whose_thread_thinks_for_ever_is_not_waited_for_for_ever(runner, tmp_path):
+    control = replace(PATIENT, off_turn="run")
+    one = bot(tmp_path, HANDLERS["at once"], before="sys.setswitchinterval(0.0001); " + THINKER)
+    assert [record.termination for record in play(runner, one, 2, control)] == ["normal"] * 2
+
+
+@pytest.mark.parametrize(
+    ("at_end", "expected"),
+    [
+        ("raise RuntimeError(f'in {match}')", "RuntimeError: in 1"),
+        ("say('bye'); os._exit(3)", "bye"),
+    ],
+)
+def test_a_bot_that_ends_at_end_keeps_its_result_and_leaves_its_reason(runner, at_end, expected, tmp_path):
+    first, second = play(runner, bot(tmp_path, at_end), 2)
+    assert (first.termination, first.faults) == ("normal", [])
+    for seat in first.seats:
+        assert expected in seat.stderr
+        assert seat.exit.startswith("exit status")
+    (fault,) = second.faults
+    assert (fault.seat, fault.kind, fault.ply) == (0, "exit", 0)
+    assert "after the end of its last match, whose record has its stderr: exit status" in fault.detail
+
+
+def test_a_flood_at_end_is_cut_and_the_bot_plays_on(runner, tmp_path):
+    """Two megabytes are more than is kept, and fewer than stderr_bytes allows."""
+    records = play(runner, bot(tmp_path, "say('first ' + 'x' * 2_000_000 + ' last')"))
+    assert [record.termination for record in records] == ["normal"] * 3
+    for text in [text for pair in texts(records) for text in pair]:
+        assert (text[:6], text[-6:]) == ("first ", " last\n")
+        assert "[...]" in text
+        assert len(text) < 70 * 1024
+
+
+def test_a_flood_without_end_costs_the_next_match_and_not_this_one(runner, tmp_path):
+    first, second = play(runner, bot(tmp_path, "\n        while True: say('x' * 4000)"), 2)
+    assert (first.termination, first.faults) == ("normal", [])
+    (fault,) = second.faults
+    assert (fault.kind, "bytes on stderr in one match" in fault.detail) == ("limit", True)
+
+
+def test_a_bot_that_never_reads_its_end_has_its_result_all_the_same(runner, tmp_path):
+    forgetful = bot(tmp_path, "pass")
+    source = Path(forgetful.directory, "bot.py")
+    source.write_text(source.read_text().replace("send(answer(message))", "send(answer(message)); stop(message)"))
+    stop = "def stop(message):\n    if message['ply'] >= 2: time.sleep(600)\n"
+    source.write_text(source.read_text().replace("match = 0\n", stop + "match = 0\n"))
+    (record,) = play(runner, forgetful, 1)
+    assert (record.termination, record.faults) == ("normal", [])
+
+
+def test_the_kernel_tells_a_bot_that_waits_from_one_that_works():
+    """Each line of the table is a program that says when it is where it shall be looked at."""
+    table = {
+        "sys.stdin.buffer.read(1)": {Activity.WAITS},
+        "select.select([0], [], [])": {Activity.WAITS},
+        "p = select.poll(); p.register(0); p.poll()": {Activity.WAITS},
+        "e = select.epoll(); e.register(0); e.poll()": {Activity.WAITS},
+        "time.sleep(60)": {Activity.WORKS},
+        "select.select([0], [], [], 60)": {Activity.WORKS},
+        "os.read(os.pipe()[0], 1)": {Activity.WORKS},
+        "[None for _ in iter(int, 1)]": {Activity.WORKS},
+        "(threading.Thread(target=time.sleep, args=(60,), daemon=True).start(), os.read(0, 1))": {Activity.WAITS},
+    }
+    for program, expected in table.items():
+        assert seen_of(program) == expected, program
+
+
+def seen_of(program):
+    """Start a program, and look at it until it sleeps or has been seen to work for a while."""
+    source = f"import os, select, sys, threading, time; os.write(1, b'x'); {program}"
+    with subprocess.Popen([sys.executable, "-c", source], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            process.stdout.read(1)
+            for _ in range(100):
+                found = activity_of(process.pid, process.stdin.fileno())
+                if found is Activity.WAITS:
+                    break
+                time.sleep(0.002)
+        finally:
+            process.kill()
+    return {found}

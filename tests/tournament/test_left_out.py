@@ -1,0 +1,98 @@
+"""What ``arena submit`` says of the files that it doesn't take."""
+
+import os
+import subprocess
+
+import pytest
+
+from arena.players import left_out
+from arena.players.left_out import describe_left_out
+from arena.tournament.arena_home import ArenaHome
+from arena.tournament.submission import submit
+
+BOT = "from arena.botkit import run\nrun(lambda game, state, clock: game.legal_actions(state)[0])\n"
+
+
+@pytest.fixture
+def bot(tmp_path):
+    directory = tmp_path / "bot"
+    directory.mkdir()
+    (directory / "bot.py").write_text(BOT)
+    manifest = 'name = "b"\nversion = "1"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]\n'
+    (directory / "bot.toml").write_text(manifest)
+    return directory
+
+
+def put(path, text="x"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_a_bot_of_plain_files_leaves_out_nothing_hidden_ones_included(bot):
+    put(bot / ".hidden")
+    put(bot / "lib" / ".more" / "file.py")
+    assert describe_left_out(bot) == []
+
+
+def test_what_is_left_out_is_named_once_with_how_often(bot):
+    for place in (".git/HEAD", ".venv/bin/python", "__pycache__/a.pyc", "lib/__pycache__/b.pyc", "c.pyc"):
+        put(bot / place)
+    first, second = describe_left_out(bot)
+    assert first == "left out, as no part of the bot: *.pyc, .git/, .venv/, __pycache__/ (2 times)"
+    assert second.startswith(".venv: made for one place")
+    assert "docs/dependencies.md" in second
+
+
+def test_what_is_no_file_is_named_by_its_path(bot):
+    (bot / "lib").mkdir()
+    (bot / "lib" / "data").symlink_to("/usr/share")
+    (bot / "gone").symlink_to("nowhere")
+    os.mkfifo(bot / "pipe")
+    (only,) = describe_left_out(bot)
+    assert only.endswith(": gone (a link to no file), lib/data (a link to no file), pipe (not a file)")
+
+
+def test_a_single_program_and_what_is_not_there_leave_out_nothing(bot):
+    assert describe_left_out(bot / "bot.py") == describe_left_out(bot / "none") == []
+
+
+@pytest.fixture
+def deep(bot):
+    """The bot's directory with more levels than Python may recurse; removed by a program that doesn't recurse."""
+    here = os.open(bot, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=here)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(here)
+    yield bot
+    subprocess.run(["rm", "-rf", str(bot / "d")], check=True)
+
+
+def test_looking_knows_no_depth(deep):
+    put(deep / ".venv" / "file")
+    assert len(describe_left_out(deep)) == 2
+
+
+def test_looking_is_bounded(bot, monkeypatch):
+    for number in range(40):
+        put(bot / f"{number}.pyc")
+    monkeypatch.setattr(left_out, "MAX_ENTRIES", 10)
+    assert sum(left_out._left_out(bot).values()) <= 10
+
+
+def test_many_names_are_cut(bot):
+    for number in range(40):
+        (bot / f"link{number:02}").symlink_to("nowhere")
+    (only,) = describe_left_out(bot)
+    assert only.endswith("link11 (a link to no file) and 28 more")
+
+
+def test_submit_says_it_before_it_tries_the_bot_and_where_it_refuses_it(bot, tmp_path):
+    put(bot / ".venv" / "bin" / "python")
+    said = []
+    with ArenaHome(tmp_path / "home") as home:
+        assert submit(home, bot, said.append).refusal is None
+    assert said[0].startswith("left out, as no part of the bot: .venv/")
+    assert said[-1].startswith("differences: a match of")
