@@ -94,6 +94,11 @@ _CALLS: dict[str, tuple[int | None, int | None]] = {
     "mq_open": (240, 180),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
+    "vmsplice": (278, 75),
+    "landlock_create_ruleset": (444, 444),
+    "mmap": (9, 222),
+    "setsockopt": (54, 208),
+    "close_range": (436, 436),
     "clone": (56, 220),
     "clone3": (435, 435),
     "prlimit64": (302, 261),
@@ -108,8 +113,17 @@ _CALLS: dict[str, tuple[int | None, int | None]] = {
 
 _WITH_ENOSYS = ("clone3", "memfd_create", "memfd_secret", "io_uring_setup", "io_uring_enter", "io_uring_register")
 _WITH_EACCES = ("socket",)
-_BY_ARGUMENT = ("clone", "prlimit64", "ioctl", "personality")
 _SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
+
+_UNCOUNTED_MEMORY = ("memfd_create", "vmsplice", "landlock_create_ruleset", "mmap", "setsockopt")
+"""What takes memory that only a control group counts: files without a name, pages that only a pipe holds, rules, shared
+mappings of which nothing is shown, larger buffers of sockets."""
+
+_CLONE_FILES, _CLONE_THREAD, _CLOSE_RANGE_UNSHARE = 0x400, 0x10000, 2
+_MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20  # MAP_SHARED_VALIDATE, which is 3, has the bit as well
+_SOL_SOCKET = 1
+_SEND_BUFFERS = (7, 32)
+"""SO_SNDBUF and SO_SNDBUFFORCE."""
 
 _NEW_NAMESPACES = 0x7E020000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET."""
@@ -127,13 +141,13 @@ def assemble_filter(machine: str, *, may_signal: bool, may_memfd: bool) -> bytes
         machine: as ``os.uname().machine`` has it; a key of ``ARCHITECTURES``.
         may_signal: leave signals alone, because something else (Landlock, another uid) confines them; otherwise none
             can be sent but to the own process group with ``kill(0, …)``, and ``abort`` ends in SIGSEGV.
-        may_memfd: leave ``memfd_create`` alone, because a control group counts its memory.
+        may_memfd: leave ``memfd_create`` and its like alone, because a control group counts their memory.
     """
     column = list(ARCHITECTURES).index(machine)
     body: list[Instruction] = []
     for name, numbers in _CALLS.items():
         number = numbers[column]
-        allowed = (name in _SIGNALS and may_signal) or (name == "memfd_create" and may_memfd)
+        allowed = (name in _SIGNALS and may_signal) or (name in _UNCOUNTED_MEMORY and may_memfd)
         if number is not None and not allowed:
             check = _argument_check(name) or [_refuse(name)]
             body += [(_JUMP_EQUAL, 0, len(check), number), *check]
@@ -162,7 +176,23 @@ def _argument_check(name: str) -> list[Instruction]:
     """Return what decides by an argument, ending in a return whatever it finds; nothing for other calls."""
     allow = (_RETURN, 0, 0, _ALLOW)
     if name == "clone":
-        return [_low(0), (_JUMP_ANY_BIT, 0, 1, _NEW_NAMESPACES), _refuse(name), allow]
+        return [
+            _low(0),
+            (_JUMP_ANY_BIT, 3, 0, _NEW_NAMESPACES),
+            (_JUMP_ANY_BIT, 0, 1, _CLONE_THREAD),  # threads with open files of their own would hide them
+            (_JUMP_ANY_BIT, 0, 1, _CLONE_FILES),
+            allow,
+            _refuse(name),
+        ]
+    if name == "close_range":
+        return [_low(2), (_JUMP_ANY_BIT, 0, 1, _CLOSE_RANGE_UNSHARE), _refuse(name), allow]
+    if name == "mmap":
+        shared = (_JUMP_ANY_BIT, 0, 2, _MAP_SHARED)
+        return [_low(3), shared, (_JUMP_ANY_BIT, 0, 1, _MAP_ANONYMOUS), _refuse(name), allow]
+    if name == "setsockopt":
+        first, second = _SEND_BUFFERS
+        head = [_low(1), (_JUMP_EQUAL, 0, 4, _SOL_SOCKET), _low(2)]
+        return [*head, (_JUMP_EQUAL, 1, 0, first), (_JUMP_EQUAL, 0, 1, second), _refuse(name), allow]
     if name == "prlimit64":  # one's own limits only
         return [_low(0), (_JUMP_EQUAL, 1, 0, 0), _refuse(name), allow]
     if name == "ioctl":  # typing into a terminal

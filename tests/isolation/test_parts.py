@@ -44,12 +44,15 @@ def number_of(name, machine):
     return _CALLS[name][list(ARCHITECTURES).index(machine)]
 
 
+BY_ARGUMENT = ("mmap", "setsockopt", "close_range")
+
+
 def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
     program = assemble_filter(machine, may_signal=False, may_memfd=False)
     refused = {number_of(name, machine): name for name in _CALLS} | {}
     for number in range(470):
         verdict = run_filter(program, number, machine)
-        if number not in refused or refused[number] in ("clone", "ioctl", "prlimit64", "kill"):
+        if number not in refused or refused[number] in ("clone", "ioctl", "prlimit64", "kill", *BY_ARGUMENT):
             assert verdict == ALLOW, number
         elif refused[number] == "personality":
             assert verdict == EPERM
@@ -64,6 +67,19 @@ def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
         ("clone", (0x01200011,), ALLOW),  # as fork calls it
         ("clone", (0x10000000,), EPERM),  # CLONE_NEWUSER
         ("clone", (0x40000000 | 17,), EPERM),  # CLONE_NEWNET
+        ("clone", (0x3D0F00 & ~0x400,), EPERM),  # a thread without CLONE_FILES
+        ("clone", (0x4111,), ALLOW),  # CLONE_VM and CLONE_VFORK, as posix_spawn calls it
+        ("close_range", (3, 0xFFFFFFFF, 0), ALLOW),
+        ("close_range", (3, 0xFFFFFFFF, 4), ALLOW),  # CLOSE_RANGE_CLOEXEC
+        ("close_range", (3, 0xFFFFFFFF, 2), EPERM),  # CLOSE_RANGE_UNSHARE
+        ("mmap", (0, 4096, 3, 0x22), ALLOW),  # MAP_PRIVATE | MAP_ANONYMOUS
+        ("mmap", (0, 4096, 3, 0x01), ALLOW),  # a file, shared
+        ("mmap", (0, 4096, 3, 0x21), EPERM),  # MAP_SHARED | MAP_ANONYMOUS
+        ("mmap", (0, 4096, 3, 0x23), EPERM),  # MAP_SHARED_VALIDATE | MAP_ANONYMOUS
+        ("setsockopt", (3, 1, 8), ALLOW),  # SO_RCVBUF
+        ("setsockopt", (3, 6, 7), ALLOW),  # of another level than SOL_SOCKET
+        ("setsockopt", (3, 1, 7), EPERM),  # SO_SNDBUF
+        ("setsockopt", (3, 1, 32), EPERM),  # SO_SNDBUFFORCE
         ("prlimit64", (0, 7), ALLOW),
         ("prlimit64", (1234, 7), EPERM),
         ("ioctl", (1, 0x5401), ALLOW),  # TCGETS
@@ -82,8 +98,10 @@ def test_arguments_decide(machine, name, arguments, verdict):
 
 def test_signals_and_memfd_can_be_left_to_others(machine):
     program = assemble_filter(machine, may_signal=True, may_memfd=True)
-    for name in ("kill", "tgkill", "memfd_create"):
+    for name in ("kill", "tgkill", "memfd_create", "vmsplice", "landlock_create_ruleset"):
         assert run_filter(program, number_of(name, machine), machine, arguments=(1234,)) == ALLOW
+    assert run_filter(program, number_of("mmap", machine), machine, arguments=(0, 4096, 3, 0x21)) == ALLOW
+    assert run_filter(program, number_of("setsockopt", machine), machine, arguments=(3, 1, 7)) == ALLOW
 
 
 def test_calls_of_another_architecture_kill(machine):
