@@ -71,7 +71,9 @@ def test_depth_is_a_limit(tmp_path, depth, is_too_deep):
     assert walk(str(tmp_path)).is_too_deep is is_too_deep
     assert len(list(Path("/proc/self/fd").iterdir())) == before
     text = look(tmp_path)
-    assert text == ("more than 64 directories nested in the scratch directory; 64 are allowed" if is_too_deep else None)
+    assert text == (
+        "more than 256 directories nested in the scratch directory; 256 are allowed" if is_too_deep else None
+    )
     remove_tree(str(tmp_path), 60.0)  # pytest would recurse
 
 
