@@ -15,7 +15,7 @@ from pathlib import Path
 def living(pid: int) -> str:
     """Return the directory of a process, or of a thread that lives on where the main one has ended."""
     own = f"/proc/{pid}"
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, IndexError):
         if _is_over(own):
             for thread in os.listdir(f"{own}/task"):
                 if not _is_over(f"{own}/task/{thread}"):
@@ -32,7 +32,7 @@ def is_hidden(place: str) -> bool:
     try:
         os.close(os.open(f"{place}/fd", os.O_RDONLY | os.O_DIRECTORY))
     except PermissionError:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, IndexError):
             return not _is_over(place)
     except OSError:
         pass

@@ -24,7 +24,7 @@ from arena.records import MEBIBYTE, Limits
 MOST_FILES = 15_000
 """In both places together: counting them must not take long."""
 
-MOST_DEPTH = 64
+MOST_DEPTH = 256
 """Of directories in directories: what is deeper is hard to look at, and to remove."""
 
 _SHARE_OF_TIME = 0.1
