@@ -27,9 +27,6 @@ MOST_FILES = 15_000
 MOST_DEPTH = 256
 """Of directories in directories: what is deeper is hard to look at, and to remove."""
 
-_SHARE_OF_TIME = 0.1
-"""Of the time between two looks, for walking."""
-
 _BLOCK_BYTES = 512
 """What ``st_blocks`` counts, whatever the file system's blocks are (stat(2))."""
 
@@ -127,7 +124,7 @@ class ScratchWatch:
         self._scratch: str = plan["scratch"]
         self._limits = limits
         self._is_shared = plan["mounts"] is None and plan["seccomp_at"] is None
-        self._walk_again_at = 0.0
+        self._pace = memory.Pace()
 
     def bytes_in_memory(self, main: int) -> int:
         """Return what the bot's own file systems hold, which is memory.
@@ -148,13 +145,10 @@ class ScratchWatch:
         used = [_used(place) for place in own]
         total, files = sum(size for size, _ in used), sum(count for _, count in used)
         broken = self._too_much(total, files) or next(filter(None, map(self._full, own)), None)
-        if broken is not None or time.monotonic() < self._walk_again_at:
+        if broken is not None or not self._pace.is_due():
             return broken
-        began = time.monotonic()
-        broken = self._look_through(own, total, members)
-        ended = time.monotonic()
-        self._walk_again_at = ended + (ended - began) / _SHARE_OF_TIME
-        return broken
+        with self._pace.keep():
+            return self._look_through(own, total, members)
 
     def _own_places(self, main: int) -> list[str]:
         """Return where the bot's own file systems are, as seen by the arena."""
@@ -224,7 +218,8 @@ def _hidden(contents: Contents, pids: Collection[int]) -> str | None:
 def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> int:
     """Return what files take up that have been removed and are still in use.
 
-    Of one that is only mapped, or on its way from one process to another, the size is not told: it counts in full.
+    Of one that is only mapped, or on its way from one process to another, the size is not told: it counts in full. So
+    does one for each process that there was no time to look at.
 
     Args:
         pids: whose files.
@@ -234,7 +229,12 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
     sizes: dict[int, int] = {}
     mapped: set[int] = set()
     sockets: dict[str, int] = {}
+    unseen = 0
+    deadline = time.perf_counter() + memory.LOOK_SECONDS
     for pid in pids:
+        if time.perf_counter() > deadline:
+            unseen += 1
+            continue
         place = procfs.living(pid)
         for number, target in procfs.open_files(place):
             if target.startswith("socket:") and target not in sockets:
@@ -245,7 +245,7 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
                     if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:
                         sizes[found.st_ino] = found.st_blocks * _BLOCK_BYTES
         mapped |= set(_removed_and_mapped(place, directory))
-    return sum(sizes.values()) + file_bytes * (len(mapped - set(sizes)) + sum(sockets.values()))
+    return sum(sizes.values()) + file_bytes * (len(mapped - set(sizes)) + sum(sockets.values()) + unseen)
 
 
 def _removed_and_mapped(place: str, directory: str) -> Iterator[int]:

@@ -13,8 +13,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.isolation import control_groups, memory, procfs, sweeping
+from arena.isolation import control_groups, procfs, sweeping
 from arena.isolation.launching import Launched
+from arena.isolation.memory import MemoryWatch
 from arena.isolation.scratch import ScratchWatch
 from arena.records import MEBIBYTE, Limits
 
@@ -60,6 +61,7 @@ class Watch:
         self._is_limited = is_limited
         self._groups = launched.plan["control_groups"]
         self._scratch = ScratchWatch(launched.plan, limits)
+        self._memory = MemoryWatch(is_counted=bool(self._groups))
         self._main = launched.pid
         self._helpers: set[int] = set()
         self.peak = Usage()
@@ -77,8 +79,8 @@ class Watch:
     def _broken(self, usage: Usage) -> str | None:
         limits = self._limits
         if usage.memory_bytes > limits.memory_bytes and not self._groups:
-            held = self._memory_held(self._members(), is_exact=True)
-            if held > limits.memory_bytes:
+            held = self._memory.exactly(self._members(), self._scratch.bytes_in_memory(self._main))
+            if held is not None and held > limits.memory_bytes:
                 return f"{_mebibytes(held)} of memory; memory_bytes allows {_mebibytes(limits.memory_bytes)}"
         refused = control_groups.breaches(self._groups)
         if refused["memory"]:
@@ -144,15 +146,11 @@ class Watch:
                 cpu += children_cpu if pid == self._main else own_cpu + children_cpu
                 threads += own_threads
                 files = max(files, _open_files(pid))
-        held = self._memory_held(members, is_exact=False)
+        held = self._memory.at_most(members, self._scratch.bytes_in_memory(self._main))
         return Usage(max(cpu, self.children_cpu_seconds), held, threads, files)
 
     def _members(self) -> set[int]:
         return sweeping.members(self._launched.pid, self._launched.uid) - self._helpers
-
-    def _memory_held(self, members: set[int], is_exact: bool) -> int:
-        in_file_systems = None if self._groups else self._scratch.bytes_in_memory(self._main)
-        return memory.held(members, in_file_systems, is_exact)
 
 
 def _stat(pid: int) -> tuple[float, float, int]:

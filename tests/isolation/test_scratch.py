@@ -149,11 +149,11 @@ def test_a_look_through_many_files_is_not_repeated_at_once(tmp_path, monkeypatch
 
 
 def test_what_lies_in_pipes_and_sockets_counts_once():
-    before = memory.held({ME}, 0, is_exact=False)
+    before = memory.MemoryWatch(is_counted=False).at_most({ME}, 0)
     ends = socket.socketpair()
     pipes = os.pipe()
     twins = [os.dup(end.fileno()) for end in ends]
-    grown = memory.held({ME}, 0, is_exact=False) - before
+    grown = memory.MemoryWatch(is_counted=False).at_most({ME}, 0) - before
     for end in ends:
         end.close()
     for descriptor in (*pipes, *twins):
@@ -170,7 +170,7 @@ def test_the_memory_of_a_process_that_can_not_be_read_counts_in_full():
     if not resident:
         pytest.skip("the first process has no memory")
     assert procfs.sizes("/proc/1/smaps_rollup", b"Pss_Anon:") is None
-    assert memory.held({1}, None, is_exact=True) >= resident
+    assert memory.MemoryWatch(is_counted=True).exactly({1}, 0) >= resident
 
 
 @pytest.mark.parametrize("level", [level for level in ISOLATION_LEVELS if try_level(level).is_available])
