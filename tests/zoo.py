@@ -23,7 +23,7 @@ from arena.isolation.control_groups import find_group_home
 from arena.isolation.launcher import FIRST_UID, LAST_UID
 from arena.isolation.levels import choose_isolation
 from arena.isolation.owner import is_dead
-from arena.isolation.plans import MARK, Isolation, can_mount
+from arena.isolation.plans import MARK, Isolation, has_own_file_systems
 from arena.match.runner import MatchRunner
 from arena.records import MatchSpec
 from arena.store.rows import row_of
@@ -298,19 +298,14 @@ def is_expected_to_get_through(name: str, level: str) -> bool:
         conditions.add(f"{isolation.level} as user")
     if not isolation.groups:
         conditions.add(f"{isolation.level} without cgroup")
-    if not has_mounts(isolation):
+    if not has_own_file_systems(isolation):
         conditions.add(f"{isolation.level} without mounts")
     return bool(conditions & set(places))
 
 
-def has_mounts(isolation: Isolation) -> bool:
-    """Tell whether bots get file systems of their own."""
-    return isolation.user_namespace or isolation.level == "bubblewrap" or (os.geteuid() == 0 and can_mount())
-
-
 def _what_is_wrong_anyway(entry: dict[str, Any], level: str, outcome: Outcome, through: bool) -> str:
     leftovers = outcome.leftovers
-    if through and "leaves" in entry and not has_mounts(choose_isolation(level)):
+    if through and "leaves" in entry and not has_own_file_systems(choose_isolation(level)):
         leftovers = {left for left in leftovers if not left.startswith(entry["leaves"])}
     if leftovers:
         return f"left {sorted(leftovers)[:3]}"

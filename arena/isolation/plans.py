@@ -75,6 +75,11 @@ def can_mount() -> bool:
     return False
 
 
+def has_own_file_systems(isolation: Isolation) -> bool:
+    """Tell whether bots have a scratch directory and a ``/dev/shm`` that are file systems of their own."""
+    return isolation.level == "bubblewrap" or isolation.user_namespace or (is_root() and can_mount())
+
+
 def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> dict[str, Any]:
     """Return the plan for launching a bot.
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 _IPC_RMID = 0
-_KINDS = ("shm", "sem", "msg")
+_KINDS = {"shm": "shmid", "sem": "semid", "msg": "msqid"}
+"""The tables of /proc/sysvipc, and what the number of an object is called there."""
 
 _Row = dict[str, int]
 
@@ -45,9 +46,9 @@ def remove_made_by(processes: Collection[int]) -> None:
 
 def _remove_where(is_meant: Callable[[_Row], bool]) -> None:
     libc = ctypes.CDLL(None)
-    for kind in _KINDS:
+    for kind, number_is in _KINDS.items():
         for row in filter(is_meant, _rows(kind)):
-            number = row[f"{kind}id"]
+            number = row[number_is]
             if kind == "shm":
                 libc.shmctl(number, _IPC_RMID, None)
             elif kind == "sem":

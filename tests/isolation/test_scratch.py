@@ -10,10 +10,11 @@ import pytest
 
 from arena.isolation import memory, procfs, scratch
 from arena.isolation.levels import choose_isolation, try_level
+from arena.isolation.plans import has_own_file_systems
 from arena.isolation.removal import remove_tree
 from arena.isolation.scratch import MOST_DEPTH, MOST_FILES, ScratchWatch, nameless_bytes, walk
 from arena.records import ISOLATION_LEVELS, MEBIBYTE, Limits
-from tests.zoo import has_mounts, is_safe_inline, play_zoo_bot
+from tests.zoo import is_safe_inline, play_zoo_bot
 
 ME = os.getpid()
 
@@ -176,7 +177,7 @@ def test_the_memory_of_a_process_that_can_not_be_read_counts_in_full():
 @pytest.mark.parametrize("level", [level for level in ISOLATION_LEVELS if try_level(level).is_available])
 def test_a_bot_sees_file_systems_of_its_own_where_they_can_be_had(level, tmp_path):
     isolation = choose_isolation(level)
-    if not has_mounts(isolation):
+    if not has_own_file_systems(isolation):
         pytest.skip("no file systems of their own here")
     outcome = play_zoo_bot("uses_multiprocessing", level, inline=is_safe_inline(level))
     assert outcome.faults == set(), outcome.details
