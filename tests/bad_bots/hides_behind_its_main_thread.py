@@ -13,11 +13,12 @@ def hog(message):
         if os.fork() == 0:
             threading.Thread(target=keep).start()
             end_this_thread()
-    time.sleep(1.4)
+    time.sleep(1.8)
     raise SystemExit("enough: nobody held me")
 
 
 def keep():
+    time.sleep(0.2)  # until the main thread has ended
     kept = bytearray(b"x" * 60_000_000)
     time.sleep(1000 if kept else 0)
 
