@@ -49,7 +49,7 @@ def test_closed_and_deep_directories_are_removed(tmp_path):
     (scratch / "closed").mkdir()
     (scratch / "closed" / "file").write_text("x")
     (scratch / "closed").chmod(0)
-    remove_tree(str(scratch))
+    remove_tree(str(scratch), 60.0)
     assert not scratch.exists()
 
 
