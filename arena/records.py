@@ -53,7 +53,7 @@ class Limits:
         processes: processes and threads at a time.
         open_files: descriptors of one process.
         file_bytes: size of a file it writes.
-        scratch_bytes: all it writes into its scratch directory.
+        scratch_bytes: all it keeps in its scratch directory and in ``/dev/shm``.
         stderr_bytes: text on stderr in one match; of it the first and the last 32 KiB are kept.
         note_bytes: a note, packed.
         message_bytes: a message.

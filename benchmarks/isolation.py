@@ -88,6 +88,8 @@ def levels():
     for level in ISOLATION_LEVELS:
         if try_level(level).is_available:
             yield Isolation(level)
+            if try_level(level).isolation.user_namespace:
+                yield Isolation(level, user_namespace=True)
             if try_level(level).isolation.groups:
                 yield Isolation(level, groups=True)
 
@@ -119,7 +121,8 @@ def show_costs():
     for isolation, (starts, ends, turns, kills) in figures.items():
         more = median(starts) - median(popen[0])
         cells = (median(starts), more, median(ends), median(turns), median(kills))
-        print(f"| {isolation.label} | {' | '.join(f'{value:.2f}' for value in cells)} |")
+        name = isolation.label + (" in a user namespace" if isolation.user_namespace else "")
+        print(f"| {name} | {' | '.join(f'{value:.2f}' for value in cells)} |")
     print(f"\na second small Python (python -I -S -c pass): {median(small_python):.2f} ms")
 
 

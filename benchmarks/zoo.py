@@ -13,7 +13,7 @@ from pathlib import Path
 from arena.isolation.levels import choose_isolation, try_level
 from arena.records import ISOLATION_LEVELS
 from benchmarks.common import machine
-from tests.zoo import ZOO, is_safe_inline, judge, play_zoo_bot, remove_system_v_segments
+from tests.zoo import ZOO, is_safe_inline, judge, play_zoo_bot
 
 README = Path(__file__).with_name("README.md")
 BEGIN, END = "<!-- zoo: made by python -m benchmarks.zoo --write -->", "<!-- /zoo -->"
@@ -25,7 +25,6 @@ def play_all(levels):
         for name in ZOO:
             outcome = play_zoo_bot(name, level, inline=is_safe_inline(level))
             verdicts[name, level] = judge(name, level, outcome)
-            remove_system_v_segments()
             print(f"{level} {name}: {verdicts[name, level]} ({outcome.seconds:.1f} s)", file=sys.stderr, flush=True)
     return verdicts
 

@@ -23,7 +23,7 @@ from arena.isolation.control_groups import find_group_home
 from arena.isolation.launcher import FIRST_UID, LAST_UID
 from arena.isolation.levels import choose_isolation
 from arena.isolation.owner import is_dead
-from arena.isolation.plans import MARK, Isolation
+from arena.isolation.plans import MARK, Isolation, has_own_file_systems
 from arena.match.runner import MatchRunner
 from arena.records import MatchRecord, MatchSpec
 from arena.store.rows import row_of
@@ -46,7 +46,7 @@ def workshop() -> Path:
     """Return a directory for bots, open to all, that is removed at the end."""
     global _workshop
     if _workshop is None:
-        _workshop = Path(tempfile.mkdtemp(prefix="arena-zoo-"))
+        _workshop = Path(tempfile.mkdtemp(prefix="arena-zoo-of-bots-"))
         _workshop.chmod(0o755)
         atexit.register(shutil.rmtree, _workshop, ignore_errors=True)
     return _workshop
@@ -267,7 +267,7 @@ def judge(name: str, level: str, outcome: Outcome) -> str:
     entry = ZOO[name]
     expected = entry["expect"]
     through = is_expected_to_get_through(name, level)
-    wrong = _what_is_wrong_anyway(entry, outcome, through)
+    wrong = _what_is_wrong_anyway(entry, level, outcome, through)
     if wrong:
         return f"WRONG: {wrong}"
     if through:
@@ -298,13 +298,15 @@ def is_expected_to_get_through(name: str, level: str) -> bool:
         conditions.add(f"{isolation.level} as user")
     if not isolation.groups:
         conditions.add(f"{isolation.level} without cgroup")
+    if not has_own_file_systems(isolation):
+        conditions.add(f"{isolation.level} without mounts")
     return bool(conditions & set(places))
 
 
-def _what_is_wrong_anyway(entry: dict[str, Any], outcome: Outcome, through: bool) -> str:
+def _what_is_wrong_anyway(entry: dict[str, Any], level: str, outcome: Outcome, through: bool) -> str:
     leftovers = outcome.leftovers
-    if through and entry.get("leaves") == "sysv":
-        leftovers = {left for left in leftovers if not left.startswith("System V")}
+    if through and "leaves" in entry and not has_own_file_systems(choose_isolation(level)):
+        leftovers = {left for left in leftovers if not left.startswith(entry["leaves"])}
     if leftovers:
         return f"left {sorted(leftovers)[:3]}"
     if through and entry.get("instead") == "void":
@@ -323,14 +325,3 @@ def _judge_got_through(entry: dict[str, Any], outcome: Outcome) -> str:
     if instead == "normal":
         return "gets through" if not outcome.faults else f"WRONG: {outcome.details[:2]}"
     return "gets through" if outcome.faults <= {instead, entry["expect"]} else f"WRONG: {outcome.details[:2]}"
-
-
-def remove_system_v_segments() -> None:
-    """Remove what ``makes_a_shared_memory_segment`` has left where it got through."""
-    import ctypes
-
-    libc = ctypes.CDLL(None)
-    for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]:
-        fields = line.split()
-        if FIRST_UID <= int(fields[7]) <= LAST_UID:
-            libc.shmctl(int(fields[1]), 0, None)

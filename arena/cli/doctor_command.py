@@ -11,6 +11,7 @@ import click
 from arena.cli.common import print_table
 from arena.cli.group import OK
 from arena.isolation.levels import PREFERRED, Finding, try_level
+from arena.isolation.plans import has_own_file_systems
 from arena.records import ISOLATION_LEVELS
 from arena.report.tables import Column
 
@@ -48,6 +49,7 @@ def _as_dict(finding: Finding) -> dict[str, object]:
         "level": isolation.level,
         "available": finding.is_available,
         "cgroup": isolation.groups,
+        "own_file_systems": finding.is_available and has_own_file_systems(isolation),
         "problem": finding.problem,
         "escapes": sorted(finding.escapes),
     }
@@ -98,6 +100,11 @@ def _show_advice(findings: list[Finding], best: Finding) -> None:
         click.echo(
             f"No control groups: {no_groups()}. Memory and processes are held for each process of a bot, and their sum"
             " is watched ten times a second. To have them: systemd-run --user --scope -p Delegate=yes arena run …"
+        )
+    if not has_own_file_systems(best.isolation):
+        click.echo(
+            "No file systems of their own for bots: user namespaces don't work here. What bots write is counted ten"
+            " times a second, and at landlock locks and shared memory of multiprocessing end in a PermissionError."
         )
 
 

@@ -20,7 +20,13 @@ def find_bubblewrap() -> str | None:
 
 
 def wrapped(
-    program: str, command: Sequence[str], directory: str, readable: Sequence[str], scratch: str, limits: Limits
+    program: str,
+    command: Sequence[str],
+    directory: str,
+    readable: Sequence[str],
+    scratch: str,
+    limits: Limits,
+    groups: bool,
 ) -> list[str]:
     """Return the command line of ``bwrap`` for a bot.
 
@@ -31,9 +37,13 @@ def wrapped(
         readable: what it may read beyond the system.
         scratch: where it may write; an empty file system of limited size is put there.
         limits: for that size.
+        groups: whether a control group counts memory; if not, ``/dev/zero``, whose mappings nothing else counts, is
+            replaced by ``/dev/full``, which gives zeros and can't be mapped.
     """
     line = [program, "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--hostname", "bot"]
     line += ["--proc", "/proc", "--dev", "/dev"]
+    if not groups:
+        line += ["--dev-bind", "/dev/full", "/dev/zero"]
     for path in READ_ONLY_SYSTEM:
         if path.startswith("/proc"):
             continue

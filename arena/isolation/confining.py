@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 Plan = dict[str, Any]
 
-_CLONE_NEWNS = 0x00020000
+_CLONE_NEWNS, _CLONE_NEWIPC, _CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 1, 2, 4, 32
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
@@ -114,7 +114,9 @@ def change_mounts(mounts: dict[str, Any], uid: int | None) -> None:
 
     Directories that other users may not enter are replaced by empty ones, in which only what the bot needs is put.
     """
-    check("mount namespace", libc.unshare(_CLONE_NEWNS))
+    if mounts["user_namespace"]:
+        enter_user_namespace()
+    check("mount namespace", libc.unshare(_CLONE_NEWNS | (_CLONE_NEWIPC if mounts["own_ipc"] else 0)))
     mount(None, "/", None, _MS_REC | _MS_PRIVATE)
     if mounts.get("read_only"):
         make_read_only("/")
@@ -137,6 +139,15 @@ def make_read_only(path: str) -> None:
         _SYS_MOUNT_SETATTR, _AT_FDCWD, path.encode(), _AT_RECURSIVE, attributes, ctypes.c_size_t(len(attributes))
     )
     check("read-only", result, path)
+
+
+def enter_user_namespace() -> None:
+    """Get the right to mount without being root. The exec of the bot takes it away again, for its uid is not 0."""
+    uid, gid = os.geteuid(), os.getegid()
+    check("user namespace", libc.unshare(_CLONE_NEWUSER))
+    write("/proc/self/setgroups", "deny")
+    write("/proc/self/uid_map", f"{uid} {uid} 1")
+    write("/proc/self/gid_map", f"{gid} {gid} 1")
 
 
 def put_into(path: str, descriptor: int) -> None:

@@ -150,6 +150,7 @@ def main(secret: str, outside: str, port: int, arena_pid: int) -> None:
         "make a user namespace": _new_user_namespace,
         "use io_uring": lambda: _must(_libc.syscall(_IO_URING_SETUP, 1, ctypes.create_string_buffer(120))),
         "make a System V shared memory segment": _shared_memory,
+        "hold a capability": _hold_a_capability,
         "leave its core": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
     }
     needs: dict[str, Callable[[], object]] = {
@@ -158,6 +159,7 @@ def main(secret: str, outside: str, port: int, arena_pid: int) -> None:
         "start a thread": _thread,
         "start a child": _child,
         "open /dev/null": lambda: _write_null(),
+        "write into its own shared memory": _write_own_shared_memory,
     }
     done = [name for name, attempt in escapes.items() if _succeeds(attempt)]
     refused = [name for name, attempt in needs.items() if not _succeeds(attempt)]
@@ -169,6 +171,18 @@ def _write_shared_memory() -> None:
     if os.stat("/dev/shm").st_dev == os.stat(os.environ["TMPDIR"]).st_dev or _is_private("/dev/shm"):
         raise PermissionError
     _write(f"/dev/shm/arena-escape-{os.getpid()}")
+
+
+def _write_own_shared_memory() -> None:
+    if _is_private("/dev/shm"):
+        _write(f"/dev/shm/arena-escape-{os.getpid()}")
+
+
+def _hold_a_capability() -> None:
+    with open("/proc/self/status", "rb") as status:
+        held = [line for line in status if line.startswith((b"CapInh", b"CapPrm", b"CapEff", b"CapAmb"))]
+    if os.getuid() == 0 or not any(int(line.split()[1], 16) for line in held):
+        raise PermissionError
 
 
 def _is_private(path: str) -> bool:

@@ -22,7 +22,10 @@ WRITE_FILE = 1 << 1 | 1 << 2 | 1 << 14
 _ALL_BY_ABI = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF, 5: 0xFFFF}
 _MAKE_DEVICES_AND_SOCKETS = 1 << 6 | 1 << 9 | 1 << 11
 
-DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
+
+ZERO = "/dev/zero"
+"""What is mapped of it is memory that only a control group counts."""
 
 ABI_WITH_SCOPES = 6
 """From here on (Linux 6.12) signals and abstract sockets can be confined."""
@@ -35,13 +38,14 @@ def landlock_abi() -> int:
     return max(0, abi)
 
 
-def ruleset(abi: int, readable: Iterable[str], scratch: str) -> dict[str, Any]:
+def ruleset(abi: int, readable: Iterable[str], *writable: str, devices: Iterable[str] = DEVICES) -> dict[str, Any]:
     """Return the rules as the launcher takes them.
 
     Args:
         abi: from ``landlock_abi``.
         readable: files, and directories with all below them.
-        scratch: the one directory that may be written to.
+        writable: the directories that may be written to.
+        devices: those that may be used.
     """
     all_rights = _ALL_BY_ABI[min(abi, 5)]
     handled = [all_rights]
@@ -50,6 +54,6 @@ def ruleset(abi: int, readable: Iterable[str], scratch: str) -> dict[str, Any]:
     if abi >= ABI_WITH_SCOPES:
         handled.append(0b11)  # abstract sockets and signals
     rules = [[path, READ] for path in readable]
-    rules += [[device, WRITE_FILE & all_rights] for device in DEVICES]
-    rules.append([scratch, all_rights & ~_MAKE_DEVICES_AND_SOCKETS])
+    rules += [[device, WRITE_FILE & all_rights] for device in devices]
+    rules += [[directory, all_rights & ~_MAKE_DEVICES_AND_SOCKETS] for directory in writable]
     return {"handled": handled, "rules": rules}

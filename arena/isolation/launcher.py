@@ -18,7 +18,6 @@ import contextlib
 import ctypes
 import json
 import os
-import shutil
 import signal
 import socket
 import sys
@@ -29,6 +28,8 @@ if __name__ == "__main__":  # run without site-packages, so nothing but the stan
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from arena.isolation.confining import Plan, StepError, become, check, libc, take_credentials, write
+from arena.isolation.removal import remove_tree
+from arena.isolation.system_v import remove_of_uid
 
 FIRST_UID, LAST_UID = 61184, 65519
 """Uids that are nobody's: the range systemd sets aside for services it makes up users for (systemd.io/UIDS-GIDS)."""
@@ -46,6 +47,7 @@ class Running:
         self.is_held = bool(
             plan["seccomp"] or plan["control_groups"]
         )  # it can't leave its process group, or its groups
+        self.leaves_no_ipc = bool(plan["seccomp"] or (plan["mounts"] and plan["mounts"]["own_ipc"]))
         self.uid_lock: socket.socket | None = None
         self.uid: int | None = None
 
@@ -53,14 +55,21 @@ class Running:
 def take_uid() -> tuple[int, socket.socket]:
     """Return a uid that no other bot on this machine has, and the lock on it, which dies with this process."""
     for uid in range(FIRST_UID, LAST_UID + 1):
-        lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        try:
-            lock.bind(f"\0arena-bot-uid-{uid}")
-        except OSError:
-            lock.close()
-            continue
-        return uid, lock
+        lock = lock_uid(uid)
+        if lock is not None:
+            return uid, lock
     raise StepError("uid", 11, f"{FIRST_UID} to {LAST_UID} are all in use")
+
+
+def lock_uid(uid: int) -> socket.socket | None:
+    """Return the lock on a uid; None if another bot has it."""
+    lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        lock.bind(f"\0arena-bot-uid-{uid}")
+    except OSError:
+        lock.close()
+        return None
+    return lock
 
 
 def make_control_groups(plan: Plan) -> None:
@@ -104,13 +113,15 @@ def launch(plan: Plan, descriptors: list[int]) -> tuple[int, Running]:
 
 
 def kill_uid(uid: int) -> None:
-    """Kill every process of a bot's uid, at once and whatever its parents are."""
+    """Kill every process of a bot's uid, at once and whatever its parents are, and remove its System V objects."""
     pid = os.fork()
     if pid == 0:
         try:
             take_credentials(uid)
             if os.getresuid() == (uid, uid, uid) and FIRST_UID <= uid <= LAST_UID:
-                os.kill(-1, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(-1, signal.SIGKILL)
+                remove_of_uid(uid)
         except BaseException:
             os._exit(1)
         os._exit(0)
@@ -121,27 +132,11 @@ def clean_up(running: Running) -> None:
     """End and remove what a bot that is dead has left."""
     for directory in running.control_groups:
         remove_control_group(directory)
-    if running.uid is not None and not running.is_held:
+    if running.uid is not None and not (running.is_held and running.leaves_no_ipc):
         kill_uid(running.uid)
     if running.uid_lock is not None:
         running.uid_lock.close()
-    remove_scratch(running.scratch)
-
-
-def remove_scratch(directory: str) -> None:
-    """Remove a scratch directory, closed and deeply nested directories in it included."""
-    if os.path.islink(directory):  # put there by a bot, in the hope that what it points to is removed
-        os.unlink(directory)
-        return
-    with contextlib.suppress(OSError):
-        os.rmdir(directory)  # mostly it is empty, or was a file system of the bot's own
-        return
-    with contextlib.suppress(OSError, RecursionError):
-        shutil.rmtree(directory)
-        return
-    for command in (["chmod", "-R", "u+rwx", "--", directory], ["rm", "-rf", "--", directory]):
-        with contextlib.suppress(OSError):
-            os.waitpid(os.posix_spawnp(command[0], command, {"PATH": "/usr/bin:/bin"}), 0)
+    remove_tree(running.scratch)
 
 
 def remove_control_group(directory: str) -> None:

@@ -1,37 +1,103 @@
-"""What is left when a process of the arena is killed together with its launcher, and how the next one removes it."""
+"""What is left when a process of the arena is killed together with its launcher, and how the next one removes it.
+
+Anybody may put anything into a temporary directory, under any name. Only what is ours is touched, nothing in it can
+keep the arena from starting, and the time spent on it is bounded: what remains is left to the next start.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import tempfile
+import time
 from pathlib import Path
 
 from arena.isolation.control_groups import remove_stale_groups
+from arena.isolation.launcher import FIRST_UID, LAST_UID, lock_uid
 from arena.isolation.owner import is_dead
 from arena.isolation.plans import MARK
+from arena.isolation.removal import remove_entry
+from arena.isolation.system_v import owners, remove_of_uid
 
 SCRATCH_PREFIX = "arena-bot-"
 """How the names of scratch directories begin; the tag of their owner follows."""
 
+OUTSIDE_PREFIX = "arena-outside-"
+"""The same for the directories that the self-test's program tries to reach."""
+
+NODE_PREFIX = "arena-node-"
+"""The same for the bots that a worker of a cluster has unpacked."""
+
+SWEEP_SECONDS = 5.0
+"""For all directories that are left."""
+
 
 def remove_stale() -> None:
-    """Remove processes, control groups and scratch directories whose owner is dead."""
+    """Remove processes, control groups, System V objects and directories whose owner is dead."""
     for path in Path("/proc").glob("[0-9]*"):
         if _is_stale(path):
             with contextlib.suppress(OSError):
                 os.kill(int(path.name), signal.SIGKILL)
     remove_stale_groups()
-    for path in Path(tempfile.gettempdir()).glob(f"{SCRATCH_PREFIX}*-*"):
-        if is_dead(path.name.removeprefix(SCRATCH_PREFIX).partition("-")[0]):
-            shutil.rmtree(path, ignore_errors=True)
+    if os.geteuid() == 0:
+        _remove_system_v()
+    remove_stale_directories(tempfile.gettempdir(), SWEEP_SECONDS)
+
+
+def _remove_system_v() -> None:
+    """Remove System V objects of bots' uids that no bot has now."""
+    for uid in owners():
+        if FIRST_UID <= uid <= LAST_UID and (lock := lock_uid(uid)) is not None:
+            with lock:
+                remove_of_uid(uid)
+
+
+def remove_stale_directories(place: str, seconds: float) -> None:
+    """Remove the directories in ``place`` that processes of the arena have left, for at most that long."""
+    deadline = time.monotonic() + seconds
+    with contextlib.suppress(OSError):
+        directory = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            with os.scandir(directory) as entries:
+                for entry in entries:
+                    if time.monotonic() > deadline:
+                        return
+                    if _is_ours(entry) and is_dead(_tag(entry.name)):
+                        remove_entry(directory, entry.name, deadline)
+        finally:
+            os.close(directory)
+
+
+def _tag(name: str) -> str:
+    """Return the tag in the name of a directory of the arena's; empty for other names."""
+    for prefix in (SCRATCH_PREFIX, OUTSIDE_PREFIX, NODE_PREFIX):
+        if name.startswith(prefix):
+            return name.removeprefix(prefix).partition("-")[0]
+    return ""
+
+
+def _is_ours(entry: os.DirEntry[str]) -> bool:
+    """Tell whether an entry has one of our names, and is owned by this user or by a uid of a bot's."""
+    if not _tag(entry.name):
+        return False
+    with contextlib.suppress(OSError):
+        return _belongs_to_us(entry.stat(follow_symlinks=False).st_uid)
+    return False
+
+
+def _belongs_to_us(uid: int) -> bool:
+    return uid == os.geteuid() or (os.geteuid() == 0 and FIRST_UID <= uid <= LAST_UID)
 
 
 def _is_stale(path: Path) -> bool:
-    """Tell whether a process carries the mark of an owner that is dead."""
+    """Tell whether a process of ours carries the mark of an owner that is dead.
+
+    Another user's is not looked at: reading its environment could be made to wait for ever.
+    """
     with contextlib.suppress(OSError):
+        if not _belongs_to_us(path.stat().st_uid):
+            return False
         for setting in (path / "environ").read_bytes().split(b"\0"):
             name, _, owner = setting.partition(b"=")
             if name == MARK.encode():

@@ -31,7 +31,10 @@ from arena.isolation.bubblewrap import find_bubblewrap
 from arena.isolation.control_groups import find_group_home
 from arena.isolation.landlock import landlock_abi
 from arena.isolation.launching import expect_bots, make_scratch
+from arena.isolation.leftovers import OUTSIDE_PREFIX
+from arena.isolation.owner import own_tag
 from arena.isolation.plans import Isolation, is_root, make_plan
+from arena.isolation.removal import remove_tree
 from arena.isolation.seccomp import ARCHITECTURES
 from arena.records import ISOLATION_LEVELS, Bot, Limits
 
@@ -107,15 +110,22 @@ def no_groups() -> str:
 
 @functools.cache
 def try_level(level: str) -> Finding:
-    """Find out whether this machine gives a level, with control groups if it can, without them otherwise."""
+    """Find out whether this machine gives a level, with control groups and user namespaces if it can, else without."""
     problem = _what_is_missing(level)
     if problem:
         return Finding(Isolation(level), problem=problem)
-    if level != "none" and find_group_home() is not None:
-        finding = _self_test(Isolation(level, groups=True))
+    for isolation in _ways(level):
+        finding = _self_test(isolation)
         if finding.is_available:
-            return finding
-    return _self_test(Isolation(level))
+            break
+    return finding
+
+
+def _ways(level: str) -> list[Isolation]:
+    """Return how a level may be given, the best first; control groups matter more than the bot's own file systems."""
+    groups = (True, False) if level != "none" and find_group_home() is not None else (False,)
+    namespaces = (False,) if is_root() or level == "bubblewrap" or sys.platform != "linux" else (True, False)
+    return [Isolation(level, with_groups, with_user) for with_groups in groups for with_user in namespaces]
 
 
 def _what_is_missing(level: str) -> str:
@@ -151,13 +161,22 @@ def _self_test(isolation: Isolation) -> Finding:
 
 def _try_to_escape(isolation: Isolation) -> dict[str, Any]:
     """Run the program that tries, and return what it says."""
-    with tempfile.TemporaryDirectory(prefix="arena-outside-") as outside, socket.socket() as listener:
+    outside = tempfile.mkdtemp(prefix=f"{OUTSIDE_PREFIX}{own_tag()}-")
+    try:
+        return _try_to_reach(outside, isolation)
+    finally:
+        remove_tree(outside)
+
+
+def _try_to_reach(outside: str, isolation: Isolation) -> dict[str, Any]:
+    with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        Path(outside).chmod(0o777)
+        if is_root():  # the program runs as another user, and what that one can't reach would be no test
+            Path(outside).chmod(0o1707)
         secret = Path(outside, "secret")
         secret.write_text("secret")
-        secret.chmod(0o644)
+        secret.chmod(0o604 if is_root() else 0o600)
         program = str(Path(__file__).with_name("escape.py"))
         arguments = (str(secret), outside, str(listener.getsockname()[1]), str(os.getpid()))
         command = (sys.executable, "-I", "-S", program, *arguments)

@@ -19,14 +19,14 @@ def _tag_of(pid: int) -> str:
 
 def _state_and_beginning(pid: str) -> tuple[str, str]:
     """Return a process's state and when it began, in ticks since the boot (proc_pid_stat(5), fields 3 and 22)."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return fields[0], fields[19]
+    fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()  # a program's name may be no text
+    return fields[0].decode(), fields[19].decode()
 
 
 def is_dead(tag: str) -> bool:
     """Tell whether a tag is that of a process that has gone; False for what is no tag."""
     pid, _, began = tag.partition(".")
-    if not (pid.isdigit() and began.isdigit()):
+    if not (tag.isascii() and pid.isdigit() and began.isdigit()):
         return False
     try:
         state, beginning = _state_and_beginning(pid)

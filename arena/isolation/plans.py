@@ -18,7 +18,7 @@ from typing import Any
 from arena.errors import UsageError
 from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, find_bubblewrap, wrapped
 from arena.isolation.control_groups import find_group_home, group_plans
-from arena.isolation.landlock import ABI_WITH_SCOPES, landlock_abi, ruleset
+from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, ruleset
 from arena.isolation.owner import own_tag
 from arena.isolation.reachable import behind_closed_doors, existing_system, readable_paths
 from arena.isolation.seccomp import assemble_filter
@@ -29,6 +29,9 @@ MARK = "ARENA_BOT"
 
 OUTSIDE_GAME = "ARENA_GAME"
 """The environment variable that tells ``arena.botkit`` where a game from outside the package is: ``module=place``."""
+
+SHARED_MEMORY = "/dev/shm"
+"""Where POSIX shared memory and semaphores are, those of Python's ``multiprocessing`` among them."""
 
 LEAST_ADDRESS_SPACE_BYTES = 4096 * MEBIBYTE
 """Java and Node reserve gigabytes of addresses that they never use."""
@@ -45,12 +48,14 @@ class Isolation:
     Attributes:
         level: one of ``ISOLATION_LEVELS``.
         groups: whether control groups hold the sum of memory and processes.
+        user_namespace: whether an ordinary user's bots get file systems of their own, which takes a user namespace.
         builds: whether it is for builds. Compilers change the modes of files, and where neither another uid nor a view
             of its own keeps a program from those of other people, only bots are kept from it.
     """
 
     level: str = "none"
     groups: bool = False
+    user_namespace: bool = False
     builds: bool = field(default=False, kw_only=True)
 
     @property
@@ -73,6 +78,11 @@ def can_mount() -> bool:
     return False
 
 
+def has_own_file_systems(isolation: Isolation) -> bool:
+    """Tell whether bots have a scratch directory and a ``/dev/shm`` that are file systems of their own."""
+    return isolation.level == "bubblewrap" or isolation.user_namespace or (is_root() and can_mount())
+
+
 def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> dict[str, Any]:
     """Return the plan for launching a bot.
 
@@ -93,7 +103,7 @@ def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> d
         "scratch": scratch,
         "other_uid": is_root(),
         "control_groups": [],
-        "mounts": _mounts(readable, scratch, limits) if is_root() else None,
+        "mounts": _mounts(readable, scratch, limits, isolation),
         "rlimits": [],
         "no_new_privs": level != "none",
         "landlock": None,
@@ -104,17 +114,19 @@ def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> d
         return plan
     if isolation.groups and (home := find_group_home()) is not None:
         plan["control_groups"] = group_plans(home, limits)
-    plan["rlimits"] = _rlimits(limits, isolation.groups)
+    plan["rlimits"] = _rlimits(limits, isolation)
     if level == "landlock":
         if plan["mounts"] is not None:
             plan["mounts"]["read_only"] = True
-        plan["landlock"] = ruleset(landlock_abi(), (*existing_system(), *readable), scratch)
+        writable = plan["mounts"]["private"] if plan["mounts"] is not None else (scratch,)
+        devices = (*DEVICES, ZERO) if isolation.groups else DEVICES
+        plan["landlock"] = ruleset(landlock_abi(), (*existing_system(), *readable), *writable, devices=devices)
     if level in ("landlock", "bubblewrap"):
         own_view = level == "bubblewrap" or plan["mounts"] is not None
         plan["seccomp"] = _filter(isolation, own_view).hex()
     if level == "bubblewrap":
         program = find_bubblewrap() or "bwrap"
-        plan["command"] = wrapped(program, bot.command, bot.directory, readable, scratch, limits)
+        plan["command"] = wrapped(program, bot.command, bot.directory, readable, scratch, limits, isolation.groups)
         plan["seccomp_at"] = SECCOMP_DESCRIPTOR
         plan["directory"] = "/"
     return plan
@@ -148,14 +160,23 @@ def _filter(isolation: Isolation, own_view: bool) -> bytes:
     )
 
 
-def _mounts(readable: tuple[str, ...], scratch: str, limits: Limits) -> dict[str, Any] | None:
+def _mounts(readable: tuple[str, ...], scratch: str, limits: Limits, isolation: Isolation) -> dict[str, Any] | None:
     """Return the bot's private view of the file system; None where this process may not mount."""
+    private = {place: limits.scratch_bytes for place in (scratch, SHARED_MEMORY) if os.path.isdir(place)}
+    view = {
+        "user_namespace": isolation.user_namespace,
+        "own_ipc": isolation.level in ("none", "limits"),  # elsewhere the filter refuses System V IPC
+        "replace": {},
+        "private": private,
+    }
+    if not is_root():
+        return view if isolation.user_namespace else None
     closed = behind_closed_doors(readable, str(Path(scratch).parent))
     if can_mount():
         replace = {
             door: [*paths, scratch] if scratch.startswith(f"{door}/") else paths for door, paths in closed.items()
         }
-        return {"replace": replace, "private": {scratch: limits.scratch_bytes, "/dev/shm": limits.scratch_bytes}}
+        return view | {"replace": replace}
     for door, paths in closed.items():
         raise UsageError(
             f"the arena runs as root, and bots under other uids: those can't enter {door}, where {[*paths, scratch][0]}"
@@ -164,7 +185,7 @@ def _mounts(readable: tuple[str, ...], scratch: str, limits: Limits) -> dict[str
     return None
 
 
-def _rlimits(limits: Limits, groups: bool) -> list[tuple[int, int, int]]:
+def _rlimits(limits: Limits, isolation: Isolation) -> list[tuple[int, int, int]]:
     wanted = {
         resource.RLIMIT_FSIZE: limits.file_bytes,
         resource.RLIMIT_NOFILE: limits.open_files,
@@ -172,10 +193,11 @@ def _rlimits(limits: Limits, groups: bool) -> list[tuple[int, int, int]]:
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_MEMLOCK: 8 * MEBIBYTE,
     }
-    if not groups:
+    if not isolation.groups:
+        others = 0 if isolation.user_namespace else _processes_of_user()  # a namespace is counted by itself
         wanted[resource.RLIMIT_DATA] = limits.memory_bytes
         wanted[resource.RLIMIT_AS] = max(LEAST_ADDRESS_SPACE_BYTES, 4 * limits.memory_bytes)
-        wanted[resource.RLIMIT_NPROC] = limits.processes + _processes_of_user() + SPARE_PROCESSES
+        wanted[resource.RLIMIT_NPROC] = limits.processes + others + SPARE_PROCESSES
     found = []
     for number, value in wanted.items():
         _, hard = resource.getrlimit(number)

@@ -13,13 +13,13 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.isolation import control_groups, sweeping
+from arena.isolation import control_groups, procfs, sweeping
 from arena.isolation.launching import Launched
+from arena.isolation.memory import MemoryWatch
+from arena.isolation.scratch import ScratchWatch
 from arena.records import MEBIBYTE, Limits
 
 LOOK_SECONDS = 0.1
-MOST_FILES = 15_000
-"""In a scratch directory: counting them must not take long."""
 
 _NEAR = 0.9
 """A bot that dies with this share of its memory limit in use has died of it."""
@@ -60,6 +60,8 @@ class Watch:
         self._limits = limits
         self._is_limited = is_limited
         self._groups = launched.plan["control_groups"]
+        self._scratch = ScratchWatch(launched.plan, limits)
+        self._memory = MemoryWatch(is_counted=bool(self._groups))
         self._main = launched.pid
         self._helpers: set[int] = set()
         self.peak = Usage()
@@ -76,9 +78,10 @@ class Watch:
 
     def _broken(self, usage: Usage) -> str | None:
         limits = self._limits
-        memory = usage.memory_bytes
-        if memory > limits.memory_bytes and not self._groups and self._proportional_memory() > limits.memory_bytes:
-            return f"{_mebibytes(memory)} of memory; memory_bytes allows {_mebibytes(limits.memory_bytes)}"
+        if usage.memory_bytes > limits.memory_bytes and not self._groups:
+            held = self._memory.exactly(self._members(), self._scratch.bytes_in_memory(self._main))
+            if held is not None and held > limits.memory_bytes:
+                return f"{_mebibytes(held)} of memory; memory_bytes allows {_mebibytes(limits.memory_bytes)}"
         refused = control_groups.breaches(self._groups)
         if refused["memory"]:
             return self._memory_broken()
@@ -86,23 +89,10 @@ class Watch:
             return f"{usage.threads} processes and threads, and more refused; processes allows {limits.processes}"
         if usage.most_open_files >= limits.open_files:
             return f"{usage.most_open_files} open files; open_files allows {limits.open_files}"
-        return self._files_broken()
+        return self._scratch.broken_limit(self._main, self._members)
 
     def _memory_broken(self) -> str:
         return f"more memory than memory_bytes allows, which is {_mebibytes(self._limits.memory_bytes)}"
-
-    def _files_broken(self) -> str | None:
-        total, largest, files, is_full = self._scratch_use()
-        limits = self._limits
-        if files >= MOST_FILES:
-            return f"{files:,} files and directories in the scratch directory; at most {MOST_FILES:,} are allowed"
-        if largest >= limits.file_bytes:
-            return f"a file of {_mebibytes(largest)}; file_bytes allows {_mebibytes(limits.file_bytes)}"
-        if total > limits.scratch_bytes or is_full:
-            return (
-                f"{_mebibytes(total)} in the scratch directory; scratch_bytes allows {_mebibytes(limits.scratch_bytes)}"
-            )
-        return None
 
     def why_it_died(self, exit_text: str, usage: resource.struct_rusage | None, stderr_tail: bytes) -> str | None:
         """Return which limit a bot that has just died had broken; None if it died of something else.
@@ -148,46 +138,19 @@ class Watch:
 
     def _measure(self) -> Usage:
         cpu = 0.0
-        memory = threads = files = 0
-        for pid in self._members():
+        threads = files = 0
+        members = self._members()
+        for pid in members:
             with contextlib.suppress(OSError, ValueError, IndexError):
                 own_cpu, children_cpu, own_threads = _stat(pid)
                 cpu += children_cpu if pid == self._main else own_cpu + children_cpu
                 threads += own_threads
-                memory += _bytes_in(f"/proc/{pid}/status", (b"RssAnon:", b"RssShmem:"))
                 files = max(files, _open_files(pid))
-        return Usage(max(cpu, self.children_cpu_seconds), memory, threads, files)
+        held = self._memory.at_most(members, self._scratch.bytes_in_memory(self._main))
+        return Usage(max(cpu, self.children_cpu_seconds), held, threads, files)
 
     def _members(self) -> set[int]:
         return sweeping.members(self._launched.pid, self._launched.uid) - self._helpers
-
-    def _proportional_memory(self) -> int:
-        """Return the memory of all processes, what they share counted once."""
-        return sum(_bytes_in(f"/proc/{pid}/smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) for pid in self._members())
-
-    def _scratch_use(self) -> tuple[int, int, int, bool]:
-        """Return the bytes in the scratch directory, the largest file's, the number of files, and whether it is full.
-
-        Where the bot has a file system of its own there, it is looked at through the bot's eyes.
-        """
-        scratch = self._launched.plan["scratch"]
-        seen = f"/proc/{self._main}/root{scratch}"
-        place = seen if os.path.isdir(seen) else scratch
-        total = largest = files = 0
-        for parent, directories, names in os.walk(place):
-            files += len(directories) + len(names)
-            if files > MOST_FILES:
-                break
-            for name in names:
-                with contextlib.suppress(OSError):
-                    size = os.lstat(os.path.join(parent, name)).st_size
-                    total, largest = total + size, max(largest, size)
-        is_full = False
-        with contextlib.suppress(OSError):
-            system = os.statvfs(place)
-            own = system.f_blocks * system.f_frsize <= self._limits.scratch_bytes
-            is_full = own and (system.f_bfree == 0 or system.f_ffree == 0)
-        return total, largest, files, is_full
 
 
 def _stat(pid: int) -> tuple[float, float, int]:
@@ -197,18 +160,8 @@ def _stat(pid: int) -> tuple[float, float, int]:
     return user + system, children_user + children_system, int(fields[17])
 
 
-def _bytes_in(path: str, keys: tuple[bytes, ...]) -> int:
-    """Return the sum of some lines of a file that tells sizes in kB; 0 if the process has gone."""
-    total = 0
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path(path).read_bytes().splitlines():
-            if line.startswith(keys):
-                total += int(line.split()[1]) * 1024
-    return total
-
-
 def _open_files(pid: int) -> int:
-    directory = f"/proc/{pid}/fd"
+    directory = f"{procfs.living(pid)}/fd"
     return os.stat(directory).st_size or len(os.listdir(directory))
 
 

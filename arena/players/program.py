@@ -6,7 +6,6 @@ import contextlib
 import os
 import resource
 import select
-import shutil
 import signal
 import time
 
@@ -14,6 +13,8 @@ from arena.errors import VoidMatchError
 from arena.isolation import sweeping
 from arena.isolation.launching import Launched, expect_bots, make_scratch
 from arena.isolation.plans import Isolation, make_plan
+from arena.isolation.removal import remove_tree
+from arena.isolation.system_v import may_leave_shared_memory, remove_made_by
 from arena.isolation.usage import Usage, Watch
 from arena.players.kept_text import KeptText
 from arena.protocol.frames import HEADER_BYTES
@@ -44,6 +45,7 @@ class BotProgram:
         self.pid = self._launched.pid
         self.exit_text = "running"
         self._is_wrapped = isolation.level == "bubblewrap"
+        self._may_leave_shared_memory = may_leave_shared_memory(self._launched.plan)
         self._is_reaped = False
         self._members: set[int] = set()
         self._is_frozen = False
@@ -194,6 +196,8 @@ class BotProgram:
         launcher = expect_bots()
         launcher.forget(self.pid)
         sweeping.sweep(launcher, self._members)
+        if self._may_leave_shared_memory:
+            remove_made_by(self._members)
         return left_by_itself
 
 
@@ -216,7 +220,7 @@ def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[Launched, t
     except BaseException as error:
         for descriptor in descriptors:
             os.close(descriptor)
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_tree(scratch)
         if isinstance(error, OSError):
             raise VoidMatchError(f"no bot can be launched: {error.strerror}") from error
         raise

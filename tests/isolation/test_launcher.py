@@ -12,7 +12,6 @@ import pytest
 
 from arena.errors import VoidMatchError
 from arena.isolation import launching, leftovers, sweeping
-from arena.isolation.launcher import remove_scratch
 from arena.isolation.launching import expect_bots, make_scratch
 from arena.isolation.leftovers import remove_stale
 from arena.isolation.levels import choose_isolation
@@ -155,30 +154,6 @@ def test_a_process_that_is_dead_and_not_yet_reaped_owns_nothing():
     assert is_dead(tag)
     assert not is_dead(own_tag())
     assert not is_dead("notes")
-
-
-def test_a_link_in_the_place_of_a_scratch_directory_is_removed_and_not_followed(tmp_path):
-    precious = tmp_path / "precious"
-    precious.mkdir(mode=0o500)
-    (precious / "file").write_text("x") if os.geteuid() == 0 else None
-    link = tmp_path / "arena-bot-1-x"
-    link.symlink_to(precious)
-    remove_scratch(str(link))
-    assert not link.is_symlink()
-    assert precious.stat().st_mode & 0o777 == 0o500
-
-
-def test_closed_and_deep_directories_are_removed(tmp_path):
-    scratch = tmp_path / "scratch"
-    deep = scratch
-    for _ in range(1200):  # deeper than Python recurses; the path stays below the system's limit
-        deep = deep / "d"
-    subprocess.run(["mkdir", "-p", str(deep)], check=True)
-    (scratch / "closed").mkdir()
-    (scratch / "closed" / "file").write_text("x")
-    (scratch / "closed").chmod(0)
-    remove_scratch(str(scratch))
-    assert not scratch.exists()
 
 
 def test_a_stopped_launcher_does_not_hang_the_arena(monkeypatch):

@@ -52,7 +52,7 @@ def test_a_machine_that_can_launch_no_bot_says_why(monkeypatch, forget_findings)
 
 def test_control_groups_that_can_not_be_had_are_refused_when_demanded(monkeypatch, forget_findings):
     monkeypatch.setattr(levels, "find_group_home", lambda: None)
-    assert choose_isolation("limits") == Isolation("limits")
+    assert choose_isolation("limits").label == "limits"
     with pytest.raises(UsageError, match=r"isolation = 'limits\+cgroup': no control group"):
         choose_isolation("limits+cgroup")
 

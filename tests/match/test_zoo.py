@@ -7,17 +7,14 @@ import pytest
 
 from arena.isolation.levels import try_level
 from arena.records import FAULT_KINDS, ISOLATION_LEVELS
-from tests.zoo import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_bot, remove_system_v_segments
+from tests.zoo import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_bot
 
 AVAILABLE = [level for level in ISOLATION_LEVELS if try_level(level).is_available]
 
 
 def check(name, level):
     outcome = play_zoo_bot(name, level, inline=is_safe_inline(level))
-    try:
-        verdict = judge(name, level, outcome)
-    finally:
-        remove_system_v_segments()
+    verdict = judge(name, level, outcome)
     assert not verdict.startswith("WRONG"), verdict
 
 

@@ -7,11 +7,14 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from arena.errors import ClusterError, UsageError
-from arena.players.manifest import load_bot
+from arena.isolation.removal import remove_tree
+from arena.players.manifest import BUILD_DIRECTORY, load_bot
+from arena.records import Bot
 from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
@@ -162,3 +165,16 @@ def test_a_bot_too_large_for_a_parcel_is_refused(tmp_path, monkeypatch):
 def test_a_worker_of_another_version_is_refused():
     with pytest.raises(UsageError, match=r"the cluster has arena .*, and 9.9 is needed"):
         Node(NodeSettings((), "none", None, False, version="9.9"))
+
+
+def test_what_a_build_has_made_is_packed_however_deep_it_lies(tmp_path):
+    deep = tmp_path / BUILD_DIRECTORY / Path(*["d"] * 1200)  # deeper than Python recurses
+    subprocess.run(["mkdir", "-p", str(deep)], check=True)
+    (deep / "program").write_text("x")
+    (tmp_path / BUILD_DIRECTORY / "link").symlink_to("/etc/passwd")
+    bot = Bot("deep", "1", ("./program",), str(tmp_path), build=("make",))
+    try:
+        files = {name for name, _, _ in pack(bot).files}
+        assert files == {(deep / "program").relative_to(tmp_path).as_posix()}
+    finally:
+        remove_tree(str(tmp_path / BUILD_DIRECTORY), 60.0)  # pytest would recurse

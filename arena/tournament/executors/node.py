@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -11,7 +10,10 @@ from pathlib import Path
 
 from arena.errors import UsageError
 from arena.isolation.launching import dismiss_launcher, expect_bots
+from arena.isolation.leftovers import NODE_PREFIX
 from arena.isolation.levels import choose_isolation
+from arena.isolation.owner import own_tag
+from arena.isolation.removal import remove_tree
 from arena.match.runner import MatchRunner
 from arena.records import Bot, Limits, MatchSpec
 from arena.tournament.executors.outcome import Played, Void
@@ -51,7 +53,7 @@ class Node:
         if settings.version != __version__:
             raise UsageError(f"the cluster has arena {__version__}, and {settings.version} is needed")
         isolation = choose_isolation(settings.isolation)
-        self._directory = Path(tempfile.mkdtemp(prefix="arena-node-"))
+        self._directory = Path(tempfile.mkdtemp(prefix=f"{NODE_PREFIX}{own_tag()}-"))
         self._directory.chmod(0o755)  # bots run as other users
         self._bots: dict[str, Bot] = {parcel.bot.label: unpack(parcel, self._directory) for parcel in settings.parcels}
         expect_bots()
@@ -73,4 +75,4 @@ class Node:
         with self._one_at_a_time:
             self._runner.close()
         dismiss_launcher()
-        shutil.rmtree(self._directory, ignore_errors=True)
+        remove_tree(str(self._directory))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from arena.players.manifest import BUILD_DIRECTORY, bot_files
 from arena.records import MEBIBYTE, Bot
 
 MOST_BYTES = 64 * MEBIBYTE
+MOST_FILES = 10_000
 
 OWN_PYTHON = "\0python"
 """Stands for the arena's own Python, which is elsewhere on another machine."""
@@ -39,7 +41,7 @@ def pack(bot: Bot) -> Parcel:
     root = Path(bot.directory)
     paths: list[Path] = [Path(file) for file in bot.own_files] or list(bot_files(root, bool(bot.build)))
     if bot.build:
-        paths += [path for path in (root / BUILD_DIRECTORY).rglob("*") if path.is_file()]
+        paths += _files_below(root / BUILD_DIRECTORY)
     files = []
     size = 0
     for path in paths:
@@ -54,6 +56,25 @@ def pack(bot: Bot) -> Parcel:
         )
     command = tuple(OWN_PYTHON if part == sys.executable else part for part in bot.command)
     return Parcel(replace(bot, command=command), tuple(files))
+
+
+def _files_below(directory: Path) -> list[Path]:
+    """Return the files that a build has made, without recursion: how deep they lie is the build's doing."""
+    found: list[Path] = []
+    waiting = [directory] if directory.is_dir() else []
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(Path(entry.path))
+                    elif entry.is_file(follow_symlinks=False):
+                        found.append(Path(entry.path))
+        except OSError as error:
+            raise UsageError(f"{error.filename}: can't be read: {error.strerror}") from error
+        if len(found) > MOST_FILES:
+            raise UsageError(f"{directory}: more than {MOST_FILES:,} files; a cluster takes {MOST_FILES:,}")
+    return found
 
 
 def unpack(parcel: Parcel, base: Path) -> Bot:

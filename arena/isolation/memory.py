@@ -1,0 +1,146 @@
+"""How much memory processes hold together, where no control group counts it.
+
+Three things are added up: what is mapped, what lies in file systems that are memory, and what the kernel keeps for
+pipes and sockets, which no process is shown to hold. What can't be looked at closely counts in full.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from arena.isolation import procfs
+
+_PIPE_BYTES = 64 * 1024
+"""Sixteen pages (pipe(7)); larger ones are taken from an allowance of the user's."""
+
+
+LOOK_SECONDS = 1.0
+"""The most that one look may take; what it does not come to then counts in full. A process with very many mappings, or
+very many open files, takes long to look at."""
+
+_SHARE_OF_TIME = 0.1
+
+
+class Pace:
+    """Lets something that may take long happen at most a tenth of the time."""
+
+    def __init__(self) -> None:
+        self._again_at = 0.0
+
+    def is_due(self) -> bool:
+        """Tell whether it may happen again."""
+        return time.monotonic() >= self._again_at
+
+    @contextlib.contextmanager
+    def keep(self) -> Iterator[None]:
+        """Measure how long it takes."""
+        began = time.monotonic()
+        yield
+        ended = time.monotonic()
+        self._again_at = ended + (ended - began) / _SHARE_OF_TIME
+
+
+class MemoryWatch:
+    """Watches the memory of one bot.
+
+    Args:
+        is_counted: by a control group, so that pipes, sockets and file systems need not be.
+    """
+
+    def __init__(self, is_counted: bool) -> None:
+        self._is_counted = is_counted
+        self._buffers_pace, self._exact_pace = Pace(), Pace()
+        self._in_buffers = 0
+
+    def at_most(self, pids: Collection[int], in_file_systems: int) -> int:
+        """Return what processes hold together, pages that several of them share counted for each.
+
+        Args:
+            pids: the processes.
+            in_file_systems: what lies in file systems of theirs that are memory.
+        """
+        return self._sum(map(_at_most, pids), pids, in_file_systems)
+
+    def exactly(self, pids: Collection[int], in_file_systems: int) -> int | None:
+        """Return the same with shared pages counted once; None if that took long and was done a short while ago."""
+        if not self._exact_pace.is_due():
+            return None
+        with self._exact_pace.keep():
+            deadline = time.perf_counter() + LOOK_SECONDS
+            parts = ((_exactly if time.perf_counter() < deadline else _at_most)(pid) for pid in pids)
+            return self._sum(parts, pids, in_file_systems)
+
+    def _sum(self, parts: Iterable[tuple[int, int]], pids: Collection[int], in_file_systems: int) -> int:
+        own = shared = 0
+        for of_one_itself, of_all in parts:
+            own, shared = own + of_one_itself, shared + of_all
+        if self._is_counted:
+            return own + shared
+        if self._buffers_pace.is_due():
+            with self._buffers_pace.keep():
+                self._in_buffers = _in_buffers(pids)
+        return own + max(shared, in_file_systems) + self._in_buffers  # what is shared is mapped from the file systems
+
+
+def _at_most(pid: int) -> tuple[int, int]:
+    """Return a process's own and shared memory, what it shares in full, with page tables and what is swapped out.
+
+    ``status`` can be read by everybody, whatever a process does.
+    """
+    status = f"{procfs.living(pid)}/status"
+    own = procfs.sizes(status, b"RssAnon:", b"VmSwap:", b"VmPTE:", b"HugetlbPages:")
+    return own or 0, procfs.sizes(status, b"RssShmem:") or 0
+
+
+def _exactly(pid: int) -> tuple[int, int]:
+    """Return the same, with pages that several processes share divided among them, if that can be read."""
+    place = procfs.living(pid)
+    own = procfs.sizes(f"{place}/smaps_rollup", b"Pss_Anon:", b"SwapPss:")
+    if not own:
+        return _at_most(pid)
+    tables = procfs.sizes(f"{place}/status", b"VmPTE:", b"HugetlbPages:")
+    return own + (tables or 0), procfs.sizes(f"{place}/smaps_rollup", b"Pss_Shmem:") or 0
+
+
+def _in_buffers(pids: Collection[int]) -> int:
+    """Return what the pipes and sockets of processes can hold at most."""
+    pipes, sockets = set(), 0
+    seen = set()
+    deadline = time.perf_counter() + LOOK_SECONDS
+    for pid in pids:
+        if time.perf_counter() > deadline:
+            break
+        place = procfs.living(pid)
+        for number, target in procfs.open_files(place):
+            if target in seen:
+                continue
+            seen.add(target)
+            if target.startswith("pipe:"):
+                pipes.add(target)
+            elif target.startswith("socket:"):
+                sockets += 1 + descriptors_under_way(place, number)
+    return len(pipes) * _PIPE_BYTES + sockets * _socket_bytes()
+
+
+def descriptors_under_way(place: str, number: str) -> int:
+    """Return how many descriptors wait in a socket, sent and not yet received (proc_pid_fdinfo(5))."""
+    try:
+        for line in Path(place, "fdinfo", number).read_bytes().splitlines():
+            if line.startswith(b"scm_fds:"):
+                return int(line.split()[1])
+    except (OSError, ValueError, IndexError):
+        pass
+    return 0
+
+
+@functools.cache
+def _socket_bytes() -> int:
+    """Return the most that one end of a socket pair keeps: its send buffer, and one message beyond it."""
+    try:
+        return int(Path("/proc/sys/net/core/wmem_default").read_text()) * 3 // 2
+    except (OSError, ValueError):
+        return 212992 * 3 // 2

@@ -1,0 +1,56 @@
+"""Reading /proc about processes that may not wish to be looked at.
+
+A process whose main thread has ended shows nothing of what the others hold; each thread's directory still does. Of one
+that has made itself unreadable ``status`` can still be read by all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def living(pid: int) -> str:
+    """Return the directory of a process, or of a thread that lives on where the main one has ended."""
+    own = f"/proc/{pid}"
+    with contextlib.suppress(OSError, IndexError):
+        if _is_over(own):
+            for thread in os.listdir(f"{own}/task"):
+                if not _is_over(f"{own}/task/{thread}"):
+                    return f"{own}/task/{thread}"
+    return own
+
+
+def _is_over(place: str) -> bool:
+    return Path(place, "stat").read_bytes().rpartition(b")")[2].split()[0] in (b"Z", b"X")
+
+
+def is_hidden(place: str) -> bool:
+    """Tell whether a process that is alive doesn't let its files be seen."""
+    try:
+        os.close(os.open(f"{place}/fd", os.O_RDONLY | os.O_DIRECTORY))
+    except PermissionError:
+        with contextlib.suppress(OSError, IndexError):
+            return not _is_over(place)
+    except OSError:
+        pass
+    return False
+
+
+def open_files(place: str) -> Iterator[tuple[str, str]]:
+    """Yield the number and the target of each open file of a process, as far as they can be seen."""
+    with contextlib.suppress(OSError):
+        for number in os.listdir(f"{place}/fd"):
+            with contextlib.suppress(OSError):
+                yield number, os.readlink(f"{place}/fd/{number}")
+
+
+def sizes(path: str, *keys: bytes) -> int | None:
+    """Return the sum in bytes of those lines of a file that begin with a key; None if it can't be read."""
+    try:
+        lines = Path(path).read_bytes().splitlines()
+        return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(keys))
+    except (OSError, ValueError, IndexError):
+        return None

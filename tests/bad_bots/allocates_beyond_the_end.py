@@ -1,0 +1,25 @@
+"""Has blocks reserved beyond the end of its files, whose sizes stay 0."""
+
+import ctypes
+import os
+import time
+
+from _wire import must, play
+
+FALLOC_FL_KEEP_SIZE = 1
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def allocate(message):
+    try:
+        for number in range(40):
+            descriptor = os.open(os.path.join(os.environ["TMPDIR"], str(number)), os.O_CREAT | os.O_WRONLY)
+            size = ctypes.c_long(1 << 20)
+            must(libc.fallocate(descriptor, FALLOC_FL_KEEP_SIZE, ctypes.c_long(0), size), libc)
+    except OSError:
+        pass
+    time.sleep(0.6)
+    raise SystemExit("enough: nobody held me")
+
+
+play(allocate)

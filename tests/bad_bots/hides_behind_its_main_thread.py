@@ -1,0 +1,32 @@
+"""Takes memory through children whose main threads have ended, so that their own directories in /proc are empty."""
+
+import ctypes
+import os
+import threading
+import time
+
+from _wire import play
+
+
+def hog(message):
+    for _ in range(10):
+        if os.fork() == 0:
+            threading.Thread(target=keep).start()
+            end_this_thread()
+    time.sleep(1.8)
+    raise SystemExit("enough: nobody held me")
+
+
+def keep():
+    time.sleep(0.2)  # until the main thread has ended
+    kept = bytearray(b"x" * 60_000_000)
+    time.sleep(1000 if kept else 0)
+
+
+def end_this_thread():
+    """Call exit(2) itself, which ends this thread alone; ``CDLL`` lets go of the interpreter's lock before."""
+    number = {"x86_64": 60, "aarch64": 93}[os.uname().machine]
+    ctypes.CDLL(None).syscall(number, 0)
+
+
+play(hog)

@@ -1,0 +1,33 @@
+"""Takes memory through what lies unread in its sockets."""
+
+import os
+import socket
+import time
+
+from _wire import play
+
+kept = []
+
+
+def hog(message):
+    for _ in range(10):
+        if os.fork() == 0:
+            fill()
+            time.sleep(1000)
+    time.sleep(1.6)
+    raise SystemExit("enough: nobody held me")
+
+
+def fill():
+    for _ in range(100):
+        for end in socket.socketpair():
+            kept.append(end)
+            end.setblocking(False)
+            try:
+                while True:
+                    end.send(b"x" * 30_000)
+            except BlockingIOError:
+                pass
+
+
+play(hog)

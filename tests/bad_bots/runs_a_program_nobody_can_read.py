@@ -1,0 +1,25 @@
+"""Takes memory through a program that may be executed, and not be read."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from _wire import play
+
+HOG = "import time; kept = bytearray(b'x' * 60_000_000); time.sleep(1000)"
+
+
+def hog(message):
+    program = os.path.join(os.environ["TMPDIR"], "python")
+    shutil.copy(os.path.realpath(sys.executable), program)
+    os.chmod(program, 0o111)
+    environment = {"PYTHONHOME": f"{sys.base_prefix}:{sys.base_exec_prefix}"}
+    for _ in range(10):
+        subprocess.Popen([program, "-I", "-S", "-c", HOG], env=environment)
+    time.sleep(1.8)
+    raise SystemExit("enough: nobody held me")
+
+
+play(hog)

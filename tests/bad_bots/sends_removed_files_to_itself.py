@@ -1,0 +1,25 @@
+"""Fills the disk with files that it removes; only messages in a socket of its own still hold them."""
+
+import os
+import socket
+import time
+
+from _wire import play
+
+
+def hoard(message):
+    ours, theirs = socket.socketpair()
+    try:
+        for number in range(40):
+            path = os.path.join(os.environ["TMPDIR"], str(number))
+            with open(path, "wb", buffering=0) as file:
+                os.unlink(path)
+                file.write(b"x" * 1_000_000)
+                socket.send_fds(ours, [b"x"], [file.fileno()])
+    except OSError:
+        pass
+    time.sleep(0.6)
+    raise SystemExit(f"enough: nobody held me, {theirs}")
+
+
+play(hoard)
