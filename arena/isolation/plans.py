@@ -159,6 +159,7 @@ def _rlimits(limits: Limits, groups: bool) -> list[tuple[int, int, int]]:
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_MEMLOCK: 8 * MEBIBYTE,
+        resource.RLIMIT_NICE: 0,
     }
     if not groups:
         wanted[resource.RLIMIT_DATA] = limits.memory_bytes

@@ -12,6 +12,7 @@ import time
 
 from arena.errors import VoidMatchError
 from arena.isolation import sweeping
+from arena.isolation.cpu_time import cpu_clock_of
 from arena.isolation.launching import Launched, expect_bots, make_scratch
 from arena.isolation.plans import Isolation, make_plan
 from arena.isolation.usage import Usage, Watch
@@ -47,6 +48,7 @@ class BotProgram:
         self._is_reaped = False
         self._members: set[int] = set()
         self._is_frozen = False
+        self._stopped: set[int] = set()
         self._watch = Watch(self._launched, limits, is_limited=isolation.level != "none")
         self._pidfd = os.pidfd_open(self.pid)
         self._poll = select.poll()
@@ -55,20 +57,17 @@ class BotProgram:
         self._unsent = b""
         self._kept = KeptText()
         self._read_bytes = limits.message_bytes + HEADER_BYTES + 1
-        self._cpu_clock = ((~self.pid) << 3) | 2
+        self._cpu_clock = cpu_clock_of(self.pid)
         self._cpu_seconds = 0.0
 
     def bot_is_up(self) -> None:
         """Take note that the bot has spoken: behind a wrapping program its own process can now be found."""
         pid = self._watch.find_bot()
         if pid is not None:
-            self._cpu_clock = ((~pid) << 3) | 2
+            self._cpu_clock = cpu_clock_of(pid)
 
     def cpu_seconds(self) -> float:
-        """Return the CPU time the bot's own process has used, all threads together; what was last seen if it is dead.
-
-        Linux gives the CPU clock of another process the number ``(~pid << 3) | 2`` (clock_getcpuclockid(3)).
-        """
+        """Return the CPU time of the bot's own process, all threads together; what was last seen if it is dead."""
         try:  # noqa: SIM105 - contextlib.suppress would cost as much as the reading
             self._cpu_seconds = time.clock_gettime(self._cpu_clock)
         except OSError:
@@ -83,7 +82,19 @@ class BotProgram:
     def _thaw(self) -> None:
         """Let a frozen bot go on."""
         self._signal_group(signal.SIGCONT)
+        self._signal_stopped(signal.SIGCONT)
+        self._stopped.clear()
         self._is_frozen = False
+
+    def _freeze_members(self) -> None:
+        """Stop every process that belongs to the bot, in whatever group it is."""
+        self._stopped |= sweeping.members(self.pid, self._launched.uid)
+        self._signal_stopped(signal.SIGSTOP)
+
+    def _signal_stopped(self, number: int) -> None:
+        for pid in self._stopped & sweeping.members(self.pid, self._launched.uid) if self._stopped else ():
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
 
     def _signal_group(self, number: int) -> None:
         if not self._is_reaped:
@@ -176,19 +187,21 @@ class BotProgram:
         Returns:
             Whether it left by itself.
         """
-        if self._is_frozen:
-            self._thaw()
+        self.freeze()  # what is stopped can be counted, and doesn't keep us from doing so
         self._note_members()
+        self._thaw()
         with contextlib.suppress(OSError):
             os.write(self._stdin, self._unsent + last_words)
         if grace_seconds:
             self._wait_for_exit(grace_seconds)
         left_by_itself = self._note_exit()
+        self._signal_group(signal.SIGSTOP)
         self._note_members()
         self._signal_group(signal.SIGKILL)
         self._wait_for_exit(EXIT_SECONDS)
         self._drain_all(self._stderr)
         self._reap()
+        self._watch.close()
         for descriptor in (*self._pipes, self._pidfd):
             os.close(descriptor)
         launcher = expect_bots()
