@@ -208,7 +208,7 @@ class Watch:
             self.exact_clock = self._group_clock
 
     def _members(self) -> set[int]:
-        return sweeping.members(self._launched.pid, self._launched.uid) - self._helpers
+        return sweeping.members(self._launched.pid, self._launched.uid, self._launched.plan["scratch"]) - self._helpers
 
     def _proportional_memory(self) -> int:
         """Return the memory of all processes, what they share counted once."""

@@ -88,11 +88,11 @@ class BotProgram:
 
     def _freeze_members(self) -> None:
         """Stop every process that belongs to the bot, in whatever group it is."""
-        self._stopped |= sweeping.members(self.pid, self._launched.uid)
+        self._stopped |= self._belonging()
         self._signal_stopped(signal.SIGSTOP)
 
     def _signal_stopped(self, number: int) -> None:
-        for pid in self._stopped & sweeping.members(self.pid, self._launched.uid) if self._stopped else ():
+        for pid in self._stopped & self._belonging() if self._stopped else ():
             with contextlib.suppress(OSError):
                 os.kill(pid, number)
 
@@ -142,7 +142,10 @@ class BotProgram:
     def _note_members(self) -> None:
         """Remember what the bot has started, which can't be told any more once it is dead."""
         if not self._is_reaped:
-            self._members |= sweeping.members(self.pid, self._launched.uid)
+            self._members |= self._belonging()
+
+    def _belonging(self) -> set[int]:
+        return sweeping.members(self.pid, self._launched.uid, self._launched.plan["scratch"])
 
     def _drain(self, descriptor: int) -> bool:
         """Read what a pipe holds, keeping it only if it is stderr; watch the pipe no longer when it has ended.
