@@ -30,9 +30,14 @@ class Running(Protocol):
 
 
 class Bystanders:
-    """All bots that are running in one place."""
+    """All bots that are running in one place.
+
+    Attributes:
+        looked_at: when they were last kept still, as ``time.perf_counter()`` tells.
+    """
 
     def __init__(self) -> None:
+        self.looked_at = 0.0
         self._bots: list[Running] = []
 
     def join(self, bot: Running) -> None:

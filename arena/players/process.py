@@ -41,7 +41,6 @@ class BotProcess(RestingProgram):
     def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, bystanders: Bystanders | None = None) -> None:
         """Launch the bot; see ``RestingProgram``."""
         super().__init__(bot, isolation, limits, bystanders)
-        self._others_looked_at = 0.0
         self._lateness = Lateness()
         self._received = bytearray()
         self._cpu_allowance: tuple[float, float] | None = None
@@ -57,7 +56,7 @@ class BotProcess(RestingProgram):
             is_to_rest: it is to leave the processor to others while it is not asked.
         """
         self._cpu_at_match = self.whole_cpu_seconds()
-        self.is_to_rest = is_to_rest
+        self.rest.is_due = is_to_rest
 
     def tell(self, frame: bytes) -> None:
         """Send a message without waiting; what does not fit is sent with the next one."""
@@ -104,8 +103,8 @@ class BotProcess(RestingProgram):
         Raises:
             BotError: if the bot has exited, has sent something, or has broken a limit.
         """
-        if self._broken_at_rest is not None:
-            raise BotError("limit", self._broken_at_rest)
+        if self.rest.fault is not None:
+            raise BotError("limit", self.rest.fault)
         self._nothing_came_unasked()
         self._look_if_due()
 
@@ -222,9 +221,9 @@ class BotProcess(RestingProgram):
 
     def _keep_others_still(self, now: float) -> None:
         """Have those looked at that are not to act, if the last time was a while ago."""
-        if now - self._others_looked_at >= FIRST_LOOK_SECONDS:
+        if now - self._bystanders.looked_at >= FIRST_LOOK_SECONDS:
             self._bystanders.keep_still(self)
-            self._others_looked_at = time.perf_counter()
+            self._bystanders.looked_at = time.perf_counter()
 
     def _is_late(self, now: float, deadline: float, seconds: float, detail: str) -> NoReturn:
         """Raise what a missed deadline means.

@@ -79,7 +79,7 @@ class ProcessPlayer(Player):
         self._is_frozen_off_turn |= rule == "freeze" or self.is_stopped_off_turn
         if self._is_frozen_off_turn and rule != "run":
             process.freeze()
-        process.resting_since = self._cpu_at_begin
+        process.rest.since = self._cpu_at_begin
         process.tell(_frame(messages.match(seating)))
 
     def _launch(self, startup_seconds: float) -> BotProcess:
@@ -108,7 +108,7 @@ class ProcessPlayer(Player):
         finally:
             cpu_after = process.whole_cpu_seconds()
             self._cpu_on_turn += cpu_after - cpu_before
-        process.resting_since = cpu_after
+        process.rest.since = cpu_after
         self._keep_off_turn_still(process, cpu_before, cpu_after)
         action, note = messages.read_action(self._decode(body), request.ply, self._limits.note_bytes)
         return Answer(action, wall_seconds, cpu_after - cpu_before, note, charged)
@@ -127,7 +127,7 @@ class ProcessPlayer(Player):
         """After a turn, stop a bot that is to be stopped, or that was busy before the turn."""
         if self._time_control.off_turn == "run":
             return
-        if process.was_stopped or (
+        if process.rest.was_broken or (
             self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > BUSY_SECONDS
         ):
             self._is_frozen_off_turn = True
@@ -154,8 +154,8 @@ class ProcessPlayer(Player):
             process.tell(_frame(messages.end(self._match, ranks, scores, termination, faults)))
             cpu_off_turn = self._cpu_off_turn(process)
             self._last_report = self._report(process, cpu_off_turn)
-            process.is_to_rest = True  # between matches there is nothing to think about
-            process.resting_since = process.whole_cpu_seconds()
+            process.rest.is_due = True  # between matches there is nothing to think about
+            process.rest.since = process.whole_cpu_seconds()
         return self._last_report
 
     def close(self) -> None:

@@ -40,8 +40,7 @@ class BotProgram:
             VoidMatchError: if this machine has no room for a process.
         """
         self._limits = limits
-        self._launched, self._pipes = _launch(bot, isolation, limits)
-        self._stdin, self._stdout, self._stderr = self._pipes
+        self._launched, (self._stdin, self._stdout, self._stderr) = _launch(bot, isolation, limits)
         self.pid = self._launched.pid
         self.exit_text = "running"
         self._is_wrapped = isolation.level == "bubblewrap"
@@ -205,7 +204,7 @@ class BotProgram:
         self._drain_all(self._stderr)
         self._reap()
         self._watch.close()
-        for descriptor in (*self._pipes, self._pidfd):
+        for descriptor in (self._stdin, self._stdout, self._stderr, self._pidfd):
             os.close(descriptor)
         launcher = expect_bots()
         launcher.forget(self.pid)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+from dataclasses import dataclass
 
 from arena.isolation.plans import Isolation
 from arena.players.bystanders import Bystanders
@@ -17,13 +18,30 @@ STOPPED_SECONDS = 0.03
 """A bot that has been stopped and uses more CPU time than this has found a way to go on: no honest one comes near."""
 
 
+@dataclass(slots=True)
+class Rest:
+    """How a bot stands while it is not to act; apart, for Python is slower with objects of more than thirty attributes.
+
+    Attributes:
+        is_due: it is to leave the processor to others while it is not asked.
+        since: the CPU time it had used when it was last to rest; None if it never was.
+        was_broken: it has been found at work while it was to rest.
+        cpu_when_stopped: the CPU time it had used when it was last stopped.
+        fault: what it did although it had been stopped; None if it did nothing.
+    """
+
+    is_due: bool = True
+    since: float | None = None
+    was_broken: bool = False
+    cpu_when_stopped: float = 0.0
+    fault: str | None = None
+
+
 class RestingProgram(BotProgram):
     """One running program among others.
 
     Attributes:
-        is_to_rest: it is to leave the processor to others while it is not asked.
-        resting_since: the CPU time it had used when it was last to rest; None if it never was.
-        was_stopped: it has been found at work while it was to rest.
+        rest: how it stands while it is not to act.
     """
 
     def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, bystanders: Bystanders | None = None) -> None:
@@ -39,11 +57,7 @@ class RestingProgram(BotProgram):
         self._bystanders.keep_still(None)
         super().__init__(bot, isolation, limits)
         self._bystanders.join(self)
-        self.is_to_rest = True
-        self.was_stopped = False
-        self.resting_since: float | None = None
-        self._cpu_when_stopped = 0.0
-        self._broken_at_rest: str | None = None
+        self.rest = Rest()
 
     def whole_cpu_seconds(self) -> float:
         """Return the CPU time of the bot and of all it started.
@@ -61,9 +75,9 @@ class RestingProgram(BotProgram):
 
     def cpu_seconds_at_rest(self) -> float:
         """Return what it has used since it was to rest; 0 if it need not."""
-        if not self.is_to_rest or self.resting_since is None:
+        if not self.rest.is_due or self.rest.since is None:
             return 0.0
-        return self.possible_cpu_seconds() - self.resting_since
+        return self.possible_cpu_seconds() - self.rest.since
 
     def update_cpu(self) -> None:
         """Bring what is known of its CPU time up to date."""
@@ -73,32 +87,32 @@ class RestingProgram(BotProgram):
 
     def keep_still(self) -> None:
         """Stop it if it works although it is to rest; if that does not help, kill it."""
-        if not self.is_to_rest or self.resting_since is None or self._broken_at_rest is not None:
+        if not self.rest.is_due or self.rest.since is None or self.rest.fault is not None:
             return
         self.update_cpu()
         if not self._is_frozen:
             if self.cpu_seconds_at_rest() > BUSY_SECONDS or self._watch.has_strangers:
-                self.was_stopped = True
+                self.rest.was_broken = True
                 self.freeze()
-        elif self.possible_cpu_seconds() - self._cpu_when_stopped > STOPPED_SECONDS:
+        elif self.possible_cpu_seconds() - self.rest.cpu_when_stopped > STOPPED_SECONDS:
             self._hold()
 
     def freeze(self) -> None:
         """Stop the bot's group, until it is asked again."""
         super().freeze()
-        self._cpu_when_stopped = self.possible_cpu_seconds()
+        self.rest.cpu_when_stopped = self.possible_cpu_seconds()
 
     def _hold(self) -> None:
         """Stop what goes on although its group was stopped: at first one by one, then for good."""
-        used = self.possible_cpu_seconds() - self._cpu_when_stopped
-        self._cpu_when_stopped += used
+        used = self.possible_cpu_seconds() - self.rest.cpu_when_stopped
+        self.rest.cpu_when_stopped += used
         if not self._stopped:
             self._freeze_members()
             return
         self._note_members()
         self._signal_group(signal.SIGKILL)
         self._signal_stopped(signal.SIGKILL)
-        self._broken_at_rest = f"{used:.2f} s of CPU time after it had been stopped, while another bot was to act"
+        self.rest.fault = f"{used:.2f} s of CPU time after it had been stopped, while another bot was to act"
 
     def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:
         """End the bot; see ``BotProgram.end``."""

@@ -23,7 +23,7 @@ def launched(name, bystanders, isolation=LEVEL):
     """Return a bot that has said it is ready and is to rest now."""
     process = BotProcess(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, bystanders)
     process.ask(HELLO, 20.0)
-    process.resting_since = process.whole_cpu_seconds()
+    process.rest.since = process.whole_cpu_seconds()
     return process
 
 
@@ -43,7 +43,7 @@ def test_who_works_while_another_is_to_act_is_stopped(bystanders, name, isolatio
     other = launched("never_answers", bystanders)
     with pytest.raises((BotError, LateError)):
         other.ask(encode_frame({"type": "act", "ply": 0, "legal": [[1, 1]]}), 0.5)
-    assert busy.was_stopped
+    assert busy.rest.was_broken
     used = busy.possible_cpu_seconds()
     time.sleep(0.2)
     busy.update_cpu()
@@ -59,14 +59,14 @@ def test_who_is_at_rest_is_left_alone(bystanders):
     other = launched("never_answers", bystanders)
     with pytest.raises(BotError, match="timeout"):
         other.ask(encode_frame({"type": "act", "ply": 0, "legal": [[1, 1]]}), 0.3)
-    assert not idle.was_stopped
+    assert not idle.rest.was_broken
 
 
 def test_who_may_work_off_turn_is_left_alone(bystanders):
     busy = launched("children_think_off_turn", bystanders)
-    busy.is_to_rest = False
+    busy.rest.is_due = False
     bystanders.keep_still(None)
-    assert not busy.was_stopped
+    assert not busy.rest.was_broken
     assert bystanders.taken_seconds(None) == 0.0
 
 
@@ -100,5 +100,5 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
         before = kept.possible_cpu_seconds()
         runner.play(MatchSpec(2, "t", "differences", {"size": 4}, (slow, good), 5, time_control=control))
         kept.update_cpu()
-        assert kept.was_stopped
+        assert kept.rest.was_broken
         assert kept.possible_cpu_seconds() - before < 0.2
