@@ -11,6 +11,7 @@
     ``MatchStateError``     the arena's own misuse of a player or a state
     ``BotError``            what a bot did wrong; the referee turns it into a fault
     ``VoidMatchError``      a match without a result through the arena's own failure
+        ``LateError``           nobody can say whether a bot kept its time
 
 A bot's fault is data and our failure is an exception: a ``BotError`` never rises above the referee.
 """
@@ -124,6 +125,20 @@ class BotError(ArenaError):
 
 class VoidMatchError(ArenaError):
     """A match has no result because the arena itself failed (no memory, no descriptors); it is played again."""
+
+
+class LateError(VoidMatchError):
+    """Nobody can say whether a bot kept its time: the arena looked too late, or another bot took the processor.
+
+    Attributes:
+        is_disturbed: another bot took the processor.
+        seat: whose turn it was, if that may have been its own doing; the referee knows it.
+    """
+
+    def __init__(self, text: str, is_disturbed: bool = False) -> None:
+        super().__init__(text)
+        self.is_disturbed = is_disturbed
+        self.seat: int | None = None
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

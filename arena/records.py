@@ -6,7 +6,7 @@ processes, and a record is exactly what ``arena export`` prints.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from arena.stored import from_stored, list_of
@@ -30,8 +30,8 @@ class TimeControl:
         startup_seconds: from launching a bot to its ``ready``.
         margin_seconds: forgiven beyond each limit, for the way there and back.
         clock: "wall", or "cpu" for seconds of CPU time of a bot and all it starts; start-up is always wall time.
-        off_turn: "run" lets bots work while others are to act, "freeze" stops them, and "auto" stops those that have
-            been seen at work.
+        off_turn: "run" lets bots work while others are to act, "freeze" stops them, and "auto" stops those that are
+            seen at work.
     """
 
     per_action_seconds: float | None = 1.0
@@ -124,6 +124,8 @@ class MatchSpec:
         opening_actions: the actions of the opening.
         encounter: the number of the encounter it belongs to, from 1.
         time_control: the time rules.
+        void_tries: for each earlier try that was void because nobody could say whether a bot kept its time, the seat
+            that was to act; None if others had disturbed it.
     """
 
     match: int
@@ -136,6 +138,11 @@ class MatchSpec:
     opening_actions: tuple[Any, ...] = ()
     encounter: int = 1
     time_control: TimeControl = TimeControl()
+    void_tries: tuple[int | None, ...] = ()
+
+    def after_void(self, seat: int | None) -> MatchSpec:
+        """Return the match for its next try, after one in which nobody could say whether a bot kept its time."""
+        return replace(self, void_tries=(*self.void_tries, seat))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from arena.store.store import Store
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.executors import LocalExecutor, Played, Void
+from arena.tournament.executors.outcome import void_after
 
 BAD_BOTS = Path(__file__).parent / "bad_bots"
 BOTS = Path(__file__).parents[1] / "bots"
@@ -54,7 +55,7 @@ def workshop() -> Path:
 
 def bad_bot(name: str) -> Path:
     """Return the directory of a bot from ``tests/bad_bots``, with a ``bot.toml``."""
-    return _bot_directory(name, [BAD_BOTS / f"{name}.py", BAD_BOTS / "_wire.py"])
+    return _bot_directory(name, [BAD_BOTS / f"{name}.py", *sorted(BAD_BOTS.glob("_*.py"))])
 
 
 def honest_bot(name: str) -> Path:
@@ -95,7 +96,7 @@ class InlineExecutor:
         try:
             return Played(row_of(self._runner.play(spec)))
         except ArenaError as error:
-            return Void(spec, str(error))
+            return void_after(spec, error, str(error))
 
     def play_again(self, spec: MatchSpec) -> None:
         self._again.append(spec)

@@ -1,4 +1,4 @@
-"""Control groups: exact limits on the memory and the number of processes of a bot with all it starts.
+"""Control groups: exact limits on the memory and the number of processes of a bot with all it starts, and its CPU time.
 
 Version 1 has a tree for each controller, version 2 one for all. A bot gets a group of its own wherever this process may
 make one; where it may not, limits are per process and the sum is watched (``arena.isolation.usage``).
@@ -27,7 +27,7 @@ class GroupHome:
 
     Attributes:
         version: 1 or 2.
-        directories: by controller; the same one for both in version 2.
+        directories: by controller; the same one for all in version 2. In version 1 "cpuacct" is there if it can be had.
     """
 
     version: int
@@ -50,10 +50,13 @@ def group_plans(home: GroupHome, limits: Limits) -> list[dict[str, Any]]:
     if home.version == 2:
         settings = {"memory.max": memory, "memory.oom.group": "1", "pids.max": processes}
         return [_plan(home, "memory", name, settings, {"memory.swap.max": "0"})]
-    return [
+    plans = [
         _plan(home, "memory", name, {"memory.limit_in_bytes": memory}, {"memory.memsw.limit_in_bytes": memory}),
         _plan(home, "pids", name, {"pids.max": processes}, {}),
     ]
+    if "cpuacct" in home.directories:
+        plans.append(_plan(home, "cpuacct", name, {}, {}))
+    return plans
 
 
 def _plan(
@@ -138,11 +141,12 @@ def _version_1() -> Iterator[GroupHome]:
     found: dict[str, str] = {
         controller: place + paths[controller].rstrip("/")
         for kind, place, options in _mounts()
-        for controller in ("memory", "pids")
+        for controller in ("memory", "pids", "cpuacct")
         if kind == "cgroup" and controller in options and controller in paths
     }
-    if len(found) == 2:
+    if {"memory", "pids"} <= set(found):
         yield GroupHome(1, found)
+        yield GroupHome(1, {controller: found[controller] for controller in ("memory", "pids")})
 
 
 def _works(home: GroupHome) -> bool:

@@ -192,6 +192,7 @@ def _rlimits(limits: Limits, isolation: Isolation) -> list[tuple[int, int, int]]
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_MEMLOCK: 8 * MEBIBYTE,
+        resource.RLIMIT_NICE: 0,
     }
     if not isolation.groups:
         others = 0 if isolation.user_namespace else _processes_of_user()  # a namespace is counted by itself

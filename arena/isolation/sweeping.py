@@ -37,23 +37,28 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
-def members(pid: int, uid: int | None) -> set[int]:
+def members(pid: int, uid: int | None, scratch: str) -> set[int]:
     """Return a bot's process and all that belong to it, those included that have been left to us.
 
     Args:
         pid: the bot's process, the leader of its session.
         uid: the bot's own, if it has one.
+        scratch: its scratch directory, by which orphans in other sessions are known: it is HOME in their environment.
     """
     found = {pid} | descendants(pid)
     for child in children(os.getpid()):
-        if child not in found and _belongs(child, pid, uid):
+        if child not in found and _belongs(child, pid, uid, scratch):
             found |= {child} | descendants(child)
     return found
 
 
-def _belongs(child: int, pid: int, uid: int | None) -> bool:
+def _belongs(child: int, pid: int, uid: int | None, scratch: str) -> bool:
     with contextlib.suppress(OSError):
-        return os.getsid(child) == pid or (uid is not None and Path(f"/proc/{child}").stat().st_uid == uid)
+        if os.getsid(child) == pid:
+            return True
+        if uid is not None:
+            return Path(f"/proc/{child}").stat().st_uid == uid
+        return f"HOME={scratch}".encode() in Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
     return False
 
 

@@ -10,10 +10,10 @@ import contextlib
 import os
 import resource
 import time
-from pathlib import Path
 from typing import NamedTuple
 
 from arena.isolation import control_groups, procfs, sweeping
+from arena.isolation.cpu_time import GroupClock, ProcessStat, ProcessTimes, open_group_clock, read_stat
 from arena.isolation.launching import Launched
 from arena.isolation.memory import MemoryWatch
 from arena.isolation.scratch import ScratchWatch
@@ -21,10 +21,12 @@ from arena.records import MEBIBYTE, Limits
 
 LOOK_SECONDS = 0.1
 
+CHILDREN_SECONDS = 0.001
+"""CPU time beyond that of the bot's own process from which on it is known to have others."""
+
 _NEAR = 0.9
 """A bot that dies with this share of its memory limit in use has died of it."""
 
-_TICKS = os.sysconf("SC_CLK_TCK")
 _MEMORY_WORDS = ("MemoryError", "bad_alloc", "OutOfMemory", "out of memory", "Cannot allocate memory", "heap limit")
 
 
@@ -51,6 +53,8 @@ class Watch:
 
     Attributes:
         children_cpu_seconds: CPU time of all processes it started, as last seen.
+        exact_clock: tells the CPU time of the bot and all it started at any time, if a control group does so quickly;
+            only once something else than the bot's own process has used any, for that one's clock is quicker still.
         looked_at: when, as ``time.perf_counter()`` tells.
         peak: the most that was seen of each.
     """
@@ -66,15 +70,37 @@ class Watch:
         self._helpers: set[int] = set()
         self.peak = Usage()
         self.children_cpu_seconds = 0.0
+        self.exact_clock: GroupClock | None = None
+        self._group_clock = open_group_clock(self._groups)
+        self._main_seconds = 0.0
+        self._times = ProcessTimes(len(os.sched_getaffinity(0)))
         self.looked_at = time.perf_counter()
 
     def look(self) -> str | None:
         """Measure, and return which limit is broken, with the figures; None if all are kept."""
         self.looked_at = time.perf_counter()
         usage = self._measure()
-        self.children_cpu_seconds = usage.children_cpu_seconds
         self.peak = self.peak.or_more(usage)
         return self._broken(usage) if self._is_limited else None
+
+    def look_at_cpu(self) -> None:
+        """Bring the CPU time alone up to date."""
+        self._note_cpu({} if self._group_clock is not None else self._stats(self._members()))
+
+    def close(self) -> None:
+        """Let go of the bot's control group, which is about to be removed."""
+        if self._group_clock is not None:
+            self._group_clock.close()
+
+    @property
+    def doubtful_cpu_seconds(self) -> float:
+        """What the processes it started may have used unseen, beside ``children_cpu_seconds``."""
+        return self._times.doubtful_seconds
+
+    @property
+    def has_strangers(self) -> bool:
+        """Whether the last look found processes that the one before had not; never where a group counts for them."""
+        return self._times.has_strangers
 
     def _broken(self, usage: Usage) -> str | None:
         limits = self._limits
@@ -137,27 +163,41 @@ class Watch:
         return None
 
     def _measure(self) -> Usage:
-        cpu = 0.0
         threads = files = 0
         members = self._members()
+        stats = self._stats(members)
+        self._note_cpu(stats)
         for pid in members:
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                own_cpu, children_cpu, own_threads = _stat(pid)
-                cpu += children_cpu if pid == self._main else own_cpu + children_cpu
-                threads += own_threads
+            stat = stats[pid]
+            if stat is None:
+                continue
+            with contextlib.suppress(OSError, ValueError):
+                threads += stat.threads
                 files = max(files, _open_files(pid))
         held = self._memory.at_most(members, self._scratch.bytes_in_memory(self._main))
-        return Usage(max(cpu, self.children_cpu_seconds), held, threads, files)
+        return Usage(self.children_cpu_seconds, held, threads, files)
+
+    def _stats(self, members: set[int]) -> dict[int, ProcessStat | None]:
+        return {pid: read_stat(pid) for pid in members | self._helpers}
+
+    def _note_cpu(self, stats: dict[int, ProcessStat | None]) -> None:
+        """Count the CPU time of all processes but the bot's own."""
+        if self._group_clock is None:
+            self._times.look(stats, self._main)
+            self.children_cpu_seconds = self._times.seconds
+            return
+        own = stats[self._main] if self._main in stats else read_stat(self._main)
+        if own is not None:
+            self._main_seconds = own.own_seconds
+        seconds = self._group_clock.seconds()
+        if seconds < self._main_seconds:
+            self._group_clock.begin_at(self._main_seconds)  # what it had used before it was put into the group
+        self.children_cpu_seconds = max(0.0, seconds - self._main_seconds)
+        if self.children_cpu_seconds > CHILDREN_SECONDS and self._group_clock.is_quick:
+            self.exact_clock = self._group_clock
 
     def _members(self) -> set[int]:
-        return sweeping.members(self._launched.pid, self._launched.uid) - self._helpers
-
-
-def _stat(pid: int) -> tuple[float, float, int]:
-    """Return the CPU time of a process, that of the children it has reaped, and its threads (proc_pid_stat(5))."""
-    fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    user, system, children_user, children_system = (int(ticks) / _TICKS for ticks in fields[11:15])
-    return user + system, children_user + children_system, int(fields[17])
+        return sweeping.members(self._launched.pid, self._launched.uid, self._launched.plan["scratch"]) - self._helpers
 
 
 def _open_files(pid: int) -> int:

@@ -5,6 +5,9 @@ refuse, turns into a ``Fault`` and a forfeit. Our own failures pass through as e
 
 What a forfeit does: with two players, or in a game that knows no elimination, the match ends at once. Otherwise the
 seat is taken out by the rules when its action is due, and the match goes on.
+
+Where nobody can say whether a bot kept its time, the match is void. If that happens a third time to the same bot, it is
+charged with it: the machine does not stand still three times in a row just when that bot is to act.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from arena.errors import BotError, IllegalActionError, MatchStateError
+from arena.errors import BotError, IllegalActionError, LateError, MatchStateError
 from arena.games import Game, make_game
 from arena.match.clock import SeatClock
 from arena.match.outcome import final_ranks
@@ -26,6 +29,9 @@ from arena.version import __version__
 
 Observer = Callable[[Game[Any], Any, list[Any]], None]
 """Called with the game, the state and the actions so far, after the opening and after each action."""
+
+MOST_LATE_TRIES = 2
+"""Tries of a match that may be void because the arena looked late with the same bot to act."""
 
 VERSIONS = {"arena": __version__, "protocol": str(PROTOCOL_VERSION), "python": platform.python_version()}
 
@@ -110,6 +116,8 @@ class Referee:
                 player.begin(seating)
             except BotError as error:
                 self._forfeit(seat, error.kind, error.detail)
+            except LateError as error:
+                self._forfeit(seat, "start", self._late_again(seat, error))
         self._listeners = [player for player in self._players if player.wants.updates]
 
     def _goes_on_without_forfeited(self) -> bool:
@@ -133,11 +141,25 @@ class Referee:
         except BotError as error:
             self._forfeit(seat, error.kind, error.detail)
             return
+        except LateError as error:
+            self._forfeit(seat, "timeout", self._late_again(seat, error))
+            return
         except IllegalActionError as error:
             self._forfeit(seat, "illegal", f"{shortened(answer.action)}: {error.reason}")
             return
         clock.charge(answer.wall_seconds if answer.charged_seconds is None else answer.charged_seconds)
         self._keep(seat, answer)
+
+    def _late_again(self, seat: int, error: LateError) -> str:
+        """Return what a bot is charged with that was to act in every try; raise the error again if it was not.
+
+        Where bots may work off turn, it may have been another's doing.
+        """
+        may_be_anothers = error.is_disturbed or self._spec.time_control.off_turn == "run"
+        if may_be_anothers or self._spec.void_tries.count(seat) < MOST_LATE_TRIES:
+            error.seat = None if error.is_disturbed else seat
+            raise error
+        return f"{error}, for the third time in this match while this bot was to act"
 
     def _request(self, seat: int, player: Player, clock: SeatClock) -> Request:
         since = self._actions[self._heard[seat] :]

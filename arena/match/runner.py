@@ -7,6 +7,7 @@ from types import TracebackType
 
 from arena.isolation.plans import Isolation
 from arena.match.referee import Observer, play_match
+from arena.players.bystanders import Bystanders
 from arena.players.human import HumanPlayer
 from arena.players.process_player import ProcessPlayer
 from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec
@@ -36,6 +37,7 @@ class MatchRunner:
         self._isolation = isolation
         self._limits = limits
         self._fresh_bots = fresh_bots
+        self._bystanders = Bystanders()
         self._players: dict[_Place, ProcessPlayer] = {}  # in the order of their last use
 
     def __enter__(self) -> MatchRunner:
@@ -60,6 +62,8 @@ class MatchRunner:
         people = people or {}
         places = {seat: (bot, spec.bots[:seat].count(bot)) for seat, bot in enumerate(spec.bots) if seat not in people}
         bots = {seat: self._take(place) for seat, place in places.items()}
+        for player in bots.values():
+            player.is_stopped_off_turn = bool(spec.void_tries)
         seated = [people[seat] if seat in people else bots[seat] for seat in range(len(spec.bots))]
         try:
             record = play_match(spec, seated, self._isolation.label, observer)
@@ -74,7 +78,7 @@ class MatchRunner:
         """Return the player that was kept, or a new one."""
         if place in self._players:
             return self._players.pop(place)
-        return ProcessPlayer(place[0], self._isolation, self._limits)
+        return ProcessPlayer(place[0], self._isolation, self._limits, self._bystanders)
 
     def _keep(self, players: dict[_Place, ProcessPlayer]) -> None:
         if self._fresh_bots:

@@ -3,7 +3,7 @@
 A wait that ends well after its deadline means that this process did not run when it should have: the virtual machine
 was halted, the computer slept, memory was short. Then nobody can say whether the answer was late, and the match is
 void. But a bot must not be able to make us late on purpose, to have a lost match played again: as far as we had to wait
-for the processor (``/proc/self/schedstat``) while the bot used it, the lateness is the bot's.
+for the processor (``/proc/self/schedstat``) while the bots used it, the lateness is theirs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import contextlib
 import os
 
 LATE_SECONDS = 0.05
-"""Beyond this, lateness that the bot does not explain makes a match void. The scheduler alone stays below."""
+"""Beyond this, lateness that the bots do not explain makes a match void. The scheduler alone stays below."""
 
 
 class Lateness:
@@ -23,23 +23,23 @@ class Lateness:
         with contextlib.suppress(OSError):
             self._descriptor = os.open("/proc/self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         self._waited = 0.0
-        self._bot_cpu = 0.0
+        self._bots_cpu = 0.0
 
-    def mark(self, bot_cpu_seconds: float) -> None:
+    def mark(self, bots_cpu_seconds: float) -> None:
         """Remember how things are, well before a deadline."""
         self._waited = self._waited_seconds()
-        self._bot_cpu = bot_cpu_seconds
+        self._bots_cpu = bots_cpu_seconds
 
-    def was_ours(self, late_seconds: float, bot_cpu_seconds: float) -> bool:
-        """Tell whether we were late through no doing of the bot.
+    def was_ours(self, late_seconds: float, bots_cpu_seconds: float) -> bool:
+        """Tell whether we were late through no doing of the bots.
 
         Args:
             late_seconds: how long after the deadline we looked.
-            bot_cpu_seconds: CPU time of the bot and all it started, up to now.
+            bots_cpu_seconds: CPU time of the bots here and all they started, up to now.
         """
         waited = self._waited_seconds() - self._waited
-        by_the_bot = min(waited, bot_cpu_seconds - self._bot_cpu)
-        return late_seconds - max(0.0, by_the_bot) > LATE_SECONDS
+        by_the_bots = min(waited, bots_cpu_seconds - self._bots_cpu)
+        return late_seconds - max(0.0, by_the_bots) > LATE_SECONDS
 
     def _waited_seconds(self) -> float:
         """Return the time this thread was ready to run and did not, from the kernel's sched-stats.rst, field 2."""

@@ -7,18 +7,18 @@ the same deadline as the answer.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import time
 from typing import NoReturn
 
-from arena.errors import BotError, VoidMatchError
+from arena.errors import BotError, LateError
 from arena.isolation.plans import Isolation
 from arena.isolation.usage import LOOK_SECONDS
 from arena.players.at_rest import Activity, activity_of, unread_bytes
+from arena.players.bystanders import FIRST_LOOK_SECONDS, Bystanders
 from arena.players.lateness import Lateness
-from arena.players.program import BotProgram
+from arena.players.resting import RestingProgram
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length
 from arena.protocol.messages import shortened
 from arena.records import Bot, Limits
@@ -39,13 +39,16 @@ LAST_REST_LOOK_SECONDS = 0.005
 THREAD_GRACE_SECONDS = 0.02
 """How long is waited for a thread that works while another one waits for input: it may think for ever."""
 
+TAKEN_SHARE = 0.05
+"""Beyond this share of what a turn may take, the time that others took is a reason why it was missed."""
 
-class BotProcess(BotProgram):
+
+class BotProcess(RestingProgram):
     """One running bot that can be asked."""
 
-    def __init__(self, bot: Bot, isolation: Isolation, limits: Limits) -> None:
-        """Launch the bot; see ``BotProgram``."""
-        super().__init__(bot, isolation, limits)
+    def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, bystanders: Bystanders | None = None) -> None:
+        """Launch the bot; see ``RestingProgram``."""
+        super().__init__(bot, isolation, limits, bystanders)
         self._lateness = Lateness()
         self._received = bytearray()
         self._cpu_allowance: tuple[float, float] | None = None
@@ -55,13 +58,14 @@ class BotProcess(BotProgram):
         self._last_sent = b""
         self._last_body = b""
 
-    def whole_cpu_seconds(self) -> float:
-        """Return the CPU time of the bot and of all it started, as far as it was last looked at."""
-        return self.cpu_seconds() + self._watch.children_cpu_seconds
+    def begin_match(self, is_to_rest: bool) -> None:
+        """Count from here what is limited per match.
 
-    def begin_match(self) -> None:
-        """Count from here what is limited per match."""
+        Args:
+            is_to_rest: it is to leave the processor to others while it is not asked.
+        """
         self._cpu_at_match = self.whole_cpu_seconds()
+        self.rest.is_due = is_to_rest
 
     def tell(self, frame: bytes) -> None:
         """Send a message without waiting; what does not fit is sent with the next one."""
@@ -82,7 +86,7 @@ class BotProcess(BotProgram):
 
         Raises:
             BotError: exit, timeout, protocol or limit.
-            VoidMatchError: if we were late ourselves.
+            LateError: if nobody can say whether it was in time.
         """
         cpu_before = self.whole_cpu_seconds() if on_cpu_clock else 0.0
         self._cpu_allowance = (cpu_before, seconds) if on_cpu_clock else None
@@ -144,6 +148,8 @@ class BotProcess(BotProgram):
         Raises:
             BotError: if the bot has exited, has sent something, or has broken a limit.
         """
+        if self.rest.fault is not None:
+            raise BotError("limit", self.rest.fault)
         self._nothing_came_unasked()
         self._look_if_due()
 
@@ -170,10 +176,10 @@ class BotProcess(BotProgram):
     def _look(self) -> None:
         """Look at what the bot uses, and raise if a limit is broken."""
         broken = self._watch.look()
+        self._keep_others_still(time.perf_counter())
         self._looked_until = time.perf_counter()
-        cpu = self.whole_cpu_seconds()
-        self._lateness.mark(cpu)
-        broken = broken or self._watch.cpu_broken(cpu - self._cpu_at_match)
+        self._lateness.mark(self._bystanders.possible_cpu_seconds())
+        broken = broken or self._watch.cpu_broken(self.whole_cpu_seconds() - self._cpu_at_match)
         if broken is not None:
             raise BotError("limit", broken)
 
@@ -226,12 +232,12 @@ class BotProcess(BotProgram):
     def _in_time(self, body: bytes, now: float, asked: float, deadline: float, seconds: float) -> tuple[bytes, float]:
         if now > deadline:
             detail = f"the answer came after {now - asked:.3f} s; {seconds:.3f} s were allowed"
-            self._is_late(now, deadline, detail)
+            self._is_late(now, deadline, seconds, detail)
         return body, now - asked
 
     def _wait(self, deadline: float, seconds: float, what: str) -> list[int]:
         """Wait for anything to happen, drain stderr, and return the descriptors; raise after the deadline."""
-        slice_seconds = LOOK_SECONDS if self._cpu_allowance is None else CPU_SLICE_SECONDS
+        slice_seconds = FIRST_LOOK_SECONDS if self._cpu_allowance is None else CPU_SLICE_SECONDS
         while True:
             left = deadline - time.perf_counter()
             events = self._poll.poll((left if left < slice_seconds else slice_seconds) * 1000 if left > 0 else 0)
@@ -239,27 +245,46 @@ class BotProcess(BotProgram):
                 break
             now = time.perf_counter()
             if now >= deadline:
-                self._is_late(now, deadline, f"{what} within {seconds:.3f} s")
-            self._look_if_due()
-            self._check_cpu_allowance()
+                self._is_late(now, deadline, seconds, f"{what} within {seconds:.3f} s")
+            self._look_around(now)
+            if self._cpu_allowance is None:
+                slice_seconds = LOOK_SECONDS
         descriptors = [descriptor for descriptor, _ in events]
         if self._stderr in descriptors:
             self._drain(self._stderr)
+            self._look_around(time.perf_counter())
             if self._kept.total_bytes > self._limits.stderr_bytes:
                 detail = f"{self._kept.total_bytes:,} bytes on stderr in one match"
                 raise BotError("limit", f"{detail}; stderr_bytes allows {self._limits.stderr_bytes:,}")
         return descriptors
 
-    def _is_late(self, now: float, deadline: float, detail: str) -> NoReturn:
-        """Raise what a missed deadline means: the bot's fault, or, if we overslept ourselves, a void match.
+    def _look_around(self, now: float) -> None:
+        """In the middle of a turn, look at what the bot uses, and whether the others leave it the processor."""
+        self._keep_others_still(now)
+        self._look_if_due()
+        self._check_cpu_allowance()
 
-        The time we spent looking at the bot is not sleep, and the more it started, the longer that takes.
+    def _keep_others_still(self, now: float) -> None:
+        """Have those looked at that are not to act, if the last time was a while ago."""
+        if now - self._bystanders.looked_at >= FIRST_LOOK_SECONDS:
+            self._bystanders.keep_still(self)
+            self._bystanders.looked_at = time.perf_counter()
+
+    def _is_late(self, now: float, deadline: float, seconds: float, detail: str) -> NoReturn:
+        """Raise what a missed deadline means.
+
+        It is the bot's fault, unless we overslept ourselves or others took the processor: then the match is void. The
+        time we spent looking at bots is not sleep, and the more they started, the longer that takes. The bot is stopped
+        before it is looked at, for its processes keep us from looking.
         """
         late_seconds = now - max(deadline, self._looked_until)
-        with contextlib.suppress(OSError):
-            self._watch.look()
-        if self._lateness.was_ours(late_seconds, self.whole_cpu_seconds()):
-            raise VoidMatchError(f"the machine stood still: the arena looked {late_seconds:.3f} s after a deadline")
+        self.freeze()
+        self._bystanders.update_cpu()
+        if self._lateness.was_ours(late_seconds, self._bystanders.possible_cpu_seconds()):
+            raise LateError(f"the machine stood still: the arena looked {late_seconds:.3f} s after a deadline")
+        taken_seconds = self._bystanders.taken_seconds(self)
+        if taken_seconds > TAKEN_SHARE * seconds:
+            raise LateError(f"{detail}; others used the processor for {taken_seconds:.3f} s", is_disturbed=True)
         raise BotError("timeout", detail)
 
     def _read_some(self) -> bool:

@@ -9,17 +9,16 @@ from typing import Any
 from arena.errors import BotError, MatchStateError
 from arena.isolation.plans import Isolation
 from arena.isolation.usage import Usage
+from arena.players.bystanders import Bystanders
 from arena.players.outside_game import find_outside_game
 from arena.players.player import Answer, Player, Request
 from arena.players.process import BotProcess
+from arena.players.resting import BUSY_SECONDS
 from arena.protocol import messages
 from arena.protocol.frames import MAX_BYTES_TO_BOT, FrameError, Message, decode_body, encode_frame
 from arena.protocol.messages import Ready, Seating, Wants
 from arena.records import Bot, Fault, Limits, SeatReport, TimeControl
 from arena.version import __version__
-
-BUSY_SECONDS = 0.001
-"""A bot that uses more CPU time than this between its turns is at work there; the runtime's own threads use less."""
 
 QUIT_GRACE_SECONDS = 0.5
 """How long a bot may take to leave after ``quit`` before it is killed."""
@@ -40,9 +39,10 @@ class ProcessPlayer(Player):
         last_exchange: the last question and what came back, once the process has been ended.
         peak: the most that its processes were seen to use, up to the last that has been ended.
         left_by_itself: whether the process left when it was asked to.
+        is_stopped_off_turn: with the rule "auto", it is stopped off turn from the beginning of the match on.
     """
 
-    def __init__(self, bot: Bot, isolation: Isolation, limits: Limits) -> None:
+    def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, bystanders: Bystanders | None = None) -> None:
         self.bot = bot
         self.wants = Wants()
         self.ready = Ready()
@@ -51,6 +51,8 @@ class ProcessPlayer(Player):
         self.left_by_itself = False
         self._isolation = isolation
         self._limits = limits
+        self._bystanders = bystanders if bystanders is not None else Bystanders()
+        self.is_stopped_off_turn = False
         self._process: BotProcess | None = None
         self._outside_game: tuple[str, str] | None = None
         self._match = 0
@@ -72,16 +74,20 @@ class ProcessPlayer(Player):
         if self._process is None:
             self._outside_game = outside_game
         process = self._process or self._launch(seating.time_control.startup_seconds)
-        process.begin_match()
+        rule = self._time_control.off_turn
+        process.begin_match(is_to_rest=rule != "run")
         self._cpu_at_begin = process.whole_cpu_seconds()
         self._cpu_on_turn = 0.0
         self._cpu_after_turn = None
-        self._is_frozen_off_turn |= self._time_control.off_turn == "freeze"
+        self._is_frozen_off_turn |= rule == "freeze" or self.is_stopped_off_turn
+        if self._is_frozen_off_turn and rule != "run":
+            process.freeze()
+        process.rest.since = self._cpu_at_begin
         process.tell(_frame(messages.match(seating)))
 
     def _launch(self, startup_seconds: float) -> BotProcess:
         bot = replace(self.bot, outside_game=self._outside_game)
-        self._process = BotProcess(bot, self._isolation, self._limits)
+        self._process = BotProcess(bot, self._isolation, self._limits, self._bystanders)
         try:
             body, _, _ = self._process.ask(_frame(messages.hello(__version__, self._limits)), startup_seconds)
             self._process.bot_is_up()
@@ -105,6 +111,7 @@ class ProcessPlayer(Player):
         finally:
             cpu_after = process.whole_cpu_seconds()
             self._cpu_on_turn += cpu_after - cpu_before
+        process.rest.since = cpu_after
         self._keep_off_turn_still(process, cpu_before, cpu_after)
         action, note = messages.read_action(self._decode(body), request.ply, self._limits.note_bytes)
         return Answer(action, wall_seconds, cpu_after - cpu_before, note, charged)
@@ -123,7 +130,9 @@ class ProcessPlayer(Player):
         """After a turn, stop a bot that is to be stopped, or that was busy before the turn."""
         if self._time_control.off_turn == "run":
             return
-        if self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > BUSY_SECONDS:
+        if process.rest.was_broken or (
+            self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > BUSY_SECONDS
+        ):
             self._is_frozen_off_turn = True
         if self._is_frozen_off_turn:
             process.freeze()
@@ -147,7 +156,10 @@ class ProcessPlayer(Player):
         if process is not None:
             process.tell(_frame(messages.end(self._match, ranks, scores, termination, faults)))
             process.settle(END_SECONDS)
-            self._last_report = self._report(process, self._cpu_off_turn(process))
+            cpu_off_turn = self._cpu_off_turn(process)
+            self._last_report = self._report(process, cpu_off_turn)
+            process.rest.is_due = True  # between matches there is nothing to think about
+            process.rest.since = process.whole_cpu_seconds()
         return self._last_report
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ import time
 
 from arena.errors import VoidMatchError
 from arena.isolation import sweeping
+from arena.isolation.cpu_time import cpu_clock_of
 from arena.isolation.launching import Launched, expect_bots, make_scratch
 from arena.isolation.plans import Isolation, make_plan
 from arena.isolation.removal import remove_tree
@@ -40,8 +41,7 @@ class BotProgram:
             VoidMatchError: if this machine has no room for a process.
         """
         self._limits = limits
-        self._launched, self._pipes = _launch(bot, isolation, limits)
-        self._stdin, self._stdout, self._stderr = self._pipes
+        self._launched, (self._stdin, self._stdout, self._stderr) = _launch(bot, isolation, limits)
         self.pid = self._launched.pid
         self.exit_text = "running"
         self._is_wrapped = isolation.level == "bubblewrap"
@@ -49,6 +49,7 @@ class BotProgram:
         self._is_reaped = False
         self._members: set[int] = set()
         self._is_frozen = False
+        self._stopped: set[int] = set()
         self._watch = Watch(self._launched, limits, is_limited=isolation.level != "none")
         self._pidfd = os.pidfd_open(self.pid)
         self._poll = select.poll()
@@ -57,20 +58,17 @@ class BotProgram:
         self._unsent = b""
         self._kept = KeptText()
         self._read_bytes = limits.message_bytes + HEADER_BYTES + 1
-        self._cpu_clock = ((~self.pid) << 3) | 2
+        self._cpu_clock = cpu_clock_of(self.pid)
         self._cpu_seconds = 0.0
 
     def bot_is_up(self) -> None:
         """Take note that the bot has spoken: behind a wrapping program its own process can now be found."""
         pid = self._watch.find_bot()
         if pid is not None:
-            self._cpu_clock = ((~pid) << 3) | 2
+            self._cpu_clock = cpu_clock_of(pid)
 
     def cpu_seconds(self) -> float:
-        """Return the CPU time the bot's own process has used, all threads together; what was last seen if it is dead.
-
-        Linux gives the CPU clock of another process the number ``(~pid << 3) | 2`` (clock_getcpuclockid(3)).
-        """
+        """Return the CPU time of the bot's own process, all threads together; what was last seen if it is dead."""
         try:  # noqa: SIM105 - contextlib.suppress would cost as much as the reading
             self._cpu_seconds = time.clock_gettime(self._cpu_clock)
         except OSError:
@@ -85,7 +83,19 @@ class BotProgram:
     def _thaw(self) -> None:
         """Let a frozen bot go on."""
         self._signal_group(signal.SIGCONT)
+        self._signal_stopped(signal.SIGCONT)
+        self._stopped.clear()
         self._is_frozen = False
+
+    def _freeze_members(self) -> None:
+        """Stop every process that belongs to the bot, in whatever group it is."""
+        self._stopped |= self._belonging()
+        self._signal_stopped(signal.SIGSTOP)
+
+    def _signal_stopped(self, number: int) -> None:
+        for pid in self._stopped & self._belonging() if self._stopped else ():
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
 
     def _signal_group(self, number: int) -> None:
         if not self._is_reaped:
@@ -133,7 +143,10 @@ class BotProgram:
     def _note_members(self) -> None:
         """Remember what the bot has started, which can't be told any more once it is dead."""
         if not self._is_reaped:
-            self._members |= sweeping.members(self.pid, self._launched.uid)
+            self._members |= self._belonging()
+
+    def _belonging(self) -> set[int]:
+        return sweeping.members(self.pid, self._launched.uid, self._launched.plan["scratch"])
 
     def _drain(self, descriptor: int) -> bool:
         """Read what a pipe holds, keeping it only if it is stderr; watch the pipe no longer when it has ended.
@@ -178,20 +191,22 @@ class BotProgram:
         Returns:
             Whether it left by itself.
         """
-        if self._is_frozen:
-            self._thaw()
+        self.freeze()  # what is stopped can be counted, and doesn't keep us from doing so
         self._note_members()
+        self._thaw()
         with contextlib.suppress(OSError):
             os.write(self._stdin, self._unsent + last_words)
         if grace_seconds:
             self._wait_for_exit(grace_seconds)
         left_by_itself = self._note_exit()
+        self._signal_group(signal.SIGSTOP)
         self._note_members()
         self._signal_group(signal.SIGKILL)
         self._wait_for_exit(EXIT_SECONDS)
         self._drain_all(self._stderr)
         self._reap()
-        for descriptor in (*self._pipes, self._pidfd):
+        self._watch.close()
+        for descriptor in (self._stdin, self._stdout, self._stderr, self._pidfd):
             os.close(descriptor)
         launcher = expect_bots()
         launcher.forget(self.pid)

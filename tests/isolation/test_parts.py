@@ -256,6 +256,8 @@ def test_groups_of_both_versions_carry_the_limits():
     assert memory["settings"] == {"memory.limit_in_bytes": "1000"}
     assert pids["settings"] == {"pids.max": "7"}
     assert memory["directory"] != one["directory"]
+    (*_, accounting) = group_plans(GroupHome(1, {"memory": "/m", "pids": "/p", "cpuacct": "/c"}), limits)
+    assert accounting["directory"].startswith("/c/arena-bot-")
 
 
 def test_the_environment_holds_nothing_of_the_operators(monkeypatch):

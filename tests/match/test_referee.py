@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.errors import BotError, MatchStateError, VoidMatchError
+from arena.errors import BotError, LateError, MatchStateError, VoidMatchError
 from arena.match.referee import play_match
 from arena.match.replay import ReplayError, check_record, states_of
 from arena.players.player import Answer
@@ -161,6 +161,44 @@ def test_our_own_failure_passes_through_and_voids_the_match():
 
     with pytest.raises(VoidMatchError):
         play(ScriptedPlayer(fail), ScriptedPlayer([]))
+
+
+def late(is_disturbed=False):
+    """A player of whom nobody can say whether it kept its time."""
+
+    def fail(request):
+        raise LateError("the arena looked 0.400 s after a deadline", is_disturbed)
+
+    return ScriptedPlayer(fail)
+
+
+def after(*void_tries, off_turn="auto"):
+    return replace(spec(time_control=TimeControl(1.0, off_turn=off_turn)), void_tries=void_tries)
+
+
+@pytest.mark.parametrize("void_tries", [(), (1,), (0, 1), (1, 0), (None, None, 1)])
+def test_a_late_arena_is_nobodys_fault_at_first(void_tries):
+    with pytest.raises(LateError) as raised:
+        play_match(after(*void_tries), [ScriptedPlayer([(1, 1)]), late()])
+    assert raised.value.seat == 1
+
+
+def test_a_late_arena_is_the_fault_of_the_bot_that_was_to_act_every_time():
+    record = play_match(after(1, None, 1), [ScriptedPlayer([(1, 1)]), late()])
+    assert [(fault.seat, fault.kind) for fault in record.faults] == [(1, "timeout")]
+    assert "for the third time" in record.faults[0].detail
+    assert record.ranks == [1, 2]
+
+
+def test_a_bot_that_was_disturbed_is_never_charged():
+    with pytest.raises(LateError) as raised:
+        play_match(after(1, 1, 1), [ScriptedPlayer([(1, 1)]), late(is_disturbed=True)])
+    assert raised.value.seat is None
+
+
+def test_where_bots_may_work_off_turn_a_late_arena_may_be_anothers_doing():
+    with pytest.raises(LateError):
+        play_match(after(1, 1, off_turn="run"), [ScriptedPlayer([(1, 1)]), late()])
 
 
 def test_the_bank_runs_down_and_the_increment_fills_it():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.errors import DefinitionError, StoreError
+from arena.errors import DefinitionError, LateError, StoreError
 from arena.isolation.levels import choose_isolation
 from arena.match.referee import play_match
 from arena.players.scripted import ScriptedPlayer
@@ -23,6 +23,7 @@ from arena.tournament.definition import load_definition, renamed
 from arena.tournament.director import run_tournament
 from arena.tournament.executors import LocalExecutor, Played, Void
 from arena.tournament.executors.local import cores_for_workers
+from arena.tournament.executors.outcome import void_after
 from arena.tournament.schedule import schedule, spec_of
 from tests.zoo import bad_bot
 
@@ -262,6 +263,36 @@ def test_a_match_that_stays_void_is_given_up_and_the_rest_is_played(write_defini
         assert progress.recorded == 3
         assert not progress.is_complete
         assert home.store.void_tries(home.store.tournament("t")) == [(2, "no luck")] * 3
+
+
+class AlwaysLate(Unlucky):
+    """An executor whose arena looks too late whenever the second seat of match 2 is to act."""
+
+    def run(self, specs):
+        self._again = list(specs)
+        while self._again:
+            spec = self._again.pop(0)
+            try:
+                yield [Played(row_of(play_match(spec, self._players(spec))))]
+            except LateError as error:
+                yield [void_after(spec, error, str(error))]
+
+    def _players(self, spec):
+        def choose(request):
+            if spec.match == 2 and request.ply % 2:
+                raise LateError("the arena looked 0.400 s after a deadline")
+            return request.legal[0]
+
+        return [ScriptedPlayer(choose) for _ in spec.bots]
+
+
+def test_a_bot_that_is_to_act_whenever_the_arena_is_late_loses_its_match_the_third_time(write_definition, tmp_path):
+    with ArenaHome(tmp_path / "h") as home:
+        progress = run_tournament(load_definition(write_definition(encounters=2)), home.store, executor=AlwaysLate())
+        assert progress.is_complete
+        assert len(home.store.void_tries(home.store.tournament("t"))) == 2
+        (faults,) = [r["faults"] for r in home.store.records(home.store.tournament("t")) if r["match"] == 2]
+        assert [(fault["seat"], fault["kind"]) for fault in faults] == [(1, "timeout")]
 
 
 def test_the_log_joins_the_workers(write_definition, tmp_path):

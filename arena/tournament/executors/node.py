@@ -68,7 +68,9 @@ class Node:
     def _play(self, spec: MatchSpec) -> Played | Void:
         here = replace(spec, bots=tuple(self._bots[bot.label] for bot in spec.bots))
         outcome = play_spec(self._runner, here)
-        return Void(spec, outcome.reason) if isinstance(outcome, Void) else outcome
+        if isinstance(outcome, Void):  # with the bots as the cluster knows them
+            return Void(replace(spec, void_tries=outcome.spec.void_tries), outcome.reason)
+        return outcome
 
     def close(self) -> None:
         """End all bots and remove their files."""

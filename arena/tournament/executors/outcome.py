@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import NamedTuple, Protocol
 
+from arena.errors import LateError
 from arena.records import MatchSpec
 from arena.store.rows import RecordRow
 
@@ -17,10 +18,20 @@ class Played(NamedTuple):
 
 
 class Void(NamedTuple):
-    """The match has no result through our own failure; it may be played again."""
+    """The match has no result through our own failure; it may be played again.
+
+    Attributes:
+        spec: the match, as it is to be played the next time.
+        reason: what happened.
+    """
 
     spec: MatchSpec
     reason: str
+
+
+def void_after(spec: MatchSpec, error: Exception, reason: str) -> Void:
+    """Return that a match is void because of an error; the spec for its next try knows of it."""
+    return Void(spec.after_void(error.seat) if isinstance(error, LateError) else spec, reason)
 
 
 class Executor(Protocol):

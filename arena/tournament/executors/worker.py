@@ -20,7 +20,7 @@ from arena.isolation.plans import Isolation
 from arena.match.runner import MatchRunner
 from arena.records import Limits, MatchSpec
 from arena.store.rows import row_of
-from arena.tournament.executors.outcome import Played, Void
+from arena.tournament.executors.outcome import Played, Void, void_after
 
 log = logging.getLogger("arena.worker")
 
@@ -76,7 +76,7 @@ def play_spec(runner: MatchRunner, spec: MatchSpec) -> Played | Void:
         record = runner.play(spec)
     except (ArenaError, OSError, MemoryError) as error:
         log.warning("match %d is void: %s", spec.match, error)
-        return Void(spec, f"{type(error).__name__}: {error}")
+        return void_after(spec, error, f"{type(error).__name__}: {error}")
     except Exception as error:  # a defect of ours must not take the tournament down, nor pass for a bot's fault
         log.exception("match %d is void", spec.match)
         return Void(spec, f"defect in the arena: {type(error).__name__}: {error}")

@@ -1,0 +1,19 @@
+"""Has a child in a session of its own work off turn, and send everybody else the signal to go on."""
+
+import os
+import signal
+import time
+
+from _hidden_work import OffTurn, burn
+from _wire import play
+
+group = os.getpgid(0)
+if os.fork() == 0:
+    try:
+        os.setsid()
+    except OSError:
+        time.sleep(1000)
+    while True:
+        burn(0, 0.004)
+        os.killpg(group, signal.SIGCONT)
+play(OffTurn().answer)

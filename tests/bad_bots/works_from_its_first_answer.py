@@ -1,0 +1,18 @@
+"""Has eight children work from its first answer on, so that the other has little of the processor in its first turn."""
+
+from _hidden_work import OffTurn, start_children
+from _wire import play
+
+off_turn = OffTurn()
+has_begun = False
+
+
+def act(message):
+    global has_begun
+    off_turn.answer(message)
+    if not has_begun:
+        start_children(8)
+        has_begun = True
+
+
+play(act)

@@ -1,0 +1,16 @@
+"""Has chains of short-lived processes work while it is to act, so that its own CPU clock stands still."""
+
+import time
+
+from _hidden_work import start_chains
+from _wire import answer, play, send
+
+
+def act(message):
+    if message["ply"] < 2:
+        start_chains(4)
+    time.sleep(1.5)
+    send(answer(message))
+
+
+play(act)

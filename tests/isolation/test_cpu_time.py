@@ -1,0 +1,129 @@
+"""The CPU time of processes that come and go, from what /proc would tell at each look."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.isolation import cpu_time
+from arena.isolation.cpu_time import ProcessStat, ProcessTimes, open_group_clock, read_stat
+
+MAIN, CHILD, OTHER, NEXT = 100, 101, 102, 103
+LOOK_SECONDS = 0.1
+
+
+def stat(own=0.0, reaped=0.0, faults=10, reaped_faults=0, started=1):
+    return ProcessStat(started, own, reaped, faults, reaped_faults, 1)
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """Return a function that has looks taken, a tenth of a second apart, and returns what they came to."""
+    now = [0.0]
+    monkeypatch.setattr(cpu_time.time, "perf_counter", lambda: now[0])
+
+    def look_at(*looks, cores=1):
+        times = ProcessTimes(cores)
+        for found in looks:
+            now[0] += LOOK_SECONDS
+            times.look(found, MAIN)
+        return times
+
+    return look_at
+
+
+def test_what_children_use_is_counted_while_they_live(seen):
+    times = seen({MAIN: stat(5.0)}, {MAIN: stat(5.0), CHILD: stat(0.02)}, {MAIN: stat(5.1), CHILD: stat(0.05)})
+    assert times.seconds == pytest.approx(0.05)
+
+
+def test_what_a_child_has_used_stays_counted_once_when_its_parent_waits_for_it(seen):
+    """It used 0.07 s, of which 0.05 s were seen; its parent is told of all."""
+    times = seen(
+        {MAIN: stat(), CHILD: stat(0.05, faults=40)},
+        {MAIN: stat(reaped=0.07, reaped_faults=60)},
+        {MAIN: stat(reaped=0.07, reaped_faults=60)},
+    )
+    assert times.seconds == pytest.approx(0.07)
+    assert times.doubtful_seconds == 0.0
+
+
+def test_a_child_that_is_waited_for_between_two_readings_is_counted_once(seen):
+    """It was listed and gone; its parent, read before, knew nothing of it yet."""
+    times = seen(
+        {MAIN: stat(), CHILD: stat(0.05, faults=40)},
+        {MAIN: stat(), CHILD: None},
+        {MAIN: stat(reaped=0.06, reaped_faults=60)},
+        {MAIN: stat(reaped=0.06, reaped_faults=60)},
+    )
+    assert times.seconds == pytest.approx(0.06)
+
+
+def test_many_children_one_after_another_are_no_reason_for_doubt_if_they_are_waited_for(seen):
+    """Each uses 25 ms in a tenth of a second, of which half is seen; the parent's account is in ticks of 10 ms."""
+    looks = [
+        {MAIN: stat(reaped=int(2.5 * k) / 100, reaped_faults=60 * k), CHILD: stat(0.0125, faults=40, started=k)}
+        for k in range(40)
+    ]
+    times = seen(*looks, {MAIN: stat(reaped=1.0, reaped_faults=60 * 40)})
+    assert times.seconds == pytest.approx(1.0, abs=0.03)
+
+
+def test_children_that_vanish_without_an_account_are_charged_for_what_they_may_have_used(seen):
+    """Ten looks at chains of short-lived processes: each finds one that has just begun, and nobody knows the others."""
+    looks = [{MAIN: stat(), 200 + k: stat(0.002, started=k)} for k in range(10)]
+    assert seen(*looks).seconds == pytest.approx(10 * LOOK_SECONDS)
+
+
+def test_they_are_charged_for_as_many_cores_as_they_may_have_used(seen):
+    looks = [{MAIN: stat(), **{200 + 4 * k + n: stat(0.002, started=k) for n in range(4)}} for k in range(10)]
+    assert seen(*looks, cores=2).seconds == pytest.approx(20 * LOOK_SECONDS)
+
+
+def test_what_the_main_process_used_itself_is_not_charged_twice(seen):
+    looks = [{MAIN: stat(0.06 * k), 200 + k: stat(0.002, started=k)} for k in range(11)]
+    assert seen(*looks).seconds == pytest.approx(11 * LOOK_SECONDS - 0.6)
+
+
+def test_a_process_number_that_is_used_again_is_another_process(seen):
+    looks = [{MAIN: stat(), CHILD: stat(0.002, started=k)} for k in range(10)]
+    assert seen(*looks).seconds == pytest.approx(10 * LOOK_SECONDS)
+
+
+def test_processes_without_a_page_fault_are_found_out_by_their_cpu_time(seen):
+    looks = [{MAIN: stat(), 200 + k: stat(0.01, faults=0, started=k)} for k in range(10)]
+    assert seen(*looks).seconds == pytest.approx(10 * LOOK_SECONDS)
+
+
+def test_a_pool_of_children_is_no_reason_for_doubt(seen):
+    looks = [{MAIN: stat(), CHILD: stat(0.01 * k), OTHER: stat(0.02 * k)} for k in range(5)]
+    times = seen(*looks)
+    assert times.seconds == pytest.approx(0.12)
+    assert (times.doubtful_seconds, times.has_strangers) == (0.0, False)
+
+
+def test_this_process_is_read_as_the_system_says():
+    found = read_stat(os.getpid())
+    assert found is not None
+    assert found.own_seconds == pytest.approx(time.process_time(), abs=0.05)
+    assert found.threads == len(list(Path("/proc/self/task").iterdir()))
+    assert read_stat(0) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "seconds"),
+    [("cpuacct.usage", "1500000000\n", 1.5), ("cpu.stat", "usage_usec 2500000\nuser_usec 1\nsystem_usec 2\n", 2.5)],
+)
+def test_groups_of_both_versions_tell_their_cpu_time(tmp_path, file, content, seconds):
+    (tmp_path / file).write_text(content)
+    clock = open_group_clock([{"directory": str(tmp_path / "other")}, {"directory": str(tmp_path)}])
+    assert clock is not None
+    assert clock.seconds() == seconds
+    clock.close()
+    assert clock.seconds() == seconds
+
+
+def test_groups_without_an_account_of_cpu_time_have_no_clock(tmp_path):
+    (tmp_path / "cpu.stat").write_text("nr_periods 0\n")
+    assert open_group_clock([{"directory": str(tmp_path)}]) is None
