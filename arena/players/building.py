@@ -19,8 +19,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from arena.errors import BotDefinitionError
+from arena.isolation.interpreters import follow
 from arena.isolation.plans import Isolation, clean_environment
-from arena.isolation.reachable import places_of
 from arena.players.manifest import BUILD_DIRECTORY
 from arena.players.program import BotProgram
 from arena.records import MEBIBYTE, Bot, Limits
@@ -74,7 +74,7 @@ def _build(bot: Bot, isolation: Isolation) -> None:
     if not os.access(directory, os.W_OK):
         raise BotDefinitionError(f"bot {bot.label!r}: {directory} can't be written, and its build goes there")
     program = _tool(bot)
-    places = places_of(program, clean_environment("")["PATH"])
+    places = follow(program, (bot.directory,), clean_environment("")["PATH"]).places
     command = ("/bin/sh", "-c", _SCRIPT, bot.directory, program, *bot.build[1:])
     builder = Bot(bot.name, bot.version, command, bot.directory, own_files=(bot.directory, *places))
     archive, exit_text, said = _Build(builder, isolation, BUILD_LIMITS).run()
