@@ -192,12 +192,16 @@ class ArenaHome:
         own = [Path(file) for file in bot.own_files]
         files = [single_file(own[0], SUBMITTED)] if own else bot_files(Path(bot.directory), bool(bot.build), SUBMITTED)
         target = self.directory / "bots" / bot.content
-        if not target.exists():
+        is_new = not target.exists()
+        if is_new:
             try:
                 _copy(files, target)
             except OSError as error:
                 raise UsageError(f"{target.parent}: the bot can't be copied there: {error.strerror}") from error
         copy = load_bot(target / own[0].name if own else target)
+        if copy.content != bot.content and is_new:
+            remove_tree(target)
+            raise BotDefinitionError(f"bot {bot.label!r}: its files have changed while they were copied")
         if copy.content != bot.content:
             raise UsageError(f"bot {bot.label!r}: its files in {target} are not those that were submitted; remove them")
         return copy

@@ -12,6 +12,7 @@ import pytest
 from arena.errors import BotDefinitionError, UsageError
 from arena.players.bot_files import remove_tree
 from arena.players.manifest import load_bot
+from arena.tournament import arena_home
 from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.executors.parcels import pack
@@ -193,6 +194,21 @@ def test_a_submission_that_was_changed_in_the_arena_is_not_taken_for_what_it_was
         (Path(home.copy_in(bot).directory) / "bot.py").write_text("")
         with pytest.raises(UsageError, match="are not those that were submitted"):
             home.copy_in(bot)
+
+
+def test_a_submission_that_changes_while_it_is_copied_leaves_nothing(tmp_path, monkeypatch):
+    bot = make_bot(tmp_path / "b")
+    copy = arena_home._copy
+
+    def copy_something_else(files, target):
+        (bot / "bot.py").write_bytes(b"#" * (bot / "bot.py").stat().st_size)
+        copy(files, target)
+
+    monkeypatch.setattr(arena_home, "_copy", copy_something_else)
+    with ArenaHome(tmp_path / "home") as home:
+        with pytest.raises(BotDefinitionError, match="have changed while they were copied"):
+            home.copy_in(bot)
+        assert list(home.directory.glob("bots/*")) == []
 
 
 def test_what_a_build_is_said_to_have_made_is_left_behind(tmp_path):
