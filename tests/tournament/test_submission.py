@@ -167,6 +167,16 @@ def test_a_tournament_file_with_what_no_game_needs_is_refused_in_a_sentence(tmp_
         load_definition(path)
 
 
+def test_a_game_from_outside_is_loaded_where_the_operator_names_it(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs/examples")
+    bot = make_bot(tmp_path / "b", MANIFEST.replace("differences", "domineering:Domineering"))
+    told = []
+    with ArenaHome(tmp_path / "home") as home:
+        assert submit(home, bot, told.append, ["domineering:Domineering"]).refusal is None
+        assert [stored.label for stored in home.store.submitted_bots()] == ["b@1"]
+    assert told[0].startswith("domineering:Domineering: a match of")
+
+
 def test_what_is_copied_has_no_special_bits_and_no_second_name(tmp_path):
     bot = make_bot(tmp_path / "b")
     (bot / "inner").mkdir(mode=0o777)
