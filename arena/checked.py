@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
+MOST_BYTES = 4 * 2**20
+"""Of a TOML file."""
+MOST_DEPTH = 32
+_TOO_LARGE = "a whole number of more than 64 bits"
+
+
 def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
     """Return the contents of a TOML file.
 
@@ -22,16 +28,50 @@ def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
         UsageError: of the class ``error``, naming the file and what is wrong with it.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise error(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise error(f"{path}: this is a directory; a TOML file is expected") from None
     except OSError as failure:
         raise error(f"{path}: can't be read: {failure.strerror}") from failure
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as failure:
-        reason = "it is nested too deeply" if isinstance(failure, RecursionError) else str(failure)
-        raise error(f"{path}: not valid TOML: {reason}") from failure
+    if len(data) > MOST_BYTES:
+        raise error(f"{path}: more than {MOST_BYTES // 2**20} MiB")
+    return parse_toml(data, path, error)
+
+
+def parse_toml(data: bytes, path: Path, error: type[UsageError]) -> dict[str, Any]:
+    """Return the values in a TOML text.
+
+    Raises:
+        UsageError: of the class ``error``, naming the file and what is wrong with it.
+    """
+    try:
+        values = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as failure:
+        raise error(f"{path}: not valid TOML: {failure}") from failure
+    except RecursionError as failure:
+        raise error(f"{path}: not valid TOML: it is nested too deeply") from failure
+    except ValueError as failure:  # Python refuses to read thousands of digits
+        raise error(f"{path}: not valid TOML: {_TOO_LARGE}") from failure
+    _check_values(values, path, error)
+    return values
+
+
+def _check_values(values: dict[str, Any], path: Path, error: type[UsageError]) -> None:
+    """Raise for what TOML does not have to carry, and what would surprise those who print or compare it."""
+    waiting: list[tuple[Any, int]] = [(values, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > MOST_DEPTH:
+            raise error(f"{path}: not valid TOML: it is nested too deeply")
+        if isinstance(value, dict):
+            waiting += [(inner, depth + 1) for inner in value.values()]
+        elif isinstance(value, list):
+            waiting += [(inner, depth + 1) for inner in value]
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise error(f"{path}: not valid TOML: {_TOO_LARGE}")
 
 
 def without_nul(text: str) -> str:

@@ -77,11 +77,13 @@ def check_bot(
     Raises:
         UsageError: if a game is unknown, or the bot can't be built.
     """
+    for game in () if games else bot.games:
+        check_claimed_game(bot, game, "arena check")
     claimed = games or bot.games or tuple(GAMES)
     for game in claimed:
         find_game(game)
     build_bots([bot], isolation)
-    checker = _Checker(bot, isolation, TimeControl(per_action_seconds=seconds), limits)
+    checker = _Checker(bot, claimed[0], isolation, TimeControl(per_action_seconds=seconds), limits)
     try:
         first = checker.start()
         yield first
@@ -97,11 +99,21 @@ def check_bot(
         checker.close()
 
 
+def check_claimed_game(bot: Bot, game: str, command: str) -> None:
+    """Raise UsageError for a game from outside the package: it is a program, and not run on a bot's word."""
+    if ":" in game:
+        raise UsageError(
+            f"{bot.label}: games: {game!r} is a game from outside the package, which is loaded only where you name it:"
+            f" {command} … --game {game}"
+        )
+
+
 class _Checker:
     """Holds the one process that goes through all steps."""
 
-    def __init__(self, bot: Bot, isolation: Isolation, time_control: TimeControl, limits: Limits) -> None:
+    def __init__(self, bot: Bot, game: str, isolation: Isolation, time_control: TimeControl, limits: Limits) -> None:
         self._bot = bot
+        self._game = game
         self._isolation = isolation
         self._time_control = time_control
         self._limits = limits
@@ -113,9 +125,8 @@ class _Checker:
 
     def _seating(self) -> Seating:
         """Return a seat in a match that is not played."""
-        name = (self._bot.games or tuple(GAMES))[0]
-        rules = make_game(name)
-        return Seating(0, name, rules.options, rules.players, 0, 1, self._time_control)
+        rules = make_game(self._game)
+        return Seating(0, self._game, rules.options, rules.players, 0, 1, self._time_control)
 
     def start(self) -> Step:
         """Launch it and hear its ready."""

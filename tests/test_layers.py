@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "arena"
 
 LAYERS = [
     {"errors", "version"},
-    {"checked", "stored"},
+    {"checked", "stored", "names"},
     {"records"},
     {"definition"},
     {"games", "protocol", "isolation"},

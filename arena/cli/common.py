@@ -116,7 +116,9 @@ def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[An
 
     with ArenaHome(home) as arena_home:
         return [
-            HUMAN if text == HUMAN.name else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.find_bot)
+            HUMAN
+            if text == HUMAN.name
+            else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.find_bot, arena_home.is_known)
             for text in texts
         ]
 

@@ -25,7 +25,7 @@ from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.definition import Definition
-    from arena.tournament.definition import FindBot
+    from arena.tournament.arena_home import ArenaHome
     from arena.tournament.executors import Executor
 
 
@@ -72,9 +72,9 @@ def command(
         handler.setFormatter(logging.Formatter("%(message)s"))
         logging.getLogger("arena").addHandler(handler)
     with ArenaHome(home) as arena_home:
-        definition = load_definition(file, arena_home.find_bot)
+        definition = load_definition(file, arena_home.find_bot, arena_home.is_known)
         if name is not None:
-            definition = renamed(definition, name)
+            definition = renamed(definition, name, arena_home.is_known)
         warn_of_weak_isolation(definition.isolation)
         executor = _cluster_executor(definition, cluster, local_cluster)
         progress_display = make_progress(definition, quiet=quiet or verbose)
@@ -87,7 +87,7 @@ def command(
                     log_path=log_file or arena_home.log_path(definition.name),
                     listener=progress_display.update,
                     executor=executor,
-                    refresh=None if executor is not None else _Watched(file, name, arena_home.find_bot),
+                    refresh=None if executor is not None else _Watched(file, name, arena_home),
                 )
         except KeyboardInterrupt:
             stored = arena_home.store.find_tournament(definition.name)
@@ -108,8 +108,8 @@ def command(
 class _Watched:
     """Reads a tournament file again when it has changed."""
 
-    def __init__(self, path: Path, name: str | None, find_bot: FindBot) -> None:
-        self._path, self._name, self._find_bot = path, name, find_bot
+    def __init__(self, path: Path, name: str | None, home: ArenaHome) -> None:
+        self._path, self._name, self._home = path, name, home
         self._seen = self._stamp()
 
     def _stamp(self) -> int:
@@ -127,9 +127,9 @@ class _Watched:
             return None
         self._seen = self._stamp()
         try:
-            definition = load_definition(self._path, self._find_bot)
+            definition = load_definition(self._path, self._home.find_bot, self._home.is_known)
             build_bots(definition.entrants, choose_isolation(definition.isolation))
-            return renamed(definition, self._name) if self._name is not None else definition
+            return renamed(definition, self._name, self._home.is_known) if self._name is not None else definition
         except UsageError as error:
             click.echo(f"arena: the change is not taken: {error}", err=True)
             return None

@@ -13,8 +13,9 @@ from arena.report.tables import printable
 
 @click.command("submit")
 @click.argument("path", type=click.Path(path_type=Path))
+@click.option("--game", "games", multiple=True, metavar="GAME", help="Load this game from outside the package.")
 @home_option
-def command(path: Path, home: str | None) -> int:
+def command(path: Path, games: tuple[str, ...], home: str | None) -> int:
     """Copy the bot at PATH into the arena, after a match against itself of every game it claims.
 
     It can then be entered in tournaments by its name, or as name@version. A name and version can be submitted once;
@@ -24,7 +25,7 @@ def command(path: Path, home: str | None) -> int:
     from arena.tournament.submission import submit
 
     with ArenaHome(home) as arena_home:
-        submission = submit(arena_home, path, listener=lambda text: click.echo(printable(text)))
+        submission = submit(arena_home, path, lambda text: click.echo(printable(text)), games)
         if submission.refusal is not None:
             click.echo(f"arena: {printable(submission.refusal)}", err=True)
             show_stderr(submission.bot.label, submission.stderr)

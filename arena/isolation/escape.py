@@ -128,7 +128,11 @@ def main(secret: str, outside: str, port: int, arena_pid: int) -> None:
     """Try everything and print the result."""
     escapes: dict[str, Callable[[], object]] = {
         "read a file of the operator's": lambda: _read(secret),
-        "list a directory of the operator's": lambda: os.listdir(outside),
+        "list a directory of the operator's": lambda: os.listdir(f"{outside}/home"),
+        "read what its first line names": lambda: _read(f"{outside}/named"),
+        "read what lies above its directory bin": lambda: _read(f"{outside}/bot/beside"),
+        "read what its pyvenv.cfg names": lambda: _read(f"{outside}/home/beside"),
+        "read what a link of its own leads to": lambda: _read(f"{outside}/bot/bin/link"),
         "write a file elsewhere": lambda: _write(f"{outside}/mark"),
         "write into the system's temporary directory": lambda: _write(f"/var/tmp/arena-escape-{os.getpid()}"),
         "write into shared memory": _write_shared_memory,

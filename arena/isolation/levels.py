@@ -17,6 +17,7 @@ import functools
 import json
 import os
 import select
+import shlex
 import signal
 import socket
 import sys
@@ -29,6 +30,7 @@ from typing import Any
 from arena.errors import ArenaError, UsageError
 from arena.isolation.bubblewrap import find_bubblewrap
 from arena.isolation.control_groups import find_group_home
+from arena.isolation.interpreters import arena_python
 from arena.isolation.landlock import landlock_abi
 from arena.isolation.launching import expect_bots, make_scratch
 from arena.isolation.leftovers import OUTSIDE_PREFIX
@@ -179,8 +181,27 @@ def _try_to_reach(outside: str, isolation: Isolation) -> dict[str, Any]:
         secret.chmod(0o604 if is_root() else 0o600)
         program = str(Path(__file__).with_name("escape.py"))
         arguments = (str(secret), outside, str(listener.getsockname()[1]), str(os.getpid()))
-        command = (sys.executable, "-I", "-S", program, *arguments)
-        return _run(Bot("self-test", "1", command, str(Path(program).parent), own_files=(program,)), isolation)
+        launch = _make_trap(Path(outside), (sys.executable, "-I", "-S", program))
+        own_files = (str(launch.parent), program, *arena_python())
+        return _run(
+            Bot("self-test", "1", (str(launch), *arguments), str(launch.parent), own_files=own_files), isolation
+        )
+
+
+def _make_trap(outside: Path, command: tuple[str, ...]) -> Path:
+    """Write a bot whose files name what it would like to read, and return its program, which runs ``command``."""
+    for directory in ("bot/bin", "home/bin"):
+        (outside / directory).mkdir(parents=True)
+    for name in ("named", "bot/beside", "home/beside", "home/bin/python3"):
+        (outside / name).write_text("secret")
+    launch = outside / "bot/bin/launch"
+    launch.write_text(f"#!./start {outside}/named\n")
+    (launch.parent / "start").write_text(f'#!/bin/sh\nshift 2\nexec {shlex.join(command)} "$@"\n')
+    (launch.parent / "link").symlink_to(outside / "named")
+    (outside / "bot/pyvenv.cfg").write_text(f"home = {outside}/home/bin\n")
+    for place in outside.rglob("*"):
+        place.chmod(0o755)
+    return launch
 
 
 def _run(bot: Bot, isolation: Isolation) -> dict[str, Any]:

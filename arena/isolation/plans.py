@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.errors import UsageError
+from arena.errors import BotError, UsageError
 from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, find_bubblewrap, wrapped
 from arena.isolation.control_groups import find_group_home, group_plans
 from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, ruleset
 from arena.isolation.owner import own_tag
-from arena.isolation.reachable import behind_closed_doors, existing_system, readable_paths
+from arena.isolation.reachable import behind_closed_doors, existing_system, readable_paths, unreadable_program
 from arena.isolation.seccomp import assemble_filter
 from arena.records import MEBIBYTE, Bot, Limits
 
@@ -87,6 +87,7 @@ def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> d
     """Return the plan for launching a bot.
 
     Raises:
+        BotError: of kind start, if its files lead to a program elsewhere that it may not use.
         UsageError: if bots run under another uid and that one can't get to the bot's files.
     """
     environment = clean_environment(scratch)
@@ -96,6 +97,12 @@ def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> d
         own = (*own, bot.outside_game[1])
     readable = readable_paths(bot.command, own, environment["PATH"])
     level = isolation.level
+    if level in ("landlock", "bubblewrap") and (program := unreadable_program(bot.command, own, environment["PATH"])):
+        raise BotError(
+            "start",
+            f"{bot.command[0]} leads to {program}, which a bot may not use: its links and #! lines may lead to its own"
+            " files, programs of the system and the arena's own Python",
+        )
     plan: dict[str, Any] = {
         "command": list(bot.command),
         "environment": environment,

@@ -1,21 +1,14 @@
-"""What a bot must be able to read to run at all: the system, its interpreter, its own files.
-
-An interpreter may live anywhere: in /usr, in a virtual environment, under pyenv or nvm in somebody's home. Found by
-following the program, its links, its ``#!`` line and ``pyvenv.cfg``; of a program in ``…/bin`` the directory above is
-taken, which is where its libraries are, but never a home directory, nor anything that holds one.
-"""
+"""What a bot must be able to read to run at all: the system, its interpreter, its own files."""
 
 from __future__ import annotations
 
 import functools
 import os
-import shutil
 import stat
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
+from arena.isolation.interpreters import SYSTEM, arena_python, follow, is_below
 
 _ETC = """
 ld.so.cache ld.so.conf ld.so.conf.d ld.so.preload localtime timezone nsswitch.conf passwd group hosts host.conf gai.conf
@@ -35,9 +28,6 @@ READ_ONLY_SYSTEM = (
 )
 """Nothing in it is secret, and runtimes look at all of it."""
 
-_PROGRAM_DIRECTORIES = ("bin", "sbin", "shims", "libexec", "Scripts")
-_MOST_HOPS = 12
-
 
 def readable_paths(command: tuple[str, ...], own: tuple[str, ...], path: str) -> tuple[str, ...]:
     """Return what a bot needs beyond ``READ_ONLY_SYSTEM``.
@@ -47,93 +37,27 @@ def readable_paths(command: tuple[str, ...], own: tuple[str, ...], path: str) ->
         own: its own files: its directory, or the single program.
         path: its PATH, for programs without a slash.
     """
-    needed = {*own, *places_of(command[0], path), *_arena()}
+    needed = {*own, *follow(command[0], own, path).places, *_arena()}
     if command[0] == sys.executable:
-        needed |= {sys.prefix, sys.base_prefix}
+        needed |= {*arena_python()}
     return _outside_the_system(tuple(sorted(needed)))
+
+
+def unreadable_program(command: tuple[str, ...], own: tuple[str, ...], path: str) -> str:
+    """Return the program that a bot's own files lead to and that it may not use; empty if there is none."""
+    return follow(command[0], own, path).refused
 
 
 @functools.lru_cache(maxsize=256)
 def _outside_the_system(paths: tuple[str, ...]) -> tuple[str, ...]:
     """Return paths and what they really are, without those that are readable anyway."""
     real = {os.path.realpath(path) for path in paths}
-    return tuple(sorted(path for path in {*paths, *real} if not _is_below(path, READ_ONLY_SYSTEM)))
+    return tuple(sorted(path for path in {*paths, *real} if not is_below(path, READ_ONLY_SYSTEM)))
 
 
 def _arena() -> set[str]:
     """Return the package itself, for ``arena.botkit``."""
     return {str(Path(__file__).parents[1])}
-
-
-@functools.lru_cache(maxsize=256)
-def places_of(program: str, path: str) -> tuple[str, ...]:
-    """Return the places of a program and of all it leads to."""
-    found: set[str] = set()
-    waiting = [program]
-    for _ in range(_MOST_HOPS):
-        if not waiting:
-            break
-        name = waiting.pop()
-        place = name if "/" in name else shutil.which(name, path=path)
-        if place is None or not os.path.exists(place):
-            continue
-        place = os.path.abspath(place)
-        found.add(_home_of(place))
-        waiting += [*_link(place), *_first_line(place), *_base_of_venv(place)]
-    return tuple(found)
-
-
-def _link(place: str) -> Iterator[str]:
-    if os.path.islink(place):
-        yield os.path.join(os.path.dirname(place), os.readlink(place))
-    elif os.path.realpath(place) != place:
-        yield os.path.realpath(place)
-
-
-def _first_line(place: str) -> Iterator[str]:
-    """Yield the interpreter of a script, and what ``env`` will start."""
-    try:
-        with open(place, "rb") as file:
-            line = file.readline(256)
-    except OSError:
-        return
-    if line.startswith(b"#!"):
-        words = line[2:].decode(errors="replace").split()
-        yield from (word for word in words[:2] if not word.startswith("-"))
-
-
-def _base_of_venv(place: str) -> Iterator[str]:
-    """Yield the interpreter a virtual environment was made from (PEP 405)."""
-    configuration = Path(place).parent.parent / "pyvenv.cfg"
-    try:
-        lines = configuration.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return
-    for line in lines:
-        key, _, value = line.partition("=")
-        if key.strip() == "home":
-            yield os.path.join(value.strip(), "python3")
-
-
-def _home_of(place: str) -> str:
-    """Return the directory an interpreter brings its libraries in, or the program alone."""
-    directory = os.path.dirname(place)
-    above = os.path.dirname(directory)
-    if os.path.basename(directory) not in _PROGRAM_DIRECTORIES or holds_a_home(above):
-        return place
-    return above
-
-
-def holds_a_home(directory: str) -> bool:
-    """Tell whether a directory is a home, ``~/.local``, or above one: reading all of it would tell secrets."""
-    home = os.path.realpath(os.path.expanduser("~"))
-    real = os.path.realpath(directory)
-    shared = {"/", "/home", "/root", "/tmp", "/var", "/var/tmp", "/etc", "/opt", "/srv", "/mnt", "/media"}
-    return real in shared or real == f"{home}/.local" or _is_below(home, (real,)) or os.path.dirname(real) == "/home"
-
-
-def _is_below(path: str, roots: tuple[str, ...]) -> bool:
-    return any(path == root or path.startswith(f"{root.rstrip('/')}/") for root in roots)
 
 
 @functools.lru_cache(maxsize=1)
@@ -157,13 +81,19 @@ def behind_closed_doors(readable: tuple[str, ...], scratch_parent: str) -> dict[
     for path in readable:
         door = next((str(place) for place in [*reversed(Path(path).parents), Path(path)] if _is_closed(place)), None)
         if door is not None:
-            contents = [entry.path for entry in os.scandir(path)] if _is_closed(Path(path)) else [path]
-            closed.setdefault(door, []).extend(contents)
+            closed.setdefault(door, []).extend(_contents(path) if _is_closed(Path(path)) else [path])
     above_scratch = [*reversed(Path(scratch_parent).parents), Path(scratch_parent)]
     door = next((str(place) for place in above_scratch if _is_closed(place)), None)
     if door is not None:
         closed.setdefault(door, [])
     return closed
+
+
+def _contents(directory: str) -> list[str]:
+    """Return what lies in a directory, without links that lead out of it: what they lead to would be put there."""
+    inside = (os.path.realpath(directory),)
+    with os.scandir(directory) as listing:
+        return [e.path for e in listing if not e.is_symlink() or is_below(os.path.realpath(e.path), inside)]
 
 
 def _is_closed(place: Path) -> bool:

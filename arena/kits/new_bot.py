@@ -97,13 +97,14 @@ def _readme(name: str, language: Language, games: tuple[str, ...]) -> str:
         )
     in_python = ", and `game.seat_to_act(state)` in `choose`" if language.name == "python" else ""
     told = "\n\n".join(_about(game) for game in games)
+    named = "".join(f" --game {game}" for game in games if ":" in game)
     return (
         f"# {name}\n\n"
         f"A bot in {language.title}. Your idea goes into `{language.main}`, where it says so; until then it plays any"
         " legal action.\n\n"
-        "    arena check .    does it keep the protocol?\n"
+        f"    arena check .{named}    does it keep the protocol?\n"
         f"    arena play {games[0]} . human    a match against you\n"
-        "    arena submit .    into the arena, to be entered in tournaments by its name\n\n"
+        f"    arena submit .{named}    into the arena, to be entered in tournaments by its name\n\n"
         f"{build}"
         f"The test of its codec, against messages in hexadecimal that all languages share:\n\n    {language.test}\n\n"
         f"For more than the few lines of codec here: {language.library}.\n\n"

@@ -1,17 +1,17 @@
 """Building bots that are written in a compiled language, confined like the bots themselves.
 
 A build is somebody else's program too. It runs in a copy of the bot's files inside its scratch directory, without
-network and with limits of its own, and what it leaves in ``build/`` comes back through its standard output. A stamp in
-there tells from which files it was made, so that a bot is built again when, and only when, they have changed.
+network and with limits of its own. When it is over and all of it has been killed, the arena itself takes what lies in
+``build/`` there, which nobody can change any more. From which files it was made is noted beside the bot's directory,
+never in it, so that a bot is built again when, and only when, they have changed, and no bot can say that it is built.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import shutil
-import tarfile
+import signal
 import tempfile
 import time
 import tomllib
@@ -20,17 +20,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import BotDefinitionError
+from arena.isolation.interpreters import follow
 from arena.isolation.plans import Isolation, clean_environment
-from arena.isolation.reachable import places_of
-from arena.players.manifest import BUILD_DIRECTORY
-from arena.players.program import BotProgram
+from arena.players.bot_files import BUILD_DIRECTORY, open_at_once, remove_tree
+from arena.players.build_output import fingerprint, take_output
+from arena.players.program import EXIT_SECONDS, BotProgram
 from arena.records import MEBIBYTE, Bot, Limits
 
-STAMP = ".made-from"
 MOST_SECONDS = 300.0
-MOST_BYTES = 256 * MEBIBYTE
-"""Of what a build makes."""
 SHOWN_LINES = 20
+MOST_NOTE_BYTES = 1024
 
 BUILD_LIMITS = Limits(
     memory_bytes=4096 * MEBIBYTE,
@@ -42,19 +41,46 @@ BUILD_LIMITS = Limits(
 )
 """Compilers need more than bots do."""
 
-_SCRIPT = (
-    f'cp -R "$0/." "$HOME/work" && cd "$HOME/work" && rm -rf {BUILD_DIRECTORY} && mkdir {BUILD_DIRECTORY}'
-    f' && "$@" 1>&2 && tar -cf - {BUILD_DIRECTORY}'
-)
+_WORK = "work"
+_SCRIPT = f"""
+mkdir "$HOME/{_WORK}" || exit
+for file in "$0"/* "$0"/.[!.]* "$0"/..?*; do
+    case "$file" in */{BUILD_DIRECTORY} | */.building-*) continue ;; esac
+    [ -e "$file" ] || [ -L "$file" ] || continue
+    cp -RP "$file" "$HOME/{_WORK}" || exit
+done
+cd "$HOME/{_WORK}" && mkdir {BUILD_DIRECTORY} && "$@" < /dev/null 1>&2 && echo built && read -r _
+"""
+"""Stays when the build is done, so that what it has made stays too, until the arena has opened it."""
 
 
 def is_built(bot: Bot) -> bool:
-    """Tell whether a bot needs no build, or has been built from the files it has now."""
+    """Tell whether a bot needs no build, or has been built here from the files it has now."""
     if not bot.build:
         return True
-    with contextlib.suppress(OSError):
-        return (Path(bot.directory) / BUILD_DIRECTORY / STAMP).read_text() == bot.content
+    directory = Path(bot.directory)
+    with contextlib.suppress(OSError, BotDefinitionError):
+        note = _note_of(directory)
+        if note.lstat().st_uid in (0, os.geteuid(), directory.stat().st_uid):
+            with open(note, encoding="utf-8", errors="replace", opener=open_at_once) as file:
+                return file.read(MOST_NOTE_BYTES) == _noted(bot)
     return False
+
+
+def forget_build(bot: Bot) -> None:
+    """Remove the note of a build, for a bot that has been removed."""
+    with contextlib.suppress(OSError):
+        _note_of(Path(bot.directory)).unlink()
+
+
+def _note_of(directory: Path) -> Path:
+    """Return where it is noted from which files a bot was built: beside its directory, out of its author's reach."""
+    return directory.parent / f".{directory.name}.built"
+
+
+def _noted(bot: Bot) -> str:
+    """Return what the note of a bot says that is built: its files, and what has been made of them."""
+    return f"{bot.content} {fingerprint(Path(bot.directory) / BUILD_DIRECTORY)}\n"
 
 
 def build_bots(bots: Iterable[Bot], isolation: Isolation) -> None:
@@ -75,80 +101,108 @@ def _build(bot: Bot, isolation: Isolation) -> None:
     if not os.access(directory, os.W_OK):
         raise BotDefinitionError(f"bot {bot.label!r}: {directory} can't be written, and its build goes there")
     program = _tool(bot)
-    places = places_of(program, clean_environment("")["PATH"])
+    places = follow(program, (bot.directory,), clean_environment("")["PATH"]).places
     command = ("/bin/sh", "-c", _SCRIPT, bot.directory, program, *bot.build[1:])
     builder = Bot(bot.name, bot.version, command, bot.directory, own_files=(bot.directory, *places))
-    archive, exit_text, said = _Build(builder, replace(isolation, builds=True), BUILD_LIMITS).run()
-    if exit_text != "exit status 0":
-        raise BotDefinitionError(
-            f"bot {bot.label!r}: its build failed ({exit_text}): {' '.join(bot.build)}{_tail(said)}"
-        )
-    _put_in_place(archive, directory, bot)
+    problem, said = _Build(builder, replace(isolation, builds=True), BUILD_LIMITS).run(bot)
+    if problem:
+        raise BotDefinitionError(f"bot {bot.label!r}: its build failed ({problem}): {' '.join(bot.build)}{_tail(said)}")
 
 
-def _put_in_place(archive: bytes, directory: Path, bot: Bot) -> None:
-    with tempfile.TemporaryDirectory(prefix=".building-", dir=directory) as unfinished:
-        whole = Path(unfinished) / BUILD_DIRECTORY
-        target = directory / BUILD_DIRECTORY
-        try:
-            with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as made:
-                _extract(made, Path(unfinished))
-            (whole / STAMP).write_text(bot.content)
-        except (tarfile.TarError, OSError) as error:
-            raise BotDefinitionError(f"bot {bot.label!r}: what its build has made can't be kept: {error}") from error
-        shutil.rmtree(target, ignore_errors=True)
-        whole.rename(target)
+def _keep(output: int, bot: Bot) -> str:
+    """Put what a build has made into the bot's directory; return what is wrong with it, or nothing."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=".building-", dir=bot.directory) as unfinished:
+            made = Path(unfinished) / BUILD_DIRECTORY
+            problem = take_output(output, made)
+            if not problem:
+                _put_in_place(made, bot)
+    except OSError as error:
+        return f"what it has made can't be put into {bot.directory}: {error.strerror}"
+    return problem
 
 
-def _extract(archive: tarfile.TarFile, target: Path) -> None:
-    """Write out plain files and directories, nothing else, and nothing outside of ``target``."""
-    size = 0
-    for member in archive:
-        path = target / member.name
-        size += member.size
-        if size > MOST_BYTES:
-            raise tarfile.TarError(f"more than {MOST_BYTES // MEBIBYTE} MiB")
-        if not (member.isfile() or member.isdir()) or ".." in path.parts or not path.is_relative_to(target):
-            raise tarfile.TarError(f"{member.name!r} is neither a file nor a directory in {BUILD_DIRECTORY}/")
-        if member.isdir():
-            path.mkdir(parents=True, exist_ok=True)
-        elif (contents := archive.extractfile(member)) is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(contents.read())
-            path.chmod(0o755 if member.mode & 0o100 else 0o644)
+def _put_in_place(made: Path, bot: Bot) -> None:
+    target = Path(bot.directory) / BUILD_DIRECTORY
+    before = made.with_name("before")
+    forget_build(bot)
+    if target.is_symlink() or target.exists():
+        target.rename(before)
+    made.rename(target)
+    if before.is_dir() and not before.is_symlink():
+        remove_tree(before)
+    with contextlib.suppress(OSError):  # without the note it is only built again
+        note = _note_of(Path(bot.directory))
+        note.unlink(missing_ok=True)
+        with note.open("x", encoding="utf-8") as file:
+            file.write(_noted(bot))
 
 
 class _Build(BotProgram):
     """A build on its way."""
 
-    def run(self) -> tuple[bytes, str, str]:
-        """Wait for it to end; return what came on stdout, how it ended, and what it said on stderr."""
-        archive = bytearray()
+    def run(self, bot: Bot) -> tuple[str, str]:
+        """Wait for it to be done, end it and keep what it has made; return what went wrong, and its stderr."""
+        try:
+            problem = self._wait_until_built()
+            output = -1 if problem else self._open_output()
+            try:
+                self._note_members()
+                self._signal_group(signal.SIGKILL)
+                self._wait_for_exit(EXIT_SECONDS)
+                if not problem:
+                    problem = _keep(output, bot)
+            finally:
+                if output >= 0:
+                    os.close(output)
+        finally:
+            self.end()
+        return problem, self.take_stderr()
+
+    def _wait_until_built(self) -> str:
+        """Wait until it says that it is done; return what went wrong, or nothing."""
         deadline = time.monotonic() + MOST_SECONDS
-        too_much = ""
-        while not too_much and not (self._note_exit() and not self._take(archive)):
+        while not self._says_built():
+            if self._note_exit():
+                return self.exit_text
             if time.monotonic() > deadline:
-                too_much = f"it took more than {MOST_SECONDS:g} s"
-            elif len(archive) > MOST_BYTES:
-                too_much = f"it made more than {MOST_BYTES // MEBIBYTE} MiB"
-            else:
-                too_much = self._broken_limit()
-                self._poll.poll(100)
-                self._take(archive)
-                self._drain_all(self._stderr)
-        self.end()
-        return bytes(archive), too_much or self.exit_text, self.take_stderr()
+                return f"it took more than {MOST_SECONDS:g} s"
+            if (broken := self._watch.look()) is not None:
+                return broken
+            self._poll.poll(100)
+            self._drain_all(self._stderr)
+        return ""
 
-    def _take(self, archive: bytearray) -> bool:
-        """Read what there is on stdout; tell whether there was anything."""
-        before = len(archive)
+    def _says_built(self) -> bool:
+        """Tell whether anything has come on stdout, where nothing else is written; a lie brings what there is then."""
         with contextlib.suppress(BlockingIOError):
-            while chunk := os.read(self._stdout, MEBIBYTE):
-                archive += chunk
-        return len(archive) > before
+            if os.read(self._stdout, 16):
+                return True
+            with contextlib.suppress(KeyError):
+                self._poll.unregister(self._stdout)
+        return False
 
-    def _broken_limit(self) -> str:
-        return self._watch.look() or ""
+    def _open_output(self) -> int:
+        """Open the directory the build was made in: through its own eyes, where it has a file system of its own."""
+        scratch = self._launched.plan["scratch"]
+        pid = self._watch.find_bot()
+        for place in (f"/proc/{pid}/root{scratch}", scratch):
+            with contextlib.suppress(OSError):
+                return _open_below(place, _WORK, BUILD_DIRECTORY)
+        return -1
+
+
+def _open_below(place: str, *names: str) -> int:
+    """Open a directory below another, following no link."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(place, flags)
+    for name in names:
+        try:
+            inner = os.open(name, flags, dir_fd=descriptor)
+        finally:
+            os.close(descriptor)
+        descriptor = inner
+    return descriptor
 
 
 def _tool(bot: Bot) -> str:
@@ -158,11 +212,10 @@ def _tool(bot: Bot) -> str:
         BotDefinitionError: if it is not on this machine.
     """
     name = bot.build[0]
-    local = Path(bot.directory) / name
-    if "/" in name and local.is_file():
-        return f"./{name}"
-    found = shutil.which(name, path=clean_environment("")["PATH"]) or shutil.which(name)
-    if found is None:
+    if "/" in name and (Path(bot.directory) / name).is_file():
+        return name if name.startswith("/") else f"./{name}"
+    found = None if "/" in name else shutil.which(name, path=clean_environment("")["PATH"]) or shutil.which(name)
+    if found is None or not found.startswith("/"):
         raise BotDefinitionError(
             f"bot {bot.label!r}: build = {list(bot.build)!r}: there is no program {name!r} on this machine"
         )

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from arena.players.manifest import IGNORED_NAMES
+from arena.players.bot_files import IGNORED_NAMES
 
 MAX_ENTRIES = 20_000
 """So many files and directories are looked at; a bot may not have more anyway."""

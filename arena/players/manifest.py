@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
+import stat
 import sys
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from arena.checked import check_model, read_toml, without_nul
+from arena.checked import check_model, parse_toml, without_nul
 from arena.errors import BotDefinitionError
+from arena.names import ACCEPTED, is_name
+from arena.players.bot_files import BUILD_DIRECTORY, IN_PLACE, Bounds, bot_files, digest_of, open_at_once, single_file
 from arena.records import Bot
 
-NAME_PATTERN = r"[^\s@/\\\x00-\x1f\x7f-\x9f][^@/\\\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e]{0,63}"
-"""A bot's name or version: printable, without ``@`` and slashes, at most 64 characters."""
-
 MANIFEST = "bot.toml"
-BUILD_DIRECTORY = "build"
-"""Where the build of a bot puts what it makes; no part of a bot with a build, but made anew wherever the bot is."""
-IGNORED_NAMES = frozenset({"__pycache__", ".git", ".hg", ".venv", "node_modules", ".mypy_cache", ".ruff_cache"})
+MOST_MANIFEST_BYTES = 16 * 1024
+"""Reading thousands of dotted keys takes a time that grows with their square: half a second with so much."""
+
+IsKnown = Callable[[str], bool]
+"""Tells whether a name is in use already; such a name stays accepted, whatever the rule for new ones says."""
 
 Text = Annotated[str, StringConstraints(max_length=1000)]
 
@@ -39,22 +40,27 @@ class _Manifest(BaseModel):
     description: Text = ""
 
 
-def load_bot(path: Path, args: Sequence[str] = ()) -> Bot:
+def load_bot(
+    path: Path, args: Sequence[str] = (), *, bounds: Bounds = IN_PLACE, is_known: IsKnown | None = None
+) -> Bot:
     """Return the bot at a path.
 
     Args:
         path: a directory with a ``bot.toml``, or a single program: an executable file or a ``.py`` file.
         args: added to its command.
+        bounds: how many and how large files it may have.
+        is_known: accepts names that are in use already.
 
     Raises:
-        BotDefinitionError: if there is no bot, or its ``bot.toml`` is refused.
+        BotDefinitionError: if there is no bot, or its ``bot.toml`` or its files are refused.
     """
-    path = path.resolve()
-    if path.is_dir():
-        return _from_directory(path, args)
-    if not path.exists():
+    path = Path(os.path.realpath(path))
+    mode = _mode_of(path, f"bot {str(path)!r}")
+    if mode is None:
         raise BotDefinitionError(f"bot {str(path)!r}: there is no such file or directory")
-    if not path.is_file():
+    if stat.S_ISDIR(mode):
+        return _from_directory(path, args, bounds, is_known)
+    if not stat.S_ISREG(mode):
         raise BotDefinitionError(f"bot {str(path)!r}: neither a file nor a directory")
     if path.suffix == ".py":
         command: tuple[str, ...] = (sys.executable, str(path))
@@ -62,69 +68,76 @@ def load_bot(path: Path, args: Sequence[str] = ()) -> Bot:
         command = (str(path),)
     else:
         raise BotDefinitionError(f"bot {str(path)!r}: not executable; try chmod +x, or give it a {MANIFEST}")
-    check_name(f"bot {str(path)!r}: name", path.stem)
-    content = digest_of([path], path.parent)
-    return Bot(path.stem, "1", (*command, *args), str(path.parent), (), content, (str(path),))
+    name = unicodedata.normalize("NFC", path.stem)
+    check_name(f"bot {str(path)!r}: name", name, is_known)
+    content = digest_of([single_file(path, bounds)])
+    return Bot(name, "1", (*command, *args), str(path.parent), (), content, (str(path),))
 
 
-def _from_directory(directory: Path, args: Sequence[str]) -> Bot:
+def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_known: IsKnown | None) -> Bot:
     path = directory / MANIFEST
-    if not path.exists():
-        raise BotDefinitionError(f"bot {str(directory)!r}: there is no {MANIFEST} in this directory")
-    manifest = check_model(_Manifest, read_toml(path, BotDefinitionError), path, BotDefinitionError)
-    check_name(f"{path}: name", manifest.name)
-    check_name(f"{path}: version", manifest.version)
+    manifest = check_model(
+        _Manifest, parse_toml(_read_manifest(path), path, BotDefinitionError), path, BotDefinitionError
+    )
+    check_name(f"{path}: name", manifest.name, is_known)
+    check_name(f"{path}: version", manifest.version, is_known)
     command = (_program(manifest.command[0], directory, path, bool(manifest.build)), *manifest.command[1:], *args)
     build = tuple(manifest.build)
-    content = digest_of(bot_files(directory, bool(build)), directory)
+    content = digest_of(bot_files(directory, bool(build), bounds))
     return Bot(manifest.name, manifest.version, command, str(directory), tuple(manifest.games), content, build=build)
 
 
-def check_name(place: str, value: str) -> None:
+def _read_manifest(path: Path) -> bytes:
+    """Return what a ``bot.toml`` holds, if it is a plain file of the bot and not too large."""
+    mode = _mode_of(path, str(path))
+    if mode is None:
+        raise BotDefinitionError(f"bot {str(path.parent)!r}: there is no {MANIFEST} in this directory")
+    if not stat.S_ISREG(mode):
+        raise BotDefinitionError(f"{path}: a plain file is expected")
+    if not Path(os.path.realpath(path)).is_relative_to(path.parent):
+        raise BotDefinitionError(f"{path}: a link that leads out of the bot's directory")
+    try:
+        with open(path, "rb", opener=open_at_once) as file:
+            data = file.read(MOST_MANIFEST_BYTES + 1)
+    except OSError as error:
+        raise BotDefinitionError(f"{path}: can't be read: {error.strerror}") from error
+    if len(data) > MOST_MANIFEST_BYTES:
+        raise BotDefinitionError(f"{path}: more than {MOST_MANIFEST_BYTES // 1024} KiB")
+    return data
+
+
+def _mode_of(path: Path, place: str) -> int | None:
+    """Return what kind of file there is, links followed; None if there is none."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise BotDefinitionError(f"{place}: can't be read: {reason}") from error
+
+
+def check_name(place: str, value: str, is_known: IsKnown | None = None) -> None:
     """Raise BotDefinitionError unless ``value``, which stands at ``place``, may be a bot's name or version."""
-    if not re.fullmatch(NAME_PATTERN, value) or value != value.strip():
-        raise BotDefinitionError(
-            f"{place} = {value!r}: accepted are 1 to 64 printable characters without '@', '/' and '\\'"
-        )
+    if not is_name(value) and not (is_known is not None and is_known(value)):
+        raise BotDefinitionError(f"{place} = {value!r}: {ACCEPTED}")
 
 
 def _program(program: str, directory: Path, manifest: Path, is_built: bool) -> str:
     """Return the program to launch: the arena's own Python, a file of the bot, or something on PATH."""
     if program in ("python", "python3"):
         return sys.executable
+    place = f"{manifest}: command = {program!r}"
+    if program in ("", "."):
+        raise BotDefinitionError(f"{place}: accepted is a file of the bot, python3, or a program of the system")
     local = directory / program
     if is_built and Path(program).parts[0] == BUILD_DIRECTORY:
         return str(local)  # it will be there once the bot has been built
-    if "/" in program or local.is_file():
-        if not local.is_file():
-            raise BotDefinitionError(f"{manifest}: command = {program!r}: there is no such file in the bot's directory")
+    mode = _mode_of(local, place)
+    if "/" in program or (mode is not None and stat.S_ISREG(mode)):
+        if mode is None or not stat.S_ISREG(mode):
+            raise BotDefinitionError(f"{place}: there is no such file in the bot's directory")
         if not os.access(local, os.X_OK):
-            raise BotDefinitionError(f"{manifest}: command = {program!r}: the file is not executable")
+            raise BotDefinitionError(f"{place}: the file is not executable")
         return str(local)
     return program
-
-
-def bot_files(directory: Path, has_build: bool) -> Iterator[Path]:
-    """Yield the files of a bot in a fixed order, without caches, version control and what its build has made."""
-    made = {BUILD_DIRECTORY} if has_build else set()
-    for parent, directories, files in os.walk(directory):
-        ignored = IGNORED_NAMES | made if Path(parent) == directory else IGNORED_NAMES
-        directories[:] = sorted(name for name in directories if name not in ignored)
-        for name in sorted(files):
-            path = Path(parent, name)
-            if path.is_file() and not name.endswith(".pyc"):
-                yield path
-
-
-def digest_of(files: Iterator[Path] | Sequence[Path], root: Path) -> str:
-    """Return a digest of files: their paths below ``root``, whether they are executable, and what they hold."""
-    digest = hashlib.sha256()
-    for path in files:
-        executable = os.access(path, os.X_OK)
-        try:
-            contents = path.read_bytes()
-        except OSError as error:
-            raise BotDefinitionError(f"{path}: can't be read: {error.strerror}") from error
-        digest.update(f"{path.relative_to(root).as_posix()}\0{int(executable)}\0{len(contents)}\0".encode())
-        digest.update(contents)
-    return digest.hexdigest()[:16]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgpack
 
 from arena.errors import BotError
+from arena.names import is_visible_text
 from arena.protocol.frames import Message
 from arena.records import DEFAULT_LIMITS, Fault, Limits, TimeControl
 
@@ -154,7 +155,7 @@ def read_ready(message: Message) -> Ready:
         text = message.get(name)
         if text is not None and (type(text) is not str or len(text) > MAX_NAME_CHARACTERS):
             raise _refuse(f"ready.{name}", text, f"a text of at most {MAX_NAME_CHARACTERS} characters is accepted")
-        texts[name] = text or ""
+        texts[name] = text if text and is_visible_text(text) else ""
     return Ready(_read_wants(message.get("wants")), **texts)
 
 

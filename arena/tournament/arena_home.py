@@ -4,8 +4,8 @@ which may also be a server that several machines reach ($ARENA_STORE).
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
-from arena.players.manifest import MANIFEST, bot_files, digest_of, load_bot
+from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, remove_tree, single_file
+from arena.players.building import forget_build
+from arena.players.manifest import MANIFEST, load_bot
 from arena.records import Bot, Limits
 from arena.store.store import Store
 from arena.store.values import StoredBot, StoredTournament
@@ -24,7 +26,6 @@ from arena.tournament.standings import Standings, standings
 DEFAULT_HOME = ".arena"
 HOME_VARIABLE = "ARENA_HOME"
 STORE_VARIABLE = "ARENA_STORE"
-MAX_BOT_BYTES = 256 * 1024 * 1024
 
 
 class ArenaHome:
@@ -106,13 +107,13 @@ class ArenaHome:
         entrant = next(bot for bot in definition.entrants if bot.label == label)
         if place is None and not entrant.directory:
             raise UsageError(f"bot {label!r}: the record does not say where it was; use --bot PATH")
-        bot = entrant if place is None else load_bot(place)
+        bot = entrant if place is None else load_bot(place, is_known=self.is_known)
         if not Path(bot.directory).is_dir() or not all(Path(file).exists() for file in bot.own_files):
             raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot PATH")
         if place is None:
             _check_place(bot)
-        files = [Path(file) for file in bot.own_files] or bot_files(Path(bot.directory), bool(bot.build))
-        changed = digest_of(files, Path(bot.directory)) != entrant.content
+        own = [single_file(Path(file)) for file in bot.own_files]
+        changed = digest_of(own or bot_files(Path(bot.directory), bool(bot.build))) != entrant.content
         if changed and bot.build and place is None:
             raise UsageError(
                 f"bot {label!r}: the files in {bot.directory} have changed since, and building it would write there;"
@@ -142,6 +143,15 @@ class ArenaHome:
         if game is not None and game not in tournament.games:
             raise UnknownNameError("game", game, tournament.games)
 
+    def is_known(self, name: str) -> bool:
+        """Tell whether a name or version is in use here: of a submitted bot, an entrant or a tournament."""
+        if any(name in (bot.name, bot.version) for bot in self.store.submitted_bots()):
+            return True
+        return any(
+            name == tournament.name or any(name in (bot.name, bot.version) for bot in tournament.definition.entrants)
+            for tournament in self.store.tournaments()
+        )
+
     # submitted bots
 
     def find_bot(self, text: str, args: Sequence[str] = ()) -> Bot:
@@ -155,7 +165,7 @@ class ArenaHome:
         if not found:
             raise UnknownNameError("bot", text, [bot.label for bot in bots])
         stored = found[-1]
-        loaded = load_bot(self.directory / "bots" / stored.content / stored.entry, args)
+        loaded = load_bot(self.directory / "bots" / stored.content / stored.entry, args, is_known=self.is_known)
         if loaded.content != stored.content:
             raise UsageError(f"bot {text!r}: its files in {loaded.directory} were changed after it was submitted")
         return replace(loaded, name=stored.name, version=stored.version)
@@ -179,20 +189,25 @@ class ArenaHome:
         """Copy a bot's files into the home, by the digest of its files, and return it as it runs from there.
 
         Raises:
-            BotDefinitionError: if the bot is refused: links that lead outside, or too large.
+            BotDefinitionError: if the bot is refused: too large, too many files, or what can't be copied.
         """
-        path = path.resolve()
-        bot = load_bot(path)
-        root = path if path.is_dir() else path.parent
-        files = list(bot_files(path, bool(bot.build))) if path.is_dir() else [path]
-        _check_files(files, root)
+        bot = load_bot(path, bounds=SUBMITTED)
+        own = [Path(file) for file in bot.own_files]
+        files = [single_file(own[0], SUBMITTED)] if own else bot_files(Path(bot.directory), bool(bot.build), SUBMITTED)
         target = self.directory / "bots" / bot.content
-        if not target.exists():
+        is_new = not target.exists()
+        if is_new:
             try:
-                _copy(files, root, target)
+                _copy(files, target)
             except OSError as error:
                 raise UsageError(f"{target.parent}: the bot can't be copied there: {error.strerror}") from error
-        return load_bot(target if path.is_dir() else target / path.name)
+        copy = load_bot(target / own[0].name if own else target)
+        if copy.content != bot.content and is_new:
+            remove_tree(target)
+            raise BotDefinitionError(f"bot {bot.label!r}: its files have changed while they were copied")
+        if copy.content != bot.content:
+            raise UsageError(f"bot {bot.label!r}: its files in {target} are not those that were submitted; remove them")
+        return copy
 
     def add_bot(self, bot: Bot) -> None:
         """Enter a copied bot into the list of submitted ones."""
@@ -205,7 +220,9 @@ class ArenaHome:
     def discard(self, bot: Bot) -> None:
         """Remove the files of a copied bot that was refused."""
         if all(stored.content != bot.content for stored in self.store.submitted_bots()):
-            shutil.rmtree(self.directory / "bots" / bot.content, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                remove_tree(self.directory / "bots" / bot.content)
+            forget_build(bot)
 
 
 def _check_place(bot: Bot) -> None:
@@ -219,23 +236,10 @@ def _check_place(bot: Bot) -> None:
         raise UsageError(f"bot {bot.label!r}: the record names files that are not its program; use --bot PATH")
 
 
-def _copy(files: Sequence[Path], root: Path, target: Path) -> None:
+def _copy(files: Sequence[BotFile], target: Path) -> None:
     """Copy files into a new directory, which appears only when all of them are there."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="unfinished-", dir=target.parent, ignore_cleanup_errors=True) as unfinished:
         whole = Path(unfinished) / "bot"
-        for file in files:
-            copy = whole / file.relative_to(root)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, copy)
+        copy_files(files, whole)
         whole.rename(target)
-
-
-def _check_files(files: Sequence[Path], root: Path) -> None:
-    size = 0
-    for file in files:
-        if not file.resolve().is_relative_to(root.resolve()):
-            raise BotDefinitionError(f"{file}: a link that leads out of the bot's directory")
-        size += file.stat().st_size
-        if size > MAX_BOT_BYTES:
-            raise BotDefinitionError(f"{root}: more than {MAX_BOT_BYTES // 2**20} MiB of files")

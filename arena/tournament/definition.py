@@ -15,7 +15,8 @@ from arena.definition import Definition, GameChoice
 from arena.errors import BotDefinitionError, DefinitionError, OptionError, UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
-from arena.players.manifest import check_name, load_bot
+from arena.names import is_visible_text
+from arena.players.manifest import IsKnown, check_name, load_bot
 from arena.records import Bot, Limits, TimeControl
 from arena.tournament.formats import FORMATS, formats_of
 from arena.tournament.tournament_file import EntrantTable, GameTable, TournamentFile
@@ -24,12 +25,15 @@ FindBot = Callable[[str, Sequence[str]], Bot]
 """Finds a submitted bot by ``name`` or ``name@version``; raises UsageError if there is none."""
 
 
-def load_definition(path: str | os.PathLike[str], find_bot: FindBot | None = None) -> Definition:
+def load_definition(
+    path: str | os.PathLike[str], find_bot: FindBot | None = None, is_known: IsKnown | None = None
+) -> Definition:
     """Read and check a tournament file.
 
     Args:
         path: the TOML file.
         find_bot: finds submitted bots; without it, entrants are paths.
+        is_known: accepts names that are in use already, of bots and of tournaments.
 
     Raises:
         DefinitionError: with every fault, each with its place, value and what is accepted.
@@ -37,7 +41,7 @@ def load_definition(path: str | os.PathLike[str], find_bot: FindBot | None = Non
     path = Path(path)
     file = check_model(TournamentFile, read_toml(path, DefinitionError), path, DefinitionError)
     faults: list[str] = []
-    definition = _Builder(file, path, find_bot, faults).build()
+    definition = _Builder(file, path, find_bot, is_known, faults).build()
     if not faults:
         with _collecting(faults):
             formats_of(definition)
@@ -46,20 +50,21 @@ def load_definition(path: str | os.PathLike[str], find_bot: FindBot | None = Non
     return definition
 
 
-def renamed(definition: Definition, name: str) -> Definition:
-    """Return the same tournament under another name.
+def renamed(definition: Definition, name: str, is_known: IsKnown | None = None) -> Definition:
+    """Return the same tournament under another name; ``is_known`` accepts one that is in use already.
 
     Raises:
         DefinitionError: if the name is refused.
     """
-    check_tournament_name(name, "name")
+    check_tournament_name(name, "name", is_known)
     return replace(definition, name=name)
 
 
-def check_tournament_name(name: str, where: str) -> None:
+def check_tournament_name(name: str, where: str, is_known: IsKnown | None = None) -> None:
     """Raise DefinitionError unless ``name`` may be a tournament's name."""
-    allowed = all(letter.isalnum() or letter in "._- " for letter in name)
-    if not (1 <= len(name) <= 64 and allowed and name == name.strip() and not name.startswith(("-", "."))):
+    allowed = is_visible_text(name) and all(letter.isalnum() or letter in "._- " for letter in name)
+    is_accepted = 1 <= len(name) <= 64 and allowed and name == name.strip() and not name.startswith(("-", "."))
+    if not is_accepted and (is_known is None or not is_known(name)):
         raise DefinitionError(
             f"{where} = {name!r}: accepted are 1 to 64 letters, digits, '.', '_', '-' and spaces inside"
         )
@@ -68,17 +73,25 @@ def check_tournament_name(name: str, where: str) -> None:
 class _Builder:
     """Turns a file whose shape is right into a definition, collecting what is wrong with its contents."""
 
-    def __init__(self, file: TournamentFile, path: Path, find_bot: FindBot | None, faults: list[str]) -> None:
+    def __init__(
+        self,
+        file: TournamentFile,
+        path: Path,
+        find_bot: FindBot | None,
+        is_known: IsKnown | None,
+        faults: list[str],
+    ) -> None:
         self._file = file
         self._path = path
         self._find_bot = find_bot
+        self._is_known = is_known
         self._faults = faults
 
     def build(self) -> Definition:
         file = self._file
         name = file.name if file.name is not None else self._path.stem
         with _collecting(self._faults):
-            check_tournament_name(name, "name")
+            check_tournament_name(name, "name", self._is_known)
         with _collecting(self._faults):
             choose_isolation(file.isolation)
         if file.format not in FORMATS:
@@ -145,10 +158,10 @@ class _Builder:
         return tuple(bots)
 
     def _bot(self, table: EntrantTable) -> Bot:
-        bot = find_entrant(table.bot, table.args, self._path.parent, self._find_bot)
+        bot = find_entrant(table.bot, table.args, self._path.parent, self._find_bot, self._is_known)
         if table.name is None:
             return bot
-        check_name("name", table.name)
+        check_name("name", table.name, self._is_known)
         return replace(bot, name=table.name)
 
     def _check_fit(self, games: Sequence[GameChoice], entrants: Sequence[Bot]) -> None:
@@ -165,7 +178,9 @@ class _Builder:
                     self._faults.append(f"entrant {bot.name!r} does not play {choice.game}; it claims {claimed}")
 
 
-def find_entrant(text: str, args: Sequence[str], base: Path, find_bot: FindBot | None) -> Bot:
+def find_entrant(
+    text: str, args: Sequence[str], base: Path, find_bot: FindBot | None, is_known: IsKnown | None = None
+) -> Bot:
     """Return the bot that ``text`` names: a path from ``base``, or a submitted ``name`` or ``name@version``.
 
     Raises:
@@ -173,7 +188,7 @@ def find_entrant(text: str, args: Sequence[str], base: Path, find_bot: FindBot |
     """
     path = base / text
     if "/" in text or text.endswith(".py") or path.exists() or find_bot is None:
-        return load_bot(path, args)
+        return load_bot(path, args, is_known=is_known)
     try:
         return find_bot(text, args)
     except UsageError as error:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena.conformance import check_claimed_game
 from arena.errors import UsageError
 from arena.games import GAMES, make_game
 from arena.play import play_match
@@ -33,16 +34,23 @@ class Submission:
     stderr: str = ""
 
 
-def submit(home: ArenaHome, path: Path, listener: Callable[[str], None] = lambda text: None) -> Submission:
+def submit(
+    home: ArenaHome,
+    path: Path,
+    listener: Callable[[str], None] = lambda text: None,
+    outside_games: Sequence[str] = (),
+) -> Submission:
     """Copy a bot, play one match of each claimed game against itself, and list it if all goes well.
 
     Args:
         home: the arena's directory.
         path: the bot.
         listener: is told of each step.
+        outside_games: games from outside the package that may be loaded when the bot claims them.
 
     Raises:
-        UsageError: if there is no bot at ``path``, or its name and version are taken by other files.
+        UsageError: if there is no bot at ``path``, it claims a game that may not be loaded, or its name and version are
+            taken by other files.
     """
     for sentence in describe_left_out(path):
         listener(sentence)
@@ -50,7 +58,7 @@ def submit(home: ArenaHome, path: Path, listener: Callable[[str], None] = lambda
     try:
         if home.is_submitted(bot):
             return Submission(bot, is_old=True)
-        refused = _try_out(bot, listener)
+        refused = _try_out(bot, listener, outside_games)
     except BaseException:
         home.discard(bot)
         raise
@@ -61,9 +69,11 @@ def submit(home: ArenaHome, path: Path, listener: Callable[[str], None] = lambda
     return Submission(bot)
 
 
-def _try_out(bot: Bot, listener: Callable[[str], None]) -> Submission | None:
+def _try_out(bot: Bot, listener: Callable[[str], None], outside_games: Sequence[str]) -> Submission | None:
     """Play the matches; return the refusal, or None."""
-    for name in bot.games or tuple(GAMES):
+    for name in dict.fromkeys(bot.games or GAMES):
+        if name not in GAMES and name not in outside_games:
+            check_claimed_game(bot, name, "arena submit")
         try:
             players = make_game(name).players
         except UsageError as error:

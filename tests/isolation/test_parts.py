@@ -215,8 +215,9 @@ def test_an_interpreter_is_followed_through_links_and_environments(tmp_path, mon
     (environment / "pyvenv.cfg").write_text(f"home = {base / 'bin'}\n")
     script = tmp_path / "tools" / "bot"
     script.parent.mkdir()
-    script.write_text(f"#!{environment / 'bin' / 'python'} -u\n")
-    paths = reachable.readable_paths((str(script),), (str(script),), "/usr/bin")
+    script.write_text("")
+    command = (str(environment / "bin" / "python"), "-u", str(script))
+    paths = reachable.readable_paths(command, (str(script),), "/usr/bin")
     assert {str(script), str(base), str(environment)} <= set(paths)
     assert str(tmp_path) not in paths
 

@@ -1,18 +1,19 @@
 """Builds: run when files have changed, confined, and told in a sentence when they fail."""
 
-import gzip
-import io
+import contextlib
 import json
+import os
+import re
+import resource
 import shutil
 import subprocess
 import sys
-import tarfile
 
 import pytest
 
 from arena.errors import BotDefinitionError
 from arena.isolation.levels import choose_isolation
-from arena.players import building
+from arena.players import build_output, building
 from arena.players.building import build_bots, is_built
 from arena.players.manifest import load_bot
 from arena.tournament.executors.parcels import pack, unpack
@@ -108,61 +109,101 @@ def test_only_plain_files_come_back(tmp_path, mess):
     assert not (tmp_path / "b/build").exists()
 
 
-def archived(*members):
-    """Return an archive with members that no honest tar would make."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, kind, size in members:
-            info = tarfile.TarInfo(name)
-            info.type, info.size, info.mode = kind, size, 0o6755
-            if size < 100:
-                archive.addfile(info, io.BytesIO(b"x" * size))
-            else:
-                archive.fileobj.write(info.tobuf())  # only says that it is so large
-    return buffer.getvalue()
+def test_what_is_built_is_nobodys_but_the_owners(tmp_path, isolation):
+    bot = make_bot(tmp_path / "b", build=f"{COPY}; chmod 6777 build/bot; ln build/bot build/same; chmod 4711 build")
+    build_bots([bot], isolation)
+    made = tmp_path / "b/build"
+    assert [oct(path.stat().st_mode & 0o7777) for path in (made, made / "bot", made / "same")] == ["0o755"] * 3
+    assert (made / "bot").stat().st_nlink == (made / "same").stat().st_nlink == 1
+    assert is_built(bot)
 
 
-FILE, DIRECTORY = tarfile.REGTYPE, tarfile.DIRTYPE
+HOSTILE_OUTPUT = {
+    "a link": ("ln -s /etc/passwd build/link", "'build/link' is neither a file nor a directory"),
+    "build is a link": ("rm -r build; ln -s /etc build", "there is no directory build/"),
+    "build is a file": ("rm -r build; echo > build", "there is no directory build/"),
+    "build is gone": ("rm -r build", "there is no directory build/"),
+    "the work is a link": ("cd ..; mv work other; ln -s /etc work; mkdir -p other/build", "there is no directory"),
+    "a sparse file": ("truncate -s 500M build/huge", "more than 256 MiB"),
+    "many files": ("cd build; i=0; while [ $i -lt 300 ]; do echo > $i; i=$((i+1)); done", "more than 200 files"),
+    "deep": ("cd build; i=0; while [ $i -lt 60 ]; do mkdir d; cd d; i=$((i+1)); done", "more than 32 deep"),
+    "a line break": ("touch 'build/a\nb'", "characters that can't be seen"),
+    "no text": ("touch \"build/$(printf '\\377')\"", "characters that can't be seen"),
+    "a socket": (
+        "python3 -c \"import socket; socket.socket(1).bind(chr(98) + 'uild/s')\" || mkfifo build/s",
+        "neither a file nor a directory",
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    "archive",
-    [
-        archived(("build", DIRECTORY, 0), ("build/../../escaped", FILE, 1)),
-        archived(("build", DIRECTORY, 0), ("/tmp/escaped-from-a-build", FILE, 1)),
-        archived(("build", DIRECTORY, 0), ("build/huge", FILE, 1 << 40)),
-        archived(("build", FILE, 1)),
-        archived(("other", DIRECTORY, 0)),
-        archived(("build", DIRECTORY, 0), ("build/x", FILE, 1), ("build/x/y", FILE, 1)),
-        gzip.compress(archived(("build", DIRECTORY, 0))),
-        b"",
-        b"no archive at all" * 100,
-    ],
-    ids=[
-        "up and out",
-        "absolute",
-        "huge",
-        "a file",
-        "elsewhere",
-        "file and directory",
-        "compressed",
-        "empty",
-        "garbage",
-    ],
-)
-def test_what_comes_back_from_a_build_is_not_trusted(tmp_path, archive):
-    bot = make_bot(tmp_path / "b")
-    with pytest.raises(BotDefinitionError, match="what its build has made can't be kept"):
-        building._put_in_place(archive, tmp_path / "b", bot)
+@pytest.mark.parametrize("what", HOSTILE_OUTPUT)
+def test_what_a_build_has_made_is_not_trusted(tmp_path, what, isolation, monkeypatch):
+    monkeypatch.setattr(build_output, "MOST_FILES", 200)
+    mess, says = HOSTILE_OUTPUT[what]
+    bot = make_bot(tmp_path / "b", build=f"{COPY}; {mess}")
+    with pytest.raises(BotDefinitionError, match="what it has made can't be kept: .*" + re.escape(says)):
+        build_bots([bot], isolation)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b"]
     assert sorted(path.name for path in (tmp_path / "b").iterdir()) == ["bot.toml", "program.sh"]
 
 
-def test_what_is_built_is_nobodys_but_the_owners(tmp_path):
-    bot = make_bot(tmp_path / "b")
-    building._put_in_place(archived(("build", DIRECTORY, 0), ("build/bot", FILE, 3)), tmp_path / "b", bot)
-    assert oct((tmp_path / "b/build/bot").stat().st_mode & 0o7777) == "0o755"
+@pytest.mark.parametrize("how", ["setsid cat /dev/zero", "exec cat /dev/zero"])
+def test_a_flood_on_the_pipe_of_a_build_is_not_kept(tmp_path, how, isolation):
+    """The pipe can be opened again through /proc, however often the shell has redirected it."""
+    flood = f"({how} > /proc/$PPID/fd/1) & sleep 0.5; {COPY}"
+    bot = make_bot(tmp_path / "b", build=flood)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with contextlib.suppress(BotDefinitionError):
+        build_bots([bot], isolation)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak < 64 * 1024
+
+
+def test_a_build_that_goes_on_in_the_background_changes_nothing_any_more(tmp_path, isolation):
+    bot = make_bot(tmp_path / "b", build=f"(while :; do date +%N > build/later; done) & {COPY}")
+    build_bots([bot], isolation)
     assert is_built(bot)
+    assert (tmp_path / "b/build/bot").exists()
+
+
+@pytest.mark.parametrize("shipped", ["in the directory", "beside it", "note and files of another"])
+def test_a_bot_can_not_say_itself_that_it_is_built(tmp_path, shipped, isolation):
+    bot = make_bot(tmp_path / "b")
+    (tmp_path / "b/build").mkdir()
+    (tmp_path / "b/build/bot").write_text("#!/bin/sh\necho never seen by anybody\n")
+    (tmp_path / "b/build/bot").chmod(0o755)
+    if shipped == "in the directory":
+        (tmp_path / "b/build/.made-from").write_text(bot.content)
+    elif shipped == "beside it":
+        (tmp_path / ".b.built").write_text(f"{bot.content}\n")
+    else:
+        build_bots([make_bot(tmp_path / "c")], isolation)
+        shutil.copytree(tmp_path / "c/build", tmp_path / "b/build", dirs_exist_ok=True)
+        shutil.copy2(tmp_path / ".c.built", tmp_path / ".b.built")
+    assert not is_built(bot)
+    build_bots([bot], isolation)
+    assert (tmp_path / "b/build/bot").read_text() == (tmp_path / "b/program.sh").read_text()
+
+
+def test_what_is_put_in_the_place_of_a_build_is_not_run(tmp_path, isolation):
+    bot = make_bot(tmp_path / "b")
+    build_bots([bot], isolation)
+    made = tmp_path / "b/build/bot"
+    found = made.stat()
+    made.write_bytes(b"#" * found.st_size)
+    os.utime(made, ns=(found.st_atime_ns, found.st_mtime_ns))
+    assert not is_built(bot)
+
+
+def test_a_directory_of_any_depth_gives_way_to_a_build(tmp_path, isolation):
+    bot = make_bot(tmp_path / "b")
+    place = os.open(tmp_path / "b", os.O_RDONLY)
+    for name in ["build", *["d"] * 3000]:
+        os.mkdir(name, dir_fd=place)
+        place, before = os.open(name, os.O_RDONLY, dir_fd=place), place
+        os.close(before)
+    os.close(place)
+    build_bots([bot], isolation)
+    assert sorted(path.name for path in (tmp_path / "b").iterdir()) == ["bot.toml", "build", "program.sh"]
 
 
 def test_a_build_that_never_ends_is_ended(tmp_path, monkeypatch):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.errors import UsageError
-from arena.players.manifest import BUILD_DIRECTORY, bot_files
+from arena.players.bot_files import BUILD_DIRECTORY, Bounds, bot_files, made_files, read_file, single_file
 from arena.records import MEBIBYTE, Bot
 
 MOST_BYTES = 64 * MEBIBYTE
-MOST_FILES = 10_000
+_BOUNDS = Bounds(files=10_000, is_strict=True)
+"""What a link leads to elsewhere is not sent around."""
 
 OWN_PYTHON = "\0python"
 """Stands for the arena's own Python, which is elsewhere on another machine."""
@@ -39,42 +39,17 @@ def pack(bot: Bot) -> Parcel:
         UsageError: if they can't be read, or are too large to be sent around.
     """
     root = Path(bot.directory)
-    paths: list[Path] = [Path(file) for file in bot.own_files] or list(bot_files(root, bool(bot.build)))
+    found = [single_file(Path(file), _BOUNDS) for file in bot.own_files] or bot_files(root, bool(bot.build), _BOUNDS)
     if bot.build:
-        paths += _files_below(root / BUILD_DIRECTORY)
-    files = []
-    size = 0
-    for path in paths:
-        try:
-            files.append((path.relative_to(root).as_posix(), bool(path.stat().st_mode & 0o111), path.read_bytes()))
-        except OSError as error:
-            raise UsageError(f"bot {bot.label!r}: {path}: can't be read: {error.strerror}") from error
-        size += len(files[-1][2])
-    if size > MOST_BYTES:
+        found += made_files(root / BUILD_DIRECTORY, _BOUNDS)
+    size_bytes = sum(file.size_bytes for file in found)
+    if size_bytes > MOST_BYTES:
         raise UsageError(
-            f"bot {bot.label!r}: {size // MEBIBYTE} MiB of files; a cluster takes {MOST_BYTES // MEBIBYTE}"
+            f"bot {bot.label!r}: {size_bytes // MEBIBYTE} MiB of files; a cluster takes {MOST_BYTES // MEBIBYTE}"
         )
+    files = [(file.name, file.is_executable, read_file(file)) for file in found]
     command = tuple(OWN_PYTHON if part == sys.executable else part for part in bot.command)
     return Parcel(replace(bot, command=command), tuple(files))
-
-
-def _files_below(directory: Path) -> list[Path]:
-    """Return the files that a build has made, without recursion: how deep they lie is the build's doing."""
-    found: list[Path] = []
-    waiting = [directory] if directory.is_dir() else []
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(Path(entry.path))
-                    elif entry.is_file(follow_symlinks=False):
-                        found.append(Path(entry.path))
-        except OSError as error:
-            raise UsageError(f"{error.filename}: can't be read: {error.strerror}") from error
-        if len(found) > MOST_FILES:
-            raise UsageError(f"{directory}: more than {MOST_FILES:,} files; a cluster takes {MOST_FILES:,}")
-    return found
 
 
 def unpack(parcel: Parcel, base: Path) -> Bot:

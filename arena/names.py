@@ -1,0 +1,43 @@
+"""Names of bots, of their versions and of tournaments: one rule for all that people will have to tell apart."""
+
+from __future__ import annotations
+
+import unicodedata
+
+MOST_CHARACTERS = 64
+
+ACCEPTED = (
+    f"accepted are 1 to {MOST_CHARACTERS} visible characters and single spaces inside, without '@', '/' and '\\',"
+    " not beginning with '.' or '-', and not 'human'"
+)
+
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+_BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_VARIATION_SELECTORS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+_PERSON = "human"
+"""What stands for a person at the board."""
+
+
+def is_visible(letter: str) -> bool:
+    """Tell whether a character is seen on a screen, or is the plain space."""
+    if letter == " ":
+        return True
+    if unicodedata.category(letter) in _HIDDEN_CATEGORIES or letter in _BLANK_LETTERS:
+        return False
+    return not any(first <= ord(letter) <= last for first, last in _VARIATION_SELECTORS)
+
+
+def is_visible_text(text: str) -> bool:
+    """Tell whether a text shows all that is in it."""
+    return all(is_visible(letter) for letter in text)
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text may be the name or the version of a bot; ``ACCEPTED`` says it in words."""
+    if not 1 <= len(text) <= MOST_CHARACTERS or not is_visible_text(text):
+        return False
+    if any(letter in text for letter in "@/\\") or text[0] in ".-" or "  " in text or text != text.strip():
+        return False
+    if unicodedata.category(text[0]).startswith("M") or unicodedata.normalize("NFC", text) != text:
+        return False
+    return unicodedata.normalize("NFKC", text).casefold() != _PERSON

@@ -1,0 +1,289 @@
+"""The files of a bot: found, measured, digested and copied, whoever has made them.
+
+Sizes come before contents, and everything is bounded while it is read. A link counts as the file it leads to. Nothing
+but plain files is ever opened.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.errors import BotDefinitionError
+from arena.names import is_visible_text
+from arena.records import MEBIBYTE
+
+BUILD_DIRECTORY = "build"
+"""Where the build of a bot puts what it makes; no part of a bot with a build, but made anew wherever the bot is."""
+IGNORED_NAMES = frozenset({"__pycache__", ".git", ".hg", ".venv", "node_modules", ".mypy_cache", ".ruff_cache"})
+
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much of a directory is taken for a bot.
+
+    Attributes:
+        files: files and directories.
+        size_bytes: of all files together.
+        depth: directories inside each other.
+        is_strict: refuse what can't be copied to elsewhere: links that lead out, pipes and devices, names with control
+            characters, directories that can't be read.
+    """
+
+    files: int = 100_000
+    size_bytes: int = 4096 * MEBIBYTE
+    depth: int = 64
+    is_strict: bool = False
+
+
+IN_PLACE = Bounds()
+"""Of a bot that runs from where it lies."""
+SUBMITTED = Bounds(files=10_000, size_bytes=256 * MEBIBYTE, is_strict=True)
+"""Of a bot that is copied into the arena."""
+
+
+def open_at_once(path: str | Path, flags: int) -> int:
+    """Open a file without waiting for anybody who would write into it; an opener for ``open``."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+class BotFile(NamedTuple):
+    """A file of a bot.
+
+    Attributes:
+        path: where it is.
+        name: its path below the bot's directory, with slashes.
+        size_bytes: how large it is.
+        is_executable: whether it may be executed.
+    """
+
+    path: Path
+    name: str
+    size_bytes: int
+    is_executable: bool
+
+
+def bot_files(directory: Path, has_build: bool, bounds: Bounds = IN_PLACE) -> list[BotFile]:
+    """Return the files of a bot in a fixed order, without caches, version control and what its build has made.
+
+    Raises:
+        BotDefinitionError: if there is more than the bounds allow, or something that is not accepted.
+    """
+    ignored_at_top = IGNORED_NAMES | {BUILD_DIRECTORY} if has_build else IGNORED_NAMES
+    return list(_Walk(directory, bounds).files(ignored_at_top, IGNORED_NAMES))
+
+
+def made_files(directory: Path, bounds: Bounds) -> list[BotFile]:
+    """Return all files below a directory that a build has made; their names begin with its own.
+
+    Raises:
+        BotDefinitionError: if there is more than the bounds allow, or something that is not accepted.
+    """
+    return [found._replace(name=f"{directory.name}/{found.name}") for found in _Walk(directory, bounds).files()]
+
+
+def single_file(path: Path, bounds: Bounds = IN_PLACE) -> BotFile:
+    """Return the only file of a bot that is a single program.
+
+    Raises:
+        BotDefinitionError: if it is too large, can't be looked at, or its name is not accepted.
+    """
+    walk = _Walk(path.parent, bounds)
+    found = walk.take(path, path.name)
+    if found is None:
+        raise BotDefinitionError(f"bot {str(path)!r}: it is no plain file")
+    return found
+
+
+class _Walk:
+    """One walk through a directory, without recursion."""
+
+    def __init__(self, root: Path, bounds: Bounds) -> None:
+        self._root = root
+        self._real_root = os.path.realpath(root)
+        self._bounds = bounds
+        self._count = 0
+        self._size_bytes = 0
+
+    def files(
+        self, ignored_at_top: frozenset[str] = frozenset(), ignored: frozenset[str] = frozenset()
+    ) -> Iterator[BotFile]:
+        """Yield the files of each directory in order, and then those of its directories.
+
+        Args:
+            ignored_at_top: names of directories in the topmost one that are left out.
+            ignored: those of others.
+        """
+        waiting = [("", 0)]
+        while waiting:
+            below, depth = waiting.pop()
+            directories, names = self._listing(below, ignored if depth else ignored_at_top)
+            if directories and depth + 1 >= self._bounds.depth:
+                raise self._refuse(f"directories more than {self._bounds.depth} deep")
+            for name in names:
+                if ignored and name.endswith(".pyc"):
+                    continue
+                found = self.take(self._root / below / name, f"{below}{name}")
+                if found is not None:
+                    yield found
+            waiting += [(f"{below}{name}/", depth + 1) for name in reversed(directories)]
+
+    def _listing(self, below: str, ignored: frozenset[str]) -> tuple[list[str], list[str]]:
+        """Return the names of the directories and of everything else in a directory, sorted."""
+        directories, names = [], []
+        try:
+            with os.scandir(self._root / below) as listing:
+                for entry in listing:
+                    self._count_one()
+                    if entry.is_dir(follow_symlinks=False):
+                        directories += [entry.name] if entry.name not in ignored else []
+                    else:
+                        names.append(entry.name)
+        except OSError as error:
+            if self._bounds.is_strict:
+                raise self._refuse(f"{below or 'its directory'} can't be read: {error.strerror}") from error
+        for name in directories:
+            self._check_name(f"{below}{name}")
+        return sorted(directories), sorted(names)
+
+    def _count_one(self) -> None:
+        self._count += 1
+        if self._count > self._bounds.files:
+            raise self._refuse(f"more than {self._bounds.files:,} files and directories")
+
+    def take(self, path: Path, name: str) -> BotFile | None:
+        """Return a plain file, or a link to one; None for anything else, where that is left out."""
+        is_link = path.is_symlink()
+        try:
+            found = path.stat()
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR) or not self._bounds.is_strict:
+                return None  # a link to nowhere
+            self._check_inside(path)
+            raise self._refuse(f"{name!r} can't be read: {error.strerror}") from error
+        if is_link and self._bounds.is_strict and path.name not in IGNORED_NAMES:
+            self._check_inside(path)
+        if not stat.S_ISREG(found.st_mode):
+            if self._bounds.is_strict and not stat.S_ISDIR(found.st_mode):
+                raise self._refuse(f"{name!r} is no plain file")
+            return None
+        self._check_name(name)
+        self._size_bytes += found.st_size
+        if self._size_bytes > self._bounds.size_bytes:
+            raise self._refuse(f"more than {self._bounds.size_bytes // MEBIBYTE} MiB of files")
+        return BotFile(path, name, found.st_size, os.access(path, os.X_OK))
+
+    def _check_inside(self, path: Path) -> None:
+        real = os.path.realpath(path)
+        if real != self._real_root and not real.startswith(f"{self._real_root}/"):
+            raise BotDefinitionError(f"{path}: a link that leads out of the bot's directory")
+
+    def _check_name(self, name: str) -> None:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise self._refuse(f"{name!r} is not UTF-8") from None
+        if self._bounds.is_strict and not is_visible_text(name):
+            raise self._refuse(f"{name!r} has characters that can't be seen")
+
+    def _refuse(self, what: str) -> BotDefinitionError:
+        return BotDefinitionError(f"bot {str(self._root)!r}: {what}")
+
+
+def digest_of(files: Sequence[BotFile]) -> str:
+    """Return a digest of files: their names, whether they are executable, and what they hold.
+
+    Raises:
+        BotDefinitionError: if one can't be read.
+    """
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.name}\0{int(file.is_executable)}\0{file.size_bytes}\0".encode())
+        for chunk in _contents(file):
+            digest.update(chunk)
+    return digest.hexdigest()[:16]
+
+
+def read_file(file: BotFile) -> bytes:
+    """Return what a file holds.
+
+    Raises:
+        BotDefinitionError: if it can't be read.
+    """
+    return b"".join(_contents(file))
+
+
+def copy_files(files: Sequence[BotFile], target: Path) -> None:
+    """Copy files into a new directory: what they hold and whether they are executable, and nothing else of them.
+
+    Raises:
+        BotDefinitionError: if one can't be read.
+        OSError: if one can't be written.
+    """
+    target.mkdir(parents=True)
+    made = {target}
+    for file in files:
+        copy = target / file.name
+        missing = [place for place in copy.parents if place.is_relative_to(target) and place not in made]
+        for place in reversed(missing):
+            place.mkdir()
+            made.add(place)
+        with copy.open("xb") as written:
+            for chunk in _contents(file):
+                written.write(chunk)
+        copy.chmod(0o755 if file.is_executable else 0o644)
+    for place in made:
+        place.chmod(0o755)
+
+
+def remove_tree(directory: Path) -> None:
+    """Remove a directory with all that is in it, however deep, by bringing everything up to its first level.
+
+    Raises:
+        OSError: if something can't be removed.
+    """
+    number = 0
+    while entries := list(directory.iterdir()):
+        for entry in entries:
+            if not _is_directory(entry):
+                entry.unlink()
+                continue
+            entry.chmod(0o700)
+            for below in entry.iterdir():
+                if _is_directory(below):
+                    below.chmod(0o700)  # to move a directory is to change what it says of the one above
+                    number += 1
+                    below.rename(directory / f".{os.getpid()}-{number}")
+                else:
+                    below.unlink()
+            entry.rmdir()
+    directory.rmdir()
+
+
+def _is_directory(path: Path) -> bool:
+    return stat.S_ISDIR(path.lstat().st_mode)
+
+
+def _contents(file: BotFile) -> Iterator[bytes]:
+    """Yield what a file holds, as much of it as it was found to have."""
+    try:
+        descriptor = open_at_once(file.path, os.O_RDONLY)
+        try:
+            left = file.size_bytes if stat.S_ISREG(os.fstat(descriptor).st_mode) else 0
+            while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK_BYTES))):
+                left -= len(chunk)
+                yield chunk
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise BotDefinitionError(f"{file.path}: can't be read: {error.strerror}") from error
+    if left:
+        raise BotDefinitionError(f"{file.path}: it has changed while it was read")

@@ -1,0 +1,231 @@
+"""What a bot's own files can't open: by first lines, links, ``pyvenv.cfg`` and directories called ``bin``."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.errors import BotError
+from arena.isolation import interpreters
+from arena.isolation.interpreters import arena_python, follow
+from arena.isolation.levels import choose_isolation, try_level
+from arena.isolation.plans import Isolation, make_plan
+from arena.isolation.reachable import behind_closed_doors, readable_paths
+from arena.players.manifest import load_bot
+from arena.players.process import BotProcess
+from arena.records import DEFAULT_LIMITS, Bot
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+HOLDING_FILES = [level for level in ("landlock", "bubblewrap") if try_level(level).is_available]
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Somebody's files, and an empty directory for a bot beside them."""
+    for directory in ("keys", "victim/bin", "victim/lib", "bot/bin"):
+        (tmp_path / directory).mkdir(parents=True)
+    for file in ("keys/id", "victim/secret", "victim/lib/secret", "beside"):
+        (tmp_path / file).write_text("secret")
+    for program in ("victim/bin/python3", "victim/bin/tool"):
+        shutil.copy("/bin/true", tmp_path / program)
+    return tmp_path
+
+
+def opened(place, program, own=None):
+    """Return what of ``place`` a bot may read beside its own files."""
+    own = own or (str(place / "bot"),)
+    found = readable_paths((str(place / "bot" / program),), own, PATH)
+    return {path.removeprefix(f"{place}/") for path in found if path.startswith(str(place)) and path not in own}
+
+
+def script(place, line, name="launch"):
+    path = place / "bot" / name
+    path.write_text(line + "\n")
+    path.chmod(0o755)
+    return name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#!./launch {place}/keys/id",
+        "#!./launch {place}/keys",
+        "#!./launch /",
+        "#!{place}/keys/id",
+        "#!{place}/victim/bin/python3",
+        "#! {place}/victim/bin/tool -x",
+        "#!../victim/bin/python3",
+        "#!./../beside",
+        "#!/usr/bin/../../{place}/victim/bin/tool",
+        "#!/proc/self/root{place}/victim/bin/tool",
+        "#!/proc/self/cwd/../victim/bin/tool",
+        "#!/usr/bin/env {place}/victim/bin/tool",
+        "#!/usr/bin/env -S {place}/victim/bin/tool",
+        "#!/usr/bin/env ../beside",
+        "#!/usr/bin/env -S x=1 {place}/keys/id",
+        "#!/bin/sh {place}/keys/id",
+        "#!./bin/second",
+        "#!./to_the_victim",
+        "#!./to_the_victims_directory/tool",
+    ],
+)
+def test_a_first_line_opens_nothing_outside_of_the_bot(place, line):
+    script(place, f"#!{place}/victim/bin/tool", "bin/second")
+    (place / "bot/to_the_victim").symlink_to(place / "victim/bin/tool")
+    (place / "bot/to_the_victims_directory").symlink_to(place / "victim/bin")
+    assert opened(place, script(place, line.format(place=place))) == set()
+
+
+@pytest.mark.parametrize("target", ["keys/id", "victim/bin/python3", "victim", "beside"])
+def test_a_link_opens_nothing_outside_of_the_bot(place, target):
+    (place / "bot/launch").symlink_to(place / target)
+    assert opened(place, "launch") == set()
+    (place / "bot/bin/second").symlink_to("../launch")
+    assert opened(place, "bin/second") == set()
+
+
+def test_a_link_to_a_directory_on_the_way_opens_nothing(place):
+    (place / "bot/theirs").symlink_to(place / "victim")
+    assert opened(place, "theirs/bin/tool") == set()
+
+
+def test_a_configuration_of_the_bots_opens_nothing(place):
+    (place / "bot/pyvenv.cfg").write_text(f"home = {place}/victim/bin\n")
+    shutil.copy("/bin/true", place / "bot/bin/python")
+    assert opened(place, "bin/python") == set()
+
+
+def test_a_directory_called_bin_opens_nothing_above_itself(place):
+    shutil.copy("/bin/true", place / "bot/bin/launch")
+    (place / "bot/pyvenv.cfg").write_text(f"home = {place}/victim/bin\n")
+    assert opened(place, "bin/launch", own=(str(place / "bot/bin"),)) == set()
+    single = str(place / "bot/bin/launch")
+    assert opened(place, "bin/launch", own=(single,)) == set()
+
+
+@pytest.mark.parametrize("program", ["tool", "python3"])
+def test_a_command_elsewhere_opens_that_program_alone(place, program):
+    assert opened(place, f"../victim/bin/{program}") == {f"victim/bin/{program}"}
+
+
+def test_a_command_elsewhere_is_not_followed_to_what_is_no_runtime(place):
+    (place / "linked").symlink_to(place / "victim/bin/tool")
+    (place / "written").write_text(f"#!{place}/victim/bin/tool\n")
+    assert opened(place, "../linked") == {"linked", "victim/bin/tool"} & opened(place, "../linked")
+    assert opened(place, "../written") == {"written"}
+    assert "victim/lib" not in opened(place, "../linked")
+
+
+def test_nothing_of_another_bot_is_opened(place):
+    (place / "victim/bot.toml").write_text("")
+    (place / "victim/pyvenv.cfg").write_text("home = /usr/bin\n")
+    assert opened(place, "../victim/bin/python3") == set()
+    assert follow(str(place / "victim/bin/tool"), (str(place / "bot"),), PATH).refused.endswith("victim/bin/tool")
+
+
+def test_of_a_runtime_elsewhere_its_parts_are_opened_and_nothing_beside_them(place):
+    (place / "victim/pyvenv.cfg").write_text("home = /usr/bin\n")
+    (place / "victim/share").symlink_to(place / "keys")
+    assert opened(place, "../victim/bin/python3") == {"victim/bin", "victim/lib", "victim/pyvenv.cfg"}
+
+
+def test_a_pipe_or_a_device_as_a_program_is_not_waited_for(place):
+    os.mkfifo(place / "bot/launch")
+    assert opened(place, "launch") == set()
+    (place / "bot/kmsg").symlink_to("/proc/kmsg")
+    assert opened(place, "kmsg") == set()
+    assert opened(place, "../../../../../../../proc/kmsg") == set()
+
+
+def test_links_that_lead_in_a_circle_end(place):
+    (place / "bot/a").symlink_to("b")
+    (place / "bot/b").symlink_to("a")
+    script(place, "#!./second", "first")
+    script(place, "#!./first", "second")
+    assert opened(place, "a") == opened(place, "first") == set()
+
+
+def test_a_link_out_of_a_closed_directory_is_not_put_into_the_bots_view(place):
+    bot = place / "bot"
+    (bot / "key").symlink_to(place / "keys/id")
+    (bot / "same").symlink_to("own")
+    (bot / "own").write_text("")
+    bot.chmod(0o700)
+    (paths,) = (paths for paths in behind_closed_doors((str(bot),), "/tmp").values() if paths)
+    assert {Path(path).name for path in paths} - {"bot"} <= {"bin", "same", "own"}
+
+
+def test_a_virtual_environment_of_the_bots_leads_to_the_arenas_python(place):
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place / "bot/.venv")], check=True)
+    found = follow(str(place / "bot/.venv/bin/python"), (str(place / "bot"),), PATH)
+    assert found.refused == ""
+    assert set(found.places) <= set(arena_python())
+
+
+def test_the_arenas_python_in_a_first_line_is_opened(place):
+    found = follow(str(place / "bot" / script(place, f"#!{sys.executable}")), (str(place / "bot"),), PATH)
+    assert found == (arena_python(), "") or interpreters.is_below(os.path.realpath(sys.executable), ("/usr",))
+
+
+@pytest.mark.parametrize("line", ["#!/usr/bin/env node", "#!/usr/bin/env -S node --flag", "#!/bin/env -i node"])
+def test_what_env_starts_is_found_on_path_through_links_of_the_system(place, line, monkeypatch):
+    (place / "node/bin").mkdir(parents=True)
+    shutil.copy("/bin/true", place / "node/bin/node")
+    (place / "system").mkdir()
+    (place / "system/node").symlink_to(place / "node/bin/node")
+    monkeypatch.setattr(interpreters, "SYSTEM", (*interpreters.SYSTEM, str(place / "system")))
+    found = follow(str(place / "bot" / script(place, line)), (str(place / "bot"),), f"{place}/system:/usr/bin")
+    assert found == ((str(place / "node"),), "")
+
+
+@pytest.mark.parametrize("level", ["landlock", "bubblewrap"])
+def test_what_is_refused_is_told_in_a_sentence(place, level):
+    (place / "bot/launch").symlink_to(place / "victim/bin/tool")
+    bot = Bot("x", "1", (str(place / "bot/launch"),), str(place / "bot"))
+    with pytest.raises(BotError, match=r"leads to \S*/victim/bin/tool, which a bot may not use"):
+        make_plan(bot, Isolation(level), DEFAULT_LIMITS, "/tmp/none")
+    assert make_plan(bot, Isolation("limits"), DEFAULT_LIMITS, "/tmp/none")
+
+
+THIEF = """#!{python}
+import sys
+found = b"no"
+for path in {paths!r}:
+    try:
+        open(path, "rb").read(1)
+        found = b"stolen"
+    except OSError:
+        pass
+sys.stdin.buffer.read(4)
+sys.stdout.buffer.write(len(found).to_bytes(4, "big") + found)
+sys.stdout.buffer.flush()
+sys.stdin.buffer.read()
+"""
+
+
+@pytest.mark.parametrize("level", HOLDING_FILES)
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+def test_a_first_line_steals_nothing_from_a_running_arena(tmp_path, level, mode):
+    """The attack as a whole: the first line is the kernel's business as well as ours."""
+    bot = tmp_path / "bot"
+    (bot / "bin").mkdir(parents=True)
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    secret.chmod(0o644)
+    (bot / "linked").symlink_to(secret)
+    paths = [str(secret), str(bot / "linked")]
+    (bot / "thief").write_text(THIEF.format(python=sys.executable, paths=paths))
+    (bot / "bin/launch").write_text(f"#!../bot/thief {secret}\n")
+    (bot / "pyvenv.cfg").write_text(f"home = {tmp_path}\n")
+    for program in ("thief", "bin/launch"):
+        (bot / program).chmod(0o755)
+    (bot / "bot.toml").write_text('name = "thief"\ncommand = ["bin/launch"]\n')
+    bot.chmod(mode)
+    process = BotProcess(load_bot(bot), choose_isolation(level), DEFAULT_LIMITS)
+    try:
+        assert process.ask(b"hello", 20.0)[0] == b"no"
+    finally:
+        process.end()
