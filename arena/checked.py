@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.errors import UsageError, suggestion
+from arena.text import toml_value
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
     ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+MAX_FILE_BYTES = 16 * 1024 * 1024
+"""How large a TOML file may be."""
 
 
 def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
@@ -22,16 +29,44 @@ def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
         UsageError: of the class ``error``, naming the file and what is wrong with it.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(_contents(path, error).decode())
     except FileNotFoundError:
         raise error(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise error(f"{path}: this is a directory; a TOML file is expected") from None
     except OSError as failure:
         raise error(f"{path}: can't be read: {failure.strerror}") from failure
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as failure:
-        reason = "it is nested too deeply" if isinstance(failure, RecursionError) else str(failure)
-        raise error(f"{path}: not valid TOML: {reason}") from failure
+    except RecursionError as failure:
+        raise error(f"{path}: not valid TOML: it is nested too deeply") from failure
+    except UnicodeDecodeError as failure:
+        raise error(f"{path}: not valid TOML: byte {failure.start} is not UTF-8") from failure
+    except (
+        ValueError
+    ) as failure:  # besides TOMLDecodeError that of a number with thousands of digits, or a NUL in a path
+        raise error(f"{path}: not valid TOML: {_about_toml(failure)}") from failure
+
+
+def _about_toml(failure: ValueError) -> str:
+    """Return what is wrong, in the parser's words where they are about the file."""
+    if isinstance(failure, tomllib.TOMLDecodeError):
+        return str(failure)
+    return "a number in it has too many digits"
+
+
+def _contents(path: Path, error: type[UsageError]) -> bytes:
+    """Read a regular file of bounded size; anything else might never end."""
+    if "\0" in str(path):
+        raise error(f"{str(path)!r}: accepted is a path without the character NUL")
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - a pipe must not be waited for
+        kind = os.fstat(file.fileno()).st_mode
+        if stat.S_ISDIR(kind):
+            raise IsADirectoryError
+        if not stat.S_ISREG(kind):
+            raise error(f"{path}: neither a file nor a directory; a TOML file is expected")
+        contents = file.read(MAX_FILE_BYTES + 1)
+    if len(contents) > MAX_FILE_BYTES:
+        raise error(f"{path}: the file is too large; accepted are {MAX_FILE_BYTES:,} bytes at most")
+    return contents
 
 
 def without_nul(text: str) -> str:
@@ -66,13 +101,66 @@ def _sentence(model: type[BaseModel], fault: dict[str, Any]) -> str:
     if fault["type"] == "extra_forbidden":
         return f"{place}: unknown key; {suggestion(str(location[-1]), _keys_at(model, location[:-1]))}"
     if fault["type"] == "missing":
-        return f"{place}: missing"
-    message = fault["msg"].removeprefix("Value error, ").replace(" after validation", "")
-    message = message[0].lower() + message[1:]
-    value = fault["input"]
-    if isinstance(value, dict | list):
-        return f"{place}: {message}" if place else message
-    return f"{place} = {value!r}: {message}"
+        return f"{place}: missing (accepted is {accepted_at(model, location)})"
+    if fault["type"] == "value_error":  # one of ours, in our words
+        sentence = str(fault["ctx"]["error"])
+        is_of_a_table = isinstance(fault["input"], dict)
+    else:
+        sentence, is_of_a_table = f"accepted is {accepted_at(model, location)}", False
+    if is_of_a_table:
+        return f"{place}: {sentence}" if place else sentence
+    return f"{place} = {toml_value(fault['input'])}: {sentence}"
+
+
+def accepted_at(model: type[BaseModel], location: Sequence[str | int]) -> str:
+    """Return in words what is accepted at a place in a model."""
+    whole = model.model_json_schema()
+    schema = whole
+    for part in location:
+        inner = schema.get("items" if isinstance(part, int) else "properties", {})
+        schema = _resolved(inner if isinstance(part, int) else inner.get(part, {}), whole)
+    return _in_words(schema, whole)
+
+
+def _resolved(schema: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema without the references and the null of what may be left out."""
+    kinds = [kind for kind in schema.get("anyOf", []) if kind.get("type") != "null"]
+    if len(kinds) == 1:
+        return _resolved(kinds[0], whole)
+    if "$ref" in schema:
+        found: dict[str, Any] = whole["$defs"][schema["$ref"].rpartition("/")[2]]
+        return found
+    return schema
+
+
+def _in_words(schema: dict[str, Any], whole: dict[str, Any]) -> str:
+    """Return what a JSON schema accepts, in words; ``unit`` and ``or`` are keys of our own (``json_schema_extra``)."""
+    choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    if choices:
+        return " or ".join(filter(None, (", ".join(map(repr, choices[:-1])), repr(choices[-1]))))
+    kind = schema.get("type")
+    if kind in ("integer", "number"):
+        number = "a whole number" if kind == "integer" else "a number"
+        unit = f" of {schema['unit']}" if "unit" in schema else ""
+        other = f", {schema['or']}" if "or" in schema else ""
+        return f"{number}{unit}{_bounds(schema)}{other}"
+    if kind == "array":
+        inner = _in_words(_resolved(schema["items"], whole), whole)
+        least = f" of at least {schema['minItems']}" if "minItems" in schema else ""
+        return f"a list{least}, each {inner}"
+    if kind == "string" and "maxLength" in schema:
+        return f"a text of at most {schema['maxLength']} characters"
+    return {"string": "a text", "boolean": "true or false"}.get(str(kind), "a table")
+
+
+def _bounds(schema: dict[str, Any]) -> str:
+    """Return the bounds of a number; those set outside of a validator keep pydantic's names and are the closer ones."""
+    least, most = schema.get("ge", schema.get("minimum")), schema.get("le", schema.get("maximum"))
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    low = f" from {least:,}" if least is not None else f" greater than {above:,}" if above is not None else ""
+    if most is not None:
+        return f"{low} to {most:,}" if least is not None else f"{low} and at most {most:,}"
+    return f"{low} and less than {below:,}" if below is not None else low
 
 
 def _place(location: Sequence[str | int]) -> str:

@@ -19,6 +19,7 @@ from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.players.manifest import check_name, load_bot
 from arena.records import Bot, Limits, TimeControl
+from arena.text import toml_value
 from arena.tournament.formats import FORMATS, KINDS, AdaptiveFormat, Field, Format
 from arena.tournament.tournament_file import EntrantTable, GameTable, TournamentFile
 
@@ -227,7 +228,7 @@ class _Builder:
                 game = make_game(table.game, **table.options)
                 choices.append(GameChoice(table.game, game.options, game.players))
             except OptionError as error:
-                self._faults.append(f"{prefix}options.{error}")
+                self._faults.append(f"{prefix}options.{error.option} = {toml_value(error.value)}: {error.accepted}")
             except UsageError as error:
                 self._faults.append(f"{place}: {error}")
         return tuple(choices)

@@ -229,11 +229,11 @@ def test_limits_and_clock_come_from_the_tournament_file(tmp_path):
     ("line", "says"),
     [
         ('memory_bytes = "lots"', "limits.memory_bytes = 'lots': accepted is a number of bytes, or a text such as"),
-        ("memory_bytes = 5", "limits.memory_bytes = 5: input should be greater than or equal to 16777216"),
-        ("processes = 0", "limits.processes = 0: input should be greater than or equal to 1"),
-        ("cpu_seconds = -1", "limits.cpu_seconds = -1: input should be greater than 0"),
+        ("memory_bytes = 5", "limits.memory_bytes = 5: accepted is a whole number of bytes from 16,777,216"),
+        ("processes = 0", "limits.processes = 0: accepted is a whole number from 1 to 100,000"),
+        ("cpu_seconds = -1", "limits.cpu_seconds = -1: accepted is a number greater than 0"),
         ("memory = 5", "limits.memory: unknown key; did you mean 'memory_bytes'?"),
-        ("message_depth = true", "limits.message_depth = True: input should be a valid integer"),
+        ("message_depth = true", "limits.message_depth = true: accepted is a whole number from 3 to 64"),
         ('stderr_bytes = "1 parsec"', "limits.stderr_bytes = '1 parsec': accepted is a number of bytes"),
     ],
 )
