@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from arena.cli.common import find_bots, home_option
+from arena.cli.common import SECONDS, find_bots, home_option
 from arena.cli.group import FAILED, OK
 from arena.conformance import Step, check_bot
 from arena.errors import UsageError
@@ -20,7 +20,7 @@ STDERR_LINES = 12
 @click.command("check")
 @click.argument("bot")
 @click.option("--game", "games", multiple=True, metavar="GAME", help="Try this game [default: all the bot claims].")
-@click.option("--seconds", type=click.FloatRange(0.001, 86400), default=1.0, show_default=True, help="For each action.")
+@click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="For each action.")
 @click.option("--isolation", default="auto", show_default=True, help="The level it runs under.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each step, and nothing else.")
 @home_option

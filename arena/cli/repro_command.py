@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import home_option, match_of
+from arena.cli.common import MAX_COUNT, WholeNumber, home_option, match_of
 from arena.cli.group import FAILED, OK
 from arena.report.exchanges import exchange_lines
 from arena.report.tables import printable
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @click.command("repro")
 @click.argument("match")
-@click.argument("ply", type=click.IntRange(0), required=False)
-@click.option("--seat", type=click.IntRange(0), help="Whose bot [default: the one at fault, or the one to act].")
+@click.argument("ply", type=WholeNumber(0, MAX_COUNT), required=False)
+@click.option("--seat", type=WholeNumber(0, MAX_COUNT), help="Whose bot [default: the one at fault or to act].")
 @click.option("--bot", "place", type=click.Path(path_type=Path), help="Where the bot is, if it has moved.")
 @click.option("--isolation", default="auto", show_default=True, help="The level it runs under.")
 @home_option

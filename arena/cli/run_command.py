@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.common import (
+    WholeNumber,
     chosen_format,
     format_options,
     home_option,
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--workers", type=click.IntRange(1, 1024), help="Matches at a time [default: one for each core].")
+@click.option("--workers", type=WholeNumber(1, 1024), help="Matches at a time [default: one for each core].")
 @click.option(
     "--cluster", metavar="ADDRESS", help="Play on the Dask cluster whose scheduler is there, tcp://HOST:8786."
 )
-@click.option("--local-cluster", type=click.IntRange(1, 1024), help="Try a Dask cluster of so many processes here.")
+@click.option("--local-cluster", type=WholeNumber(1, 1024), help="Try a Dask cluster of so many processes here.")
 @click.option("--name", help="Play it under another name.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the table.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the log on stderr as well.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, print_table
+from arena.cli.common import WholeNumber, chosen_format, format_options, home_option, print_table
 from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ MATCH_COLUMNS = [
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--matches", "lists_matches", is_flag=True, help="List every match instead of the summary.")
 @click.option("--audit", "only_audit", is_flag=True, help="Only the table of balances.")
-@click.option("--workers", type=click.IntRange(1, 1024), help="For the expected time [default: one for each core].")
+@click.option("--workers", type=WholeNumber(1, 1024), help="For the expected time [default: one for each core].")
 @format_options
 @home_option
 def command(

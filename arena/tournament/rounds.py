@@ -82,10 +82,8 @@ def expected_matches(definition: Definition) -> int | None:
 
 
 def _expected(course: AdaptiveFormat, definition: Definition) -> int | None:
-    pairings = course.expected_pairings()
-    if pairings is None:
-        return None
-    return pairings * course.encounters_a_round * sum(choice.players for choice in definition.games)
+    encounters = course.expected_encounters()
+    return None if encounters is None else encounters * sum(choice.players for choice in definition.games)
 
 
 def meetings_by_round(matches: Iterable[RoundMatch]) -> list[list[Meeting]]:

@@ -24,10 +24,12 @@ class Round(NamedTuple):
     Attributes:
         pairings: nobody is in two of them where the game is for two.
         byes: entrants who are still in but meet nobody in this round.
+        encounters: how many of the encounters of a round are played in this one; None for all.
     """
 
     pairings: tuple[Pairing, ...]
     byes: tuple[int, ...] = ()
+    encounters: int | None = None
 
 
 class MatchResult(NamedTuple):
@@ -167,6 +169,11 @@ class AdaptiveFormat(Format):
     def expected_pairings(self) -> int | None:
         """Return how many pairings the whole tournament has; None where nobody can say."""
         return None
+
+    def expected_encounters(self) -> int | None:
+        """Return how many encounters the whole tournament has in each game; None where nobody can say."""
+        pairings = self.expected_pairings()
+        return None if pairings is None else pairings * self.encounters_a_round
 
     def places(self) -> list[Place] | None:
         """Return the table this format ranks by; None where only ratings do."""
