@@ -64,6 +64,8 @@ def _contents(path: Path, error: type[UsageError]) -> bytes:
         if not stat.S_ISREG(kind):
             raise error(f"{path}: neither a file nor a directory; a TOML file is expected")
         contents = file.read(MAX_FILE_BYTES + 1)
+        if contents is None:  # a file of the kernel's that has nothing to say yet
+            raise error(f"{path}: nothing can be read from it; a TOML file is expected")
     if len(contents) > MAX_FILE_BYTES:
         raise error(f"{path}: the file is too large; accepted are {MAX_FILE_BYTES:,} bytes at most")
     return contents

@@ -27,14 +27,18 @@ def plural(noun: str) -> str:
     return f"{noun}s"
 
 
+def shortened_text(text: str) -> str:
+    """Return a text cut to a length that fits into a sentence."""
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 1]}…"
+
+
 def toml_value(value: Any) -> str:
     """Return a value as it stands in a TOML file, cut to a length that fits into a sentence.
 
     >>> toml_value({"at": date(2020, 1, 1), "on": True, "names": ["a", "it's"]})
     '{ at = 2020-01-01, on = true, names = [\\'a\\', "it\\'s"] }'
     """
-    text = _whole(value, MAX_SHOWN_CHARACTERS)
-    return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 1]}…"
+    return shortened_text(_whole(value, MAX_SHOWN_CHARACTERS))
 
 
 def _whole(value: Any, room: int) -> str:
