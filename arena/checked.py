@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
-MAX_FILE_BYTES = 16 * 1024 * 1024
-"""How large a TOML file may be."""
+MOST_BYTES = 4 * 2**20
+"""Of a TOML file."""
+MOST_DEPTH = 32
+_TOO_LARGE = "a whole number of more than 64 bits"
 
 
 def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
@@ -29,46 +31,66 @@ def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
         UsageError: of the class ``error``, naming the file and what is wrong with it.
     """
     try:
-        return tomllib.loads(_contents(path, error).decode())
+        data = _contents(path, error)
     except FileNotFoundError:
         raise error(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise error(f"{path}: this is a directory; a TOML file is expected") from None
     except OSError as failure:
         raise error(f"{path}: can't be read: {failure.strerror}") from failure
-    except RecursionError as failure:
-        raise error(f"{path}: not valid TOML: it is nested too deeply") from failure
-    except UnicodeDecodeError as failure:
-        raise error(f"{path}: not valid TOML: byte {failure.start} is not UTF-8") from failure
-    except (
-        ValueError
-    ) as failure:  # besides TOMLDecodeError that of a number with thousands of digits, or a NUL in a path
-        raise error(f"{path}: not valid TOML: {_about_toml(failure)}") from failure
-
-
-def _about_toml(failure: ValueError) -> str:
-    """Return what is wrong, in the parser's words where they are about the file."""
-    if isinstance(failure, tomllib.TOMLDecodeError):
-        return str(failure)
-    return "a number in it has too many digits"
+    if len(data) > MOST_BYTES:
+        raise error(f"{path}: more than {MOST_BYTES // 2**20} MiB")
+    return parse_toml(data, path, error)
 
 
 def _contents(path: Path, error: type[UsageError]) -> bytes:
-    """Read a regular file of bounded size; anything else might never end."""
+    """Return the start of a regular file, long enough to tell whether it is too large.
+
+    Anything else might never end, or be waited for for ever.
+    """
     if "\0" in str(path):
         raise error(f"{str(path)!r}: accepted is a path without the character NUL")
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - a pipe must not be waited for
         kind = os.fstat(file.fileno()).st_mode
         if stat.S_ISDIR(kind):
             raise IsADirectoryError
-        if not stat.S_ISREG(kind):
-            raise error(f"{path}: neither a file nor a directory; a TOML file is expected")
-        contents = file.read(MAX_FILE_BYTES + 1)
-        if contents is None:  # a file of the kernel's that has nothing to say yet
-            raise error(f"{path}: nothing can be read from it; a TOML file is expected")
-    if len(contents) > MAX_FILE_BYTES:
-        raise error(f"{path}: the file is too large; accepted are {MAX_FILE_BYTES:,} bytes at most")
-    return contents
+        data = file.read(MOST_BYTES + 1) if stat.S_ISREG(kind) else None
+    if data is None:  # also of files of the kernel's that have nothing to say yet
+        raise error(f"{path}: neither a file that can be read nor a directory; a TOML file is expected")
+    return data
+
+
+def parse_toml(data: bytes, path: Path, error: type[UsageError]) -> dict[str, Any]:
+    """Return the values in a TOML text.
+
+    Raises:
+        UsageError: of the class ``error``, naming the file and what is wrong with it.
+    """
+    try:
+        values = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as failure:
+        raise error(f"{path}: not valid TOML: {failure}") from failure
+    except RecursionError as failure:
+        raise error(f"{path}: not valid TOML: it is nested too deeply") from failure
+    except ValueError as failure:  # Python refuses to read thousands of digits
+        raise error(f"{path}: not valid TOML: {_TOO_LARGE}") from failure
+    _check_values(values, path, error)
+    return values
+
+
+def _check_values(values: dict[str, Any], path: Path, error: type[UsageError]) -> None:
+    """Raise for what TOML does not have to carry, and what would surprise those who print or compare it."""
+    waiting: list[tuple[Any, int]] = [(values, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > MOST_DEPTH:
+            raise error(f"{path}: not valid TOML: it is nested too deeply")
+        if isinstance(value, dict):
+            waiting += [(inner, depth + 1) for inner in value.values()]
+        elif isinstance(value, list):
+            waiting += [(inner, depth + 1) for inner in value]
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise error(f"{path}: not valid TOML: {_TOO_LARGE}")
 
 
 def without_nul(text: str) -> str:
