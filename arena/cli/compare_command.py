@@ -12,6 +12,7 @@ from arena.cli.common import SECONDS, SEED, WholeNumber, find_bots, home_option,
 from arena.cli.group import INTERRUPTED
 from arena.errors import UsageError
 from arena.report.tables import printable
+from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.tournament.comparison import Compared
@@ -136,7 +137,7 @@ def _as_text(found: Compared, names: tuple[str, ...]) -> str:
         "open": "undecided: the limit of encounters was reached first",
     }
     lines = [
-        f"{new} against {old}: {evidence.encounters} encounters of {found.players} matches, "
+        f"{new} against {old}: {counted(evidence.encounters, 'encounter')} of {found.players} matches, "
         f"{100 * evidence.score:.1f} % of the points",
         f"scores  {seen or 'none'}",
         f"Elo     {elo:+.1f} [{least:+.1f}, {most:+.1f}] at 95 %",
@@ -146,8 +147,8 @@ def _as_text(found: Compared, names: tuple[str, ...]) -> str:
     ]
     if found.repeats:
         lines.append(
-            f"{found.repeats} more encounters only repeated earlier ones and do not count: both bots always play the"
-            " same, and the openings have run out; try more --opening-plies"
+            f"{counted(found.repeats, 'more encounter')} only repeated earlier ones and did not count: both bots always"
+            " play the same, and the openings have run out; try more --opening-plies"
         )
     return "\n".join([*lines, ends[found.verdict.decision]])
 

@@ -13,6 +13,7 @@ from arena.cli.common import MAX_COUNT, WholeNumber, home_option, match_of
 from arena.cli.group import FAILED, OK
 from arena.report.exchanges import exchange_lines
 from arena.report.tables import printable
+from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.match.repro import Reproduction
@@ -58,7 +59,9 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
 
 def _show(record: dict[str, Any], found: Reproduction) -> None:
     label = printable(record["bots"][found.seat])
-    click.echo(f"{label} (seat {found.seat}) in {record['tournament']}/{record['match']}, asked {found.asked} times")
+    click.echo(
+        f"{label} (seat {found.seat}) in {record['tournament']}/{record['match']}, asked {counted(found.asked, 'time')}"
+    )
     for ply, before, now in found.differing:
         click.echo(f"ply {ply}: recorded {before}, now {printable(repr(now))}")
     recorded, fault = found.recorded, found.fault

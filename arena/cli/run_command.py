@@ -22,6 +22,7 @@ from arena.cli.common import (
 from arena.cli.group import FAILED, INTERRUPTED, OK
 from arena.cli.progress import make_progress
 from arena.errors import UsageError
+from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.tournament.definition import Definition, FindBot
@@ -90,7 +91,7 @@ def command(
                 )
         except KeyboardInterrupt:
             stored = arena_home.store.find_tournament(definition.name)
-            recorded = f"{stored.recorded} of {stored.scheduled} matches" if stored is not None else "nothing"
+            recorded = f"{stored.recorded} of {counted(stored.scheduled, 'match')}" if stored is not None else "nothing"
             again = shlex.join(["arena", *sys.argv[1:]])
             click.echo(f"Stopped with {recorded} recorded. To go on: {again}", err=True)
             return INTERRUPTED

@@ -6,6 +6,7 @@ import click
 
 from arena.cli.common import home_option
 from arena.cli.group import FAILED, OK
+from arena.text import counted
 
 
 @click.command("verify")
@@ -26,6 +27,6 @@ def command(tournament: str | None, home: str | None) -> int:
             for problem in problems:
                 click.echo(f"{stored.name}: {problem}", err=True)
             failed = failed or bool(problems)
-            verdict = f"{len(problems)} problems" if problems else "all records hold, and so do the ratings"
-            click.echo(f"{stored.name}: {checked} of {stored.scheduled} matches checked: {verdict}")
+            verdict = counted(len(problems), "problem") if problems else "all records hold, and so do the ratings"
+            click.echo(f"{stored.name}: {checked} of {counted(stored.scheduled, 'match')} checked: {verdict}")
     return FAILED if failed else OK

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from arena.checked import check_model, read_toml, without_nul
 from arena.errors import BotDefinitionError
 from arena.records import Bot
+from arena.text import shortened_text
 
 NAME_PATTERN = r"[^\s@/\\\x00-\x1f\x7f-\x9f][^@/\\\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e]{0,63}"
 """A bot's name or version: printable, without ``@`` and slashes, at most 64 characters."""
@@ -49,7 +50,7 @@ def load_bot(path: Path, args: Sequence[str] = ()) -> Bot:
     Raises:
         BotDefinitionError: if there is no bot, or its ``bot.toml`` is refused.
     """
-    path = path.resolve()
+    path = resolved_bot_path(path)
     if path.is_dir():
         return _from_directory(path, args)
     if not path.exists():
@@ -65,6 +66,23 @@ def load_bot(path: Path, args: Sequence[str] = ()) -> Bot:
     check_name(f"bot {str(path)!r}: name", path.stem)
     content = digest_of([path], path.parent)
     return Bot(path.stem, "1", (*command, *args), str(path.parent), (), content, (str(path),))
+
+
+def resolved_bot_path(path: Path) -> Path:
+    """Return a path without links; there may be nothing.
+
+    Raises:
+        BotDefinitionError: if it can't be a path: too long a name, a NUL, a ring of links.
+    """
+    try:
+        path = path.resolve()
+        path.stat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or "this is no path"
+        raise BotDefinitionError(f"bot {shortened_text(str(path))!r}: {reason}") from error
+    return path
 
 
 def _from_directory(directory: Path, args: Sequence[str]) -> Bot:

@@ -13,10 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
-from arena.players.manifest import MANIFEST, bot_files, digest_of, load_bot
+from arena.players.manifest import MANIFEST, bot_files, digest_of, load_bot, resolved_bot_path
 from arena.records import Bot, Limits
 from arena.store.store import Store
 from arena.store.values import StoredBot, StoredTournament
+from arena.text import shortened_text
 from arena.tournament.definition import shown_names
 from arena.tournament.kept_standings import kept_or_made
 from arena.tournament.standings import Standings, standings
@@ -45,10 +46,16 @@ class ArenaHome:
         Raises:
             StoreError: if its database can't be opened, or is not there but must be.
         """
-        self.directory = Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME).resolve()
-        path = self.directory / "arena.sqlite3"
+        place = Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
+        try:
+            self.directory = place.resolve()
+            path = self.directory / "arena.sqlite3"
+            is_there = path.exists()
+        except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a ring of links
+            reason = getattr(error, "strerror", None) or "this is no path"
+            raise StoreError(f"home {shortened_text(str(place))!r}: {reason}") from error
         server = os.environ.get(STORE_VARIABLE)
-        if must_exist and not server and not path.exists():
+        if must_exist and not server and not is_there:
             raise StoreError(f"{self.directory}: there is no tournament yet; begin one with: arena run FILE")
         self.store = Store(server or path)
 
@@ -178,7 +185,7 @@ class ArenaHome:
         Raises:
             BotDefinitionError: if the bot is refused: links that lead outside, or too large.
         """
-        path = path.resolve()
+        path = resolved_bot_path(path)
         bot = load_bot(path)
         root = path if path.is_dir() else path.parent
         files = list(bot_files(path, bool(bot.build))) if path.is_dir() else [path]

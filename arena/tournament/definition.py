@@ -277,7 +277,7 @@ def find_entrant(text: str, args: Sequence[str], base: Path, find_bot: FindBot |
         UsageError: if there is no such bot.
     """
     path = base / text
-    if "/" in text or text.endswith(".py") or path.exists() or find_bot is None:
+    if "/" in text or text.endswith(".py") or os.path.lexists(path) or find_bot is None:
         return load_bot(path, args)
     try:
         return find_bot(text, args)
