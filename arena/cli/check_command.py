@@ -126,6 +126,11 @@ def _alarming(text: str) -> str:
     return click.style(text, fg="red", bold=True) if has_colours else text
 
 
+def _width() -> int:
+    """Return how wide lines may be: as the terminal is; in a file or a pipe, which may be searched, of any width."""
+    return terminal_width() if sys.stdout.isatty() or os.environ.get("COLUMNS") else sys.maxsize
+
+
 def _print_wrapped(head: str, indent: int, text: str) -> None:
     """Print a text after a head, broken at the terminal's width into lines that begin under the text.
 
@@ -133,7 +138,7 @@ def _print_wrapped(head: str, indent: int, text: str) -> None:
     """
     lines = textwrap.wrap(
         text,
-        max(20, terminal_width() - indent),
+        max(20, _width() - indent),
         drop_whitespace=True,
         replace_whitespace=False,
         subsequent_indent=text[: len(text) - len(text.lstrip())],

@@ -238,7 +238,8 @@ def _exception(failure: Failure) -> str | None:
         return None
     at = last_own_line(failure.stderr, failure.bot)
     if "takes" in text and "positional argument" in text and "choose" in text:
-        return f"choose is called with (game, state, clock), so it must take three arguments ({text})"
+        given = "(turn)" if "but 1 was given" in text else "(game, state, clock)"
+        return f"choose is called with {given} and must take these arguments ({text})"
     if "serialize" in text or "can't be packed" in text:
         return f"an action is made of plain numbers and lists ({text}): turn it into one with int(…) or .tolist()"
     where = f" at {at}" if at else ""
@@ -288,7 +289,10 @@ def _illegal(failure: Failure) -> str | None:
         return None
     if failure.fault.detail.startswith(("'", '"')):
         return "choose returned a text: game.parse_action(text) turns it into an action"
-    return "choose returned an action that game.legal_actions(state) does not list; take one of those"
+    return (
+        "choose returned an action that is not legal: take one from game.legal_actions(state), or from turn.legal, and"
+        " start every match afresh"
+    )
 
 
 def _printed(failure: Failure) -> str | None:

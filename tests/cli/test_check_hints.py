@@ -39,7 +39,7 @@ FIRST_BOTS = {
     "a loop": (with_kit("    while True:\n        pass"), "it was at work all that time"),
     "a sleep": (with_kit(f"    time.sleep(3)\n{FIRST}", head="import time\n"), "it sleeps or waits in choose"),
     "a text": (with_kit("    return 'c4'"), "game.parse_action(text) turns it into an action"),
-    "always the same": (with_kit("    return [1, 1]"), "game.legal_actions(state) does not list"),
+    "always the same": (with_kit("    return [1, 1]"), "take one from game.legal_actions(state)"),
     "no plain list": (with_kit("    return {1, 2}"), "an action is made of plain numbers and lists"),
     "a file that is not there": (with_kit(head="open('weights.bin')\n"), "there is no file 'weights.bin'"),
     "the network": (
