@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    from arena.cli.group import run
+    from arena.cli.group import WRONG_USE, run
+    from arena.cli.streams import fill_closed_streams, watch_output
 
-    code = run()
-    sys.stdout.flush()
-    if code == 141:  # the reader of our output has gone: leave without another word
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    sys.exit(code)
+    if not fill_closed_streams():
+        sys.stderr.write("arena: the standard output is closed; accepted is one that can be written\n")
+        sys.exit(WRONG_USE)
+    watch_output()
+    sys.exit(run())
 
 
 if __name__ == "__main__":

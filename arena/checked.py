@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.errors import UsageError, suggestion
+from arena.text import toml_value
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -28,8 +31,7 @@ def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
         UsageError: of the class ``error``, naming the file and what is wrong with it.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+        data = _contents(path, error)
     except FileNotFoundError:
         raise error(f"{path}: there is no such file") from None
     except IsADirectoryError:
@@ -39,6 +41,23 @@ def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
     if len(data) > MOST_BYTES:
         raise error(f"{path}: more than {MOST_BYTES // 2**20} MiB")
     return parse_toml(data, path, error)
+
+
+def _contents(path: Path, error: type[UsageError]) -> bytes:
+    """Return the start of a regular file, long enough to tell whether it is too large.
+
+    Anything else might never end, or be waited for for ever.
+    """
+    if "\0" in str(path):
+        raise error(f"{str(path)!r}: accepted is a path without the character NUL")
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - a pipe must not be waited for
+        kind = os.fstat(file.fileno()).st_mode
+        if stat.S_ISDIR(kind):
+            raise IsADirectoryError
+        data = file.read(MOST_BYTES + 1) if stat.S_ISREG(kind) else None
+    if data is None:  # also of files of the kernel's that have nothing to say yet
+        raise error(f"{path}: neither a file that can be read nor a directory; a TOML file is expected")
+    return data
 
 
 def parse_toml(data: bytes, path: Path, error: type[UsageError]) -> dict[str, Any]:
@@ -106,13 +125,66 @@ def _sentence(model: type[BaseModel], fault: dict[str, Any]) -> str:
     if fault["type"] == "extra_forbidden":
         return f"{place}: unknown key; {suggestion(str(location[-1]), _keys_at(model, location[:-1]))}"
     if fault["type"] == "missing":
-        return f"{place}: missing"
-    message = fault["msg"].removeprefix("Value error, ").replace(" after validation", "")
-    message = message[0].lower() + message[1:]
-    value = fault["input"]
-    if isinstance(value, dict | list):
-        return f"{place}: {message}" if place else message
-    return f"{place} = {value!r}: {message}"
+        return f"{place}: missing (accepted is {accepted_at(model, location)})"
+    if fault["type"] == "value_error":  # one of ours, in our words
+        sentence = str(fault["ctx"]["error"])
+        is_of_a_table = isinstance(fault["input"], dict)
+    else:
+        sentence, is_of_a_table = f"accepted is {accepted_at(model, location)}", False
+    if is_of_a_table:
+        return f"{place}: {sentence}" if place else sentence
+    return f"{place} = {toml_value(fault['input'])}: {sentence}"
+
+
+def accepted_at(model: type[BaseModel], location: Sequence[str | int]) -> str:
+    """Return in words what is accepted at a place in a model."""
+    whole = model.model_json_schema()
+    schema = whole
+    for part in location:
+        inner = schema.get("items" if isinstance(part, int) else "properties", {})
+        schema = _resolved(inner if isinstance(part, int) else inner.get(part, {}), whole)
+    return _in_words(schema, whole)
+
+
+def _resolved(schema: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema without the references and the null of what may be left out."""
+    kinds = [kind for kind in schema.get("anyOf", []) if kind.get("type") != "null"]
+    if len(kinds) == 1:
+        return _resolved(kinds[0], whole)
+    if "$ref" in schema:
+        found: dict[str, Any] = whole["$defs"][schema["$ref"].rpartition("/")[2]]
+        return found
+    return schema
+
+
+def _in_words(schema: dict[str, Any], whole: dict[str, Any]) -> str:
+    """Return what a JSON schema accepts, in words; ``unit`` and ``or`` are keys of our own (``json_schema_extra``)."""
+    choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    if choices:
+        return " or ".join(filter(None, (", ".join(map(repr, choices[:-1])), repr(choices[-1]))))
+    kind = schema.get("type")
+    if kind in ("integer", "number"):
+        number = "a whole number" if kind == "integer" else "a number"
+        unit = f" of {schema['unit']}" if "unit" in schema else ""
+        other = f", {schema['or']}" if "or" in schema else ""
+        return f"{number}{unit}{_bounds(schema)}{other}"
+    if kind == "array":
+        inner = _in_words(_resolved(schema["items"], whole), whole)
+        least = f" of at least {schema['minItems']}" if "minItems" in schema else ""
+        return f"a list{least}, each {inner}"
+    if kind == "string" and "maxLength" in schema:
+        return f"a text of at most {schema['maxLength']} characters"
+    return {"string": "a text", "boolean": "true or false"}.get(str(kind), "a table")
+
+
+def _bounds(schema: dict[str, Any]) -> str:
+    """Return the bounds of a number; those set outside of a validator keep pydantic's names and are the closer ones."""
+    least, most = schema.get("ge", schema.get("minimum")), schema.get("le", schema.get("maximum"))
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    low = f" from {least:,}" if least is not None else f" greater than {above:,}" if above is not None else ""
+    if most is not None:
+        return f"{low} to {most:,}" if least is not None else f"{low} and at most {most:,}"
+    return f"{low} and less than {below:,}" if below is not None else low
 
 
 def _place(location: Sequence[str | int]) -> str:

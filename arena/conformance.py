@@ -10,7 +10,7 @@ import os
 import random
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.errors import ArenaError, BotError, UsageError
@@ -19,24 +19,27 @@ from arena.games.options import IntOption
 from arena.isolation.plans import Isolation
 from arena.match.referee import play_match
 from arena.players.building import build_bots
+from arena.players.diagnosis import Failure, hint_for
 from arena.players.player import Player, Request
 from arena.players.process import BotProcess
 from arena.players.process_player import ProcessPlayer
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Seating
-from arena.records import DEFAULT_LIMITS, MEBIBYTE, Bot, Fault, Limits, MatchRecord, MatchSpec, TimeControl
+from arena.records import (
+    DEFAULT_LIMITS,
+    MEBIBYTE,
+    Bot,
+    Fault,
+    Limits,
+    MatchRecord,
+    MatchSpec,
+    SeatReport,
+    TimeControl,
+)
+from arena.text import counted
 
 BUSY_PROGRAMS = 2
 """How many programs share the bot's core while its time behaviour is tried."""
-
-HINTS = {
-    "start": "run the command of bot.toml by hand; the bot must start, read the hello message and answer with ready",
-    "exit": "the bot must go on running from match to match, until it is sent quit or its input ends; see its stderr",
-    "timeout": "flush after every message, read exactly the announced number of bytes, and watch the clock of each act",
-    "protocol": "compare the bytes with protocol.md; nothing but frames may go to stdout (print to stderr instead)",
-    "illegal": "choose from the list under legal in each act, and start every match afresh",
-    "limit": "use less of what is named, or ask the director for more ([limits] in the tournament file)",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,7 @@ class _Checker:
         self._limits = limits
         self._player = ProcessPlayer(bot, isolation, limits)
         self._match = 0
+        self._broken: Step | None = None  # the first step in which a limit was broken
 
     def close(self) -> None:
         self._player.close()
@@ -137,7 +141,8 @@ class _Checker:
             fault = Fault(0, getattr(error, "kind", "start"), 0, getattr(error, "detail", str(error)))
             self._player.tell_fault(fault)
             report = self._player.end((), (), "forfeit", (fault,))
-            return self._failed(name, fault, report.stderr)
+            cpu_seconds = report.cpu_seconds + report.off_turn_cpu_seconds
+            return self._failed(name, fault, report, cpu_seconds, self._time_control.startup_seconds)
         ready = self._player.ready
         told = " ".join(part for part in (ready.name, ready.version) if part) or self._bot.label
         wants = ", ".join(part for part, on in ready.wants._asdict().items() if on) or "nothing"
@@ -158,10 +163,10 @@ class _Checker:
         records = [self._play(game, {}, 0, seed=11) for _ in range(2)]
         for record in records:
             if record.faults:
-                return self._failed(name, record.faults[0], record.seats[0].stderr)
+                return self._failed_in(record, 0, name)
         same = records[0].actions == records[1].actions
         how = "the same actions from the same seed" if same else "other actions from the same seed: not reproducible"
-        return Step(name, True, f"{self._match} matches so far; {how}")
+        return Step(name, True, f"{counted(self._match, 'match')} so far; {how}")
 
     def under_load(self, game: str) -> Step:
         """Play beside programs that use the processor up."""
@@ -182,21 +187,24 @@ class _Checker:
                 program.end()
             os.sched_setaffinity(0, cores)
         if record.faults:
-            return self._failed(name, record.faults[0], record.seats[0].stderr)
+            return self._failed_in(record, 0, name)
         return Step(name, True, _longest(record, 0))
 
     def limits_kept(self) -> Step:
         """Tell what it used at most, and ask it to leave; launched once more if its last match ended by a fault."""
+        name = "stays inside its limits"
         with contextlib.suppress(BotError):
             self._player.begin(self._seating())
         self._player.close()
+        if self._broken is not None:
+            return replace(self._broken, name=name)
         peak, limits = self._player.peak, self._limits
         used = (
             f"{peak.memory_bytes / MEBIBYTE:.0f} of {limits.memory_bytes / MEBIBYTE:.0f} MiB of memory,"
             f" {peak.threads} of {limits.processes} processes and threads,"
             f" {peak.most_open_files} of {limits.open_files} open files"
         )
-        return Step("stays inside its limits", True, used)
+        return Step(name, True, used)
 
     def quit(self) -> Step:
         """See whether it leaves by itself."""
@@ -208,8 +216,8 @@ class _Checker:
     def _try(self, name: str, game: str, options: dict[str, int], seat: int) -> Step:
         record = self._play(game, options, seat)
         if record.faults:
-            return self._failed(name, record.faults[0], record.seats[seat].stderr)
-        return Step(name, True, f"{len(record.actions)} plies, {_longest(record, seat)}")
+            return self._failed_in(record, seat, name)
+        return Step(name, True, f"{counted(len(record.actions), 'ply')}, {_longest(record, seat)}")
 
     def _play(self, game: str, options: dict[str, int], seat: int, seed: int = 0) -> MatchRecord:
         self._match += 1
@@ -226,13 +234,31 @@ class _Checker:
         spec = MatchSpec(self._match, "", game, rules.options, tuple(bots), seed or 5, time_control=self._time_control)
         return play_match(spec, players, self._isolation.label)
 
-    def _failed(self, name: str, fault: Fault, stderr: str) -> Step:
+    def _failed_in(self, record: MatchRecord, seat: int, name: str) -> Step:
+        """Return the step of a match with a fault."""
+        control, report = self._time_control, record.seats[seat]
+        before = sum(
+            seconds or 0.0
+            for (actor, _), seconds in zip(record.actions, record.cpu_seconds, strict=True)
+            if actor == seat
+        )
+        waited_seconds = (control.per_action_seconds or 0.0) + control.margin_seconds
+        return self._failed(name, record.faults[0], report, report.cpu_seconds - before, waited_seconds)
+
+    def _failed(self, name: str, fault: Fault, report: SeatReport, cpu_seconds: float, waited_seconds: float) -> Step:
         sent, received = self._player.last_exchange
-        hint = HINTS[fault.kind]
-        if self._bot.own_files and "ModuleNotFoundError" in stderr:
-            hint = "a bot that is a single file can read no other; put it into a directory with a bot.toml"
-        detail = f"{fault.kind} fault at ply {fault.ply}: {fault.detail}"
-        return Step(name, False, detail, hint, sent, received, stderr)
+        has_waited = fault.kind == "timeout" or "within" in fault.detail
+        failure = Failure(
+            self._bot, fault, report.stderr, received, cpu_seconds, waited_seconds if has_waited else None
+        )
+        where = "" if fault.kind == "start" else f" at ply {fault.ply}"
+        detail = f"{fault.kind} fault{where}: {fault.detail}"
+        if has_waited:
+            detail += f" (CPU time {cpu_seconds:.2f} s)"
+        step = Step(name, False, detail, hint_for(failure), sent, received, report.stderr)
+        if fault.kind == "limit" and self._broken is None:
+            self._broken = step
+        return step
 
 
 def odd_options(game: str) -> list[dict[str, int]]:

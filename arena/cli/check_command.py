@@ -3,33 +3,52 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+import textwrap
 from dataclasses import asdict
 
 import click
 
-from arena.cli.common import find_bots, home_option
+from arena.cli.boards import terminal_width
+from arena.cli.common import SECONDS, find_bots, home_option
 from arena.cli.group import FAILED, OK
 from arena.conformance import Step, check_bot
 from arena.errors import UsageError
+from arena.players.diagnosis import uses_botkit
+from arena.players.tracebacks import own_traceback
+from arena.records import Bot
 from arena.report.exchanges import exchange_lines
 from arena.report.tables import printable
+from arena.text import counted
 
 STDERR_LINES = 12
+INDENT = "     "
 
 
 @click.command("check")
 @click.argument("bot")
 @click.option("--game", "games", multiple=True, metavar="GAME", help="Try this game [default: all the bot claims].")
-@click.option("--seconds", type=click.FloatRange(0.001, 86400), default=1.0, show_default=True, help="For each action.")
+@click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="For each action.")
 @click.option("--isolation", default="auto", show_default=True, help="The level it runs under.")
+@click.option("--bytes", "shows_bytes", is_flag=True, help="Show what was said byte by byte also for bots with botkit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each step, and nothing else.")
 @home_option
-def command(bot: str, games: tuple[str, ...], seconds: float, isolation: str, as_json: bool, home: str | None) -> int:
+def command(
+    bot: str,
+    games: tuple[str, ...],
+    seconds: float,
+    isolation: str,
+    shows_bytes: bool,
+    as_json: bool,
+    home: str | None,
+) -> int:
     """Try out BOT, a path or a submitted bot, as a tournament would: every claimed game in every seat, odd sizes, three
     players, match after match, on a busy machine.
 
-    Exits with 0 if every step is passed, with 1 if one is not. Of a step that fails, the last question and what came
-    back are shown, readable and in hexadecimal, with the bot's stderr and how to fix it.
+    Exits with 0 if every step is passed, with 1 if one is not. Of a step that fails, the bot's stderr and how to fix it
+    are shown; of a bot that speaks the protocol by itself also the last question and what came back, readable and in
+    hexadecimal. Steps that fail in the same way are named together.
     """
     from arena.isolation.levels import choose_isolation
 
@@ -37,32 +56,92 @@ def command(bot: str, games: tuple[str, ...], seconds: float, isolation: str, as
     if not found.command:
         raise UsageError(f"bot {bot!r}: this is no program; accepted is a path or a submitted bot")
     level = choose_isolation(isolation)
-    if not as_json:
+    steps = check_bot(found, level, seconds, games)
+    if as_json:
+        passed = [_print_json(number, step) for number, step in enumerate(steps, 1)]
+    else:
         click.echo(f"{printable(found.label)}, isolation {level.label}")
-    failed = total = 0
-    explained: set[str] = set()
-    for step in check_bot(found, level, seconds, games):
-        total += 1
-        failed += not step.is_passed
-        if as_json:
-            values = asdict(step) | {"number": total, "sent": step.sent.hex(), "received": step.received.hex()}
-            click.echo(json.dumps(values))
-        else:
-            _show(total, step, explained)
-    if not as_json:
-        click.echo(f"{total - failed} of {total} steps passed" if failed else f"All {total} steps passed.")
-    return FAILED if failed else OK
+        display = _Display(found, shows_bytes or not uses_botkit(found))
+        passed = [display.show(number, step) for number, step in enumerate(steps, 1)]
+        display.show_repeated()
+        total = counted(len(passed), "step")
+        click.echo(f"All {total} passed." if all(passed) else f"{sum(passed)} of {total} passed")
+    return OK if all(passed) else FAILED
 
 
-def _show(number: int, step: Step, explained: set[str]) -> None:
-    """Print a step; of each way to fix things, what was said is shown the first time only."""
-    mark = "ok    " if step.is_passed else "FAILED"
-    click.echo(f"{number:3d}  {mark}  {printable(step.name)}: {printable(step.detail)}")
-    if step.is_passed or step.hint in explained:
-        return
-    explained.add(step.hint)
-    lines = exchange_lines(step.sent, step.received) if step.sent else []
-    said = step.stderr.splitlines()[-STDERR_LINES:]
-    lines += [f"stderr:    {printable(line)}" for line in said]
-    lines.append(f"to fix it: {step.hint}")
-    click.echo("\n".join(f"       {line}" for line in lines))
+def _print_json(number: int, step: Step) -> bool:
+    values = asdict(step) | {"number": number, "sent": step.sent.hex(), "received": step.received.hex()}
+    click.echo(json.dumps(values))
+    return step.is_passed
+
+
+class _Display:
+    """Prints steps as they come; of those that fail in the same way the first in full, and of the others the names."""
+
+    def __init__(self, bot: Bot, shows_bytes: bool) -> None:
+        self._bot = bot
+        self._shows_bytes = shows_bytes
+        self._first: dict[str, int] = {}  # the number of the step that was shown in full, by its hint
+        self._repeated: list[tuple[int, Step]] = []
+
+    def show(self, number: int, step: Step) -> bool:
+        """Print a step, or keep it to be named with others; return whether it is passed."""
+        if not step.is_passed and step.hint in self._first:
+            if self._repeated and self._repeated[-1][1].hint != step.hint:
+                self.show_repeated()
+            self._repeated.append((number, step))
+            return False
+        self.show_repeated()
+        mark = "ok    " if step.is_passed else _alarming("FAILED")
+        _print_wrapped(f"{number:3d}  {mark}  ", 13, f"{printable(step.name)}: {printable(step.detail)}")
+        if not step.is_passed:
+            self._first[step.hint] = number
+            self._explain(step)
+        return step.is_passed
+
+    def show_repeated(self) -> None:
+        """Name the steps that failed like an earlier one and have not been named yet."""
+        if not self._repeated:
+            return
+        numbers = [number for number, _ in self._repeated]
+        names = "; ".join(printable(step.name) for _, step in self._repeated)
+        first = self._first[self._repeated[0][1].hint]
+        which = f"{numbers[0]:3d}" if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}".rjust(3)
+        _print_wrapped(f"{which}  {_alarming('FAILED')}  ", len(which) + 10, f"like step {first}, also in: {names}")
+        self._repeated = []
+
+    def _explain(self, step: Step) -> None:
+        """Print what was said and how to fix it."""
+        if self._shows_bytes and step.sent:
+            for line in exchange_lines(step.sent, step.received):
+                _print_wrapped(INDENT, len(INDENT) + (0 if line.startswith(" ") else 11), line)
+        for line in own_traceback(step.stderr, self._bot)[-STDERR_LINES:]:
+            _print_wrapped(f"{INDENT}stderr:    ", len(INDENT) + 11, printable(line))
+        _print_wrapped(f"{INDENT}to fix it: ", len(INDENT) + 11, printable(step.hint))
+
+
+def _alarming(text: str) -> str:
+    """Return a text that is seen from afar, where there is a terminal that shows colours and nobody minds."""
+    has_colours = sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
+    return click.style(text, fg="red", bold=True) if has_colours else text
+
+
+def _width() -> int:
+    """Return how wide lines may be: as the terminal is; in a file or a pipe, which may be searched, of any width."""
+    return terminal_width() if sys.stdout.isatty() or os.environ.get("COLUMNS") else sys.maxsize
+
+
+def _print_wrapped(head: str, indent: int, text: str) -> None:
+    """Print a text after a head, broken at the terminal's width into lines that begin under the text.
+
+    A text that begins with spaces keeps them, as the lines of a traceback do.
+    """
+    lines = textwrap.wrap(
+        text,
+        max(20, _width() - indent),
+        drop_whitespace=True,
+        replace_whitespace=False,
+        subsequent_indent=text[: len(text) - len(text.lstrip())],
+        break_on_hyphens=False,
+    )
+    click.echo(f"\n{' ' * indent}".join([head + (lines or [""])[0], *lines[1:]]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +20,43 @@ if TYPE_CHECKING:
     from arena.tournament.standings import Standings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class WholeNumber(click.IntRange):
+    """An option that is a whole number within bounds. Both bounds are given: no number is too large for nobody."""
+
+    name = "integer"  # in "'x' is not a valid integer"
+
+    def __init__(self, low: int, high: int) -> None:
+        super().__init__(low, high)
+
+
+class Number(click.FloatRange):
+    """An option that is a number within bounds, which "nan" is not, though no comparison refuses it."""
+
+    name = "number"
+
+    def __init__(self, low: float, high: float) -> None:
+        super().__init__(low, high)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, or fail."""
+        number = super().convert(value, param, ctx)
+        if isnan(number):
+            self.fail(f"{value} is not in the range {self.min}<=x<={self.max}.", param, ctx)
+        return number
+
+
+SECONDS = Number(0.001, 86400)
+"""Of a time limit."""
+
+SEED = WholeNumber(0, 2**63 - 1)
+"""What a store can hold."""
+
+MAX_DIGITS = 18
+
+MAX_COUNT = 2**31 - 1
+"""The largest number of a match, a ply or a list's length: what every database holds."""
 
 
 def home_option(function: Function) -> Function:
@@ -66,6 +104,8 @@ def match_of(text: str) -> tuple[str, int]:
     tournament, slash, number = text.rpartition("/")
     if not slash or not (number.isascii() and number.isdigit()):
         raise UsageError(f"match {text!r}: a match is written TOURNAMENT/NUMBER, such as quickstart/1")
+    if len(number) > MAX_DIGITS:
+        raise UsageError(f"match {text!r}: accepted are numbers of at most {MAX_DIGITS} digits")
     return tournament, int(number)
 
 

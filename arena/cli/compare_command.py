@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import find_bots, home_option, warn_of_weak_isolation
+from arena.cli.common import SECONDS, SEED, WholeNumber, find_bots, home_option, warn_of_weak_isolation
 from arena.cli.group import INTERRUPTED
 from arena.errors import UsageError
 from arena.report.tables import printable
+from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.tournament.comparison import Compared
@@ -30,14 +31,16 @@ CODES = {"accepted": ACCEPTED, "rejected": REJECTED, "open": UNDECIDED}
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="How often NEW may be accepted wrongly.")
 @click.option("--beta", type=float, default=0.05, show_default=True, help="How often NEW may be rejected wrongly.")
 @click.option(
-    "--limit", type=click.IntRange(1, 10_000_000), default=10_000, show_default=True, help="Encounters at most."
+    "--limit",
+    type=WholeNumber(1, 10_000_000),
+    default=10_000,
+    show_default=True,
+    help="Encounters to play at most; there is no verdict before the 8th.",
 )
-@click.option(
-    "--opening-plies", type=click.IntRange(0, 1000), default=2, show_default=True, help="Random actions first."
-)
-@click.option("--seconds", type=click.FloatRange(0.001, 86400), default=1.0, show_default=True, help="For each action.")
-@click.option("--rng-seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Everything random.")
-@click.option("--workers", type=click.IntRange(1, 1024), help="Matches at a time [default: one for each core].")
+@click.option("--opening-plies", type=WholeNumber(0, 1000), default=2, show_default=True, help="Random actions first.")
+@click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="For each action.")
+@click.option("--rng-seed", type=SEED, default=0, show_default=True, help="Everything random.")
+@click.option("--workers", type=WholeNumber(1, 1024), help="Matches at a time [default: one for each core].")
 @click.option("--new-args", default="", help="Arguments for NEW, in one text.")
 @click.option("--old-args", default="", help="Arguments for OLD, in one text.")
 @click.option("--name", help="What to call it in the store [default: made from the bots' names].")
@@ -134,7 +137,7 @@ def _as_text(found: Compared, names: tuple[str, ...]) -> str:
         "open": "undecided: the limit of encounters was reached first",
     }
     lines = [
-        f"{new} against {old}: {evidence.encounters} encounters of {found.players} matches, "
+        f"{new} against {old}: {counted(evidence.encounters, 'encounter')} of {found.players} matches, "
         f"{100 * evidence.score:.1f} % of the points",
         f"scores  {seen or 'none'}",
         f"Elo     {elo:+.1f} [{least:+.1f}, {most:+.1f}] at 95 %",
@@ -144,8 +147,8 @@ def _as_text(found: Compared, names: tuple[str, ...]) -> str:
     ]
     if found.repeats:
         lines.append(
-            f"{found.repeats} more encounters only repeated earlier ones and do not count: both bots always play the"
-            " same, and the openings have run out; try more --opening-plies"
+            f"{counted(found.repeats, 'more encounter')} only repeated earlier ones and did not count: both bots always"
+            " play the same, and the openings have run out; try more --opening-plies"
         )
     return "\n".join([*lines, ends[found.verdict.decision]])
 

@@ -8,7 +8,7 @@ import platform
 
 import click
 
-from arena.cli.common import print_table
+from arena.cli.common import WholeNumber, print_table
 from arena.cli.group import OK
 from arena.isolation.levels import PREFERRED, Finding, try_level
 from arena.isolation.plans import has_own_file_systems
@@ -25,7 +25,7 @@ HOLDS = {
 
 @click.command("doctor")
 @click.option("--clock", is_flag=True, help="Measure what a turn costs beside the bot's own time.")
-@click.option("--turns", type=click.IntRange(100, 1_000_000), default=5000, show_default=True, help="With --clock.")
+@click.option("--turns", type=WholeNumber(100, 1_000_000), default=5000, show_default=True, help="With --clock.")
 @click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
 def command(clock: bool, turns: int, as_json: bool) -> int:
     """Say what bots can't do on this machine, what they still can, and what to install.

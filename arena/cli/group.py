@@ -1,6 +1,6 @@
 """The group of commands, each imported when it is used, and what happens when one fails.
 
-Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interrupted.
+Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interrupted; 141 the reader of the output left.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from arena.errors import ArenaError, UsageError, suggestion
 from arena.version import __version__
 
 OK, FAILED, WRONG_USE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
+
+COMPLETION = "_ARENA_COMPLETE"
+"""The variable by which a shell asks for completion of a command line."""
 
 COMMANDS = {
     "run": "Play a tournament, or go on with it.",
@@ -68,7 +71,8 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interrupted.",
+    epilog="Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interrupted;"
+    " 141 the reader of the output has gone.",
 )
 @click.option(
     "--store", metavar="URL", help="A PostgreSQL database instead of a file [default: $ARENA_STORE, or a file]."
@@ -89,9 +93,12 @@ def run(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    _look_for_games_here()
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
+        _check_text(arguments)
+        _look_for_games_here()
         code = arena.main(arguments, prog_name="arena", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return WRONG_USE
@@ -105,9 +112,22 @@ def run(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return READER_GONE
+    except SystemExit:  # what click makes of a broken pipe; besides, it only completes a line of the shell
+        if COMPLETION in os.environ:
+            raise
+        return READER_GONE
     except Exception as error:  # the last line: a defect of ours, told in one sentence
         return _complain(_about_defect(error), FAILED)
     return code if isinstance(code, int) else OK
+
+
+def _check_text(arguments: list[str]) -> None:
+    """Raise UsageError for an argument that is no text: no name in a store or in a file can be one."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"argument {argument!r}: accepted is text in UTF-8") from None
 
 
 def _look_for_games_here() -> None:

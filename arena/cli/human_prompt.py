@@ -11,6 +11,7 @@ import click
 from arena.cli.boards import board, listed, note_text, terminal_width
 from arena.errors import ArenaError, IllegalActionError
 from arena.report.tables import printable
+from arena.text import counted
 
 HELP = """\
 an action   {example}
@@ -70,7 +71,7 @@ class Table:
     def rewind(self, kept: int) -> list[Any]:
         """Go back to an earlier position; return the actions that lead there."""
         self._told = kept
-        self._say(f"Back to where {kept} actions had been played.")
+        self._say(f"Back to where {counted(kept, 'action')} had been played.")
         return [action for _, action in self._actions[:kept]]
 
     def ask(self, seat: int, request: Any) -> Any:
@@ -88,7 +89,7 @@ class Table:
                 click.echo(err=True)
                 plies = len(self._actions)
                 raise LeftMatchError(
-                    f"the input ended after {plies} actions, before the match was over; it has no result"
+                    f"the input ended after {counted(plies, 'action')}, before the match was over; it has no result"
                 )
             word = line.strip()
             command = {"?": "help"}.get(word, word.lower())

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, named_or_latest, print_table
+from arena.cli.common import (
+    MAX_COUNT,
+    WholeNumber,
+    chosen_format,
+    format_options,
+    home_option,
+    named_or_latest,
+    print_table,
+)
 from arena.report.tables import Column
 
 if TYPE_CHECKING:
@@ -42,7 +50,9 @@ TIMES_COLUMNS = [
 @click.argument("tournament", required=False)
 @click.option("--bot", help="Only matches of this bot (name or name@version).")
 @click.option("--faults", "only_faults", is_flag=True, help="Only matches with a fault.")
-@click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="Matches to list, at most.")
+@click.option(
+    "--limit", type=WholeNumber(1, MAX_COUNT), default=1000, show_default=True, help="List at most this many."
+)
 @click.option("--times", is_flag=True, help="Instead of matches, what time and processor each bot used in them.")
 @format_options
 @home_option

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.boards import board, terminal_width
-from arena.cli.common import find_bots, home_option, show_result, warn_of_weak_isolation
+from arena.cli.common import SECONDS, SEED, find_bots, home_option, show_result, warn_of_weak_isolation
 from arena.cli.group import FAILED, OK
 from arena.errors import UsageError
 from arena.report.tables import printable
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 @click.argument("game")
 @click.argument("bots", nargs=-1, required=True)
 @click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game.")
-@click.option("--rng-seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Given to every bot.")
-@click.option("--seconds", type=click.FloatRange(0.001, 86400), default=1.0, show_default=True, help="For each action.")
+@click.option("--rng-seed", type=SEED, default=0, show_default=True, help="Given to every bot.")
+@click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="For each action.")
 @click.option("--isolation", default="auto", show_default=True, help="The level bots run under.")
 @click.option("--hints", metavar="BOT", help="The bot people may ask for a hint [default: the first one in BOTS].")
 @click.option("-q", "--quiet", is_flag=True, help="Only the result.")

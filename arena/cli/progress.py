@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from arena.report.tables import printable
+from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.definition import Definition
@@ -80,7 +81,7 @@ class PlainLines(Silent):
         if steps == 0 or not (is_due or self._said < 0 or progress.is_complete):
             return
         self._said, self._said_at = progress.recorded, now
-        text = f"{self._name}: {progress.recorded} of {total(progress)} matches"
+        text = f"{self._name}: {progress.recorded} of {counted(total(progress), 'match')}"
         if progress.played:
             rate = progress.played / (now - self._started)
             left = (total(progress) - progress.recorded) / rate

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli.common import home_option, named_or_latest
+from arena.cli.common import WholeNumber, home_option, named_or_latest
 from arena.errors import UsageError
 
 
@@ -14,7 +14,7 @@ from arena.errors import UsageError
 @click.argument("tournament", required=False)
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="The file [default: TOURNAMENT.html].")
 @click.option(
-    "--matches", type=click.IntRange(0, 100_000), default=5000, show_default=True, help="Matches to replay, at most."
+    "--matches", type=WholeNumber(0, 100_000), default=5000, show_default=True, help="Matches to replay, at most."
 )
 @home_option
 def command(tournament: str | None, output: Path | None, matches: int, home: str | None) -> None:

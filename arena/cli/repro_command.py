@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.common import home_option, match_of
+from arena.cli.common import MAX_COUNT, WholeNumber, home_option, match_of
 from arena.cli.group import FAILED, OK
 from arena.report.exchanges import exchange_lines
 from arena.report.tables import printable
+from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.match.repro import Reproduction
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 @click.command("repro")
 @click.argument("match")
-@click.argument("ply", type=click.IntRange(0), required=False)
-@click.option("--seat", type=click.IntRange(0), help="Whose bot [default: the one at fault, or the one to act].")
+@click.argument("ply", type=WholeNumber(0, MAX_COUNT), required=False)
+@click.option("--seat", type=WholeNumber(0, MAX_COUNT), help="Whose bot [default: the one at fault or to act].")
 @click.option("--bot", "place", type=click.Path(path_type=Path), help="Where the bot is, if it has moved.")
 @click.option("--isolation", default="auto", show_default=True, help="The level it runs under.")
 @home_option
@@ -59,7 +60,7 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
 def _show(record: MatchRecord, found: Reproduction) -> None:
     label = printable(record.bots[found.seat])
     match = f"{printable(record.tournament)}/{record.match}"
-    click.echo(f"{label} (seat {found.seat}) in {match}, asked {found.asked} times")
+    click.echo(f"{label} (seat {found.seat}) in {match}, asked {counted(found.asked, 'time')}")
     for ply, before, now in found.differing:
         click.echo(printable(f"ply {ply}: recorded {before}, now {now!r}"))
     recorded, fault = found.recorded, found.fault

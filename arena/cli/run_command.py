@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.common import (
+    WholeNumber,
     chosen_format,
     format_options,
     home_option,
@@ -22,6 +23,7 @@ from arena.cli.group import FAILED, INTERRUPTED, OK
 from arena.cli.progress import make_progress
 from arena.errors import UsageError
 from arena.report.tables import printable
+from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.definition import Definition
@@ -31,11 +33,11 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--workers", type=click.IntRange(1, 1024), help="Matches at a time [default: one for each core].")
+@click.option("--workers", type=WholeNumber(1, 1024), help="Matches at a time [default: one for each core].")
 @click.option(
     "--cluster", metavar="ADDRESS", help="Play on the Dask cluster whose scheduler is there, tcp://HOST:8786."
 )
-@click.option("--local-cluster", type=click.IntRange(1, 1024), help="Try a Dask cluster of so many processes here.")
+@click.option("--local-cluster", type=WholeNumber(1, 1024), help="Try a Dask cluster of so many processes here.")
 @click.option("--name", help="Play it under another name.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the table.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the log on stderr as well.")
@@ -91,7 +93,7 @@ def command(
                 )
         except KeyboardInterrupt:
             stored = arena_home.store.find_tournament(definition.name)
-            recorded = f"{stored.recorded} of {stored.scheduled} matches" if stored is not None else "nothing"
+            recorded = f"{stored.recorded} of {counted(stored.scheduled, 'match')}" if stored is not None else "nothing"
             again = shlex.join(["arena", *sys.argv[1:]])
             click.echo(f"Stopped with {recorded} recorded. To go on: {again}", err=True)
             return INTERRUPTED

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, print_table
+from arena.cli.common import WholeNumber, chosen_format, format_options, home_option, print_table
 from arena.report.tables import Column, printable
+from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.definition import Definition
@@ -31,7 +32,7 @@ MATCH_COLUMNS = [
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--matches", "lists_matches", is_flag=True, help="List every match instead of the summary.")
 @click.option("--audit", "only_audit", is_flag=True, help="Only the table of balances.")
-@click.option("--workers", type=click.IntRange(1, 1024), help="For the expected time [default: one for each core].")
+@click.option("--workers", type=WholeNumber(1, 1024), help="For the expected time [default: one for each core].")
 @format_options
 @home_option
 def command(
@@ -123,13 +124,15 @@ def _summary(definition: Definition, counts: _Counts, measured: Sequence[float |
     scheduled = counts.matches.total()
     total = expected_matches(definition) if grows else scheduled
     games = ", ".join(f"{choice.game} for {choice.players}" for choice in definition.games)
-    text = [f"{printable(definition.name)}: {definition.format}, {len(definition.entrants)} entrants, {games}"]
+    text = [
+        f"{printable(definition.name)}: {definition.format}, {counted(len(definition.entrants), 'entrant')}, {games}"
+    ]
     if not grows:
-        text.append(f"{scheduled} matches in {counts.encounters} encounters and {counts.rounds} rounds")
+        encounters, rounds = counted(counts.encounters, "encounter"), counted(counts.rounds, "round")
+        text.append(f"{counted(scheduled, 'match')} in {encounters} and {rounds}")
     else:
-        known = f"at most {total} matches" if total is not None else "matches without end"
-        rounds = f"{counts.rounds} round{'s' * (counts.rounds != 1)}"
-        text.append(f"{known}; {scheduled} of them are known so far, in {rounds}")
+        known = f"at most {counted(total, 'match')}" if total is not None else "matches without end"
+        text.append(f"{known}; {scheduled} of them are known so far, in {counted(counts.rounds, 'round')}")
     text.append(_expected_time(definition, counts, measured, slots, total))
     return "\n".join(text)
 

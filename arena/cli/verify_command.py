@@ -7,6 +7,7 @@ import click
 from arena.cli.common import home_option
 from arena.cli.group import FAILED, OK
 from arena.report.tables import printable
+from arena.text import counted
 
 
 @click.command("verify")
@@ -27,6 +28,7 @@ def command(tournament: str | None, home: str | None) -> int:
             for problem in problems:
                 click.echo(printable(f"{stored.name}: {problem}"), err=True)
             failed = failed or bool(problems)
-            verdict = f"{len(problems)} problems" if problems else "all records hold, and so do the ratings"
-            click.echo(f"{printable(stored.name)}: {checked} of {stored.scheduled} matches checked: {verdict}")
+            verdict = counted(len(problems), "problem") if problems else "all records hold, and so do the ratings"
+            matches = counted(stored.scheduled, "match")
+            click.echo(f"{printable(stored.name)}: {checked} of {matches} checked: {verdict}")
     return FAILED if failed else OK

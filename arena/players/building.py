@@ -223,10 +223,17 @@ def _tool(bot: Bot) -> str:
 
 
 def _behind_rustup(program: Path) -> str:
-    """Return the program itself where ``program`` is rustup's stand-in for it, which needs the owner's home."""
-    if program.resolve().name != "rustup":
+    """Return the program itself where ``program`` is rustup's stand-in for it, which needs the owner's home.
+
+    That is where rustup lies (``.cargo/bin`` in a home, beside ``.rustup``), whatever $HOME says.
+    """
+    rustup = program.resolve()
+    if rustup.name != "rustup":
         return str(program)
-    home = Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")
+    homes = [Path.home() / ".rustup", *(parent / ".rustup" for parent in rustup.parents[2:3])]
+    home = next((home for home in homes if (home / "settings.toml").is_file()), homes[0])
+    if os.environ.get("RUSTUP_HOME"):
+        home = Path(os.environ["RUSTUP_HOME"])
     with contextlib.suppress(OSError, tomllib.TOMLDecodeError):
         toolchain = tomllib.loads((home / "settings.toml").read_text()).get("default_toolchain", "")
         real = home / "toolchains" / toolchain / "bin" / program.name

@@ -17,6 +17,7 @@ from arena.errors import BotDefinitionError
 from arena.names import ACCEPTED, is_name
 from arena.players.bot_files import BUILD_DIRECTORY, IN_PLACE, Bounds, bot_files, digest_of, open_at_once, single_file
 from arena.records import Bot
+from arena.text import shortened_text
 
 MANIFEST = "bot.toml"
 MOST_MANIFEST_BYTES = 16 * 1024
@@ -54,7 +55,7 @@ def load_bot(
     Raises:
         BotDefinitionError: if there is no bot, or its ``bot.toml`` or its files are refused.
     """
-    path = Path(os.path.realpath(path))
+    path = resolved_bot_path(path)
     mode = _mode_of(path, f"bot {str(path)!r}")
     if mode is None:
         raise BotDefinitionError(f"bot {str(path)!r}: there is no such file or directory")
@@ -72,6 +73,23 @@ def load_bot(
     check_name(f"bot {str(path)!r}: name", name, is_known)
     content = digest_of([single_file(path, bounds)])
     return Bot(name, "1", (*command, *args), str(path.parent), (), content, (str(path),))
+
+
+def resolved_bot_path(path: Path) -> Path:
+    """Return a path without links; there may be nothing.
+
+    Raises:
+        BotDefinitionError: if it can't be a path: too long a name, a NUL, a ring of links.
+    """
+    try:
+        path = path.resolve()
+        path.stat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or "this is no path"
+        raise BotDefinitionError(f"bot {shortened_text(str(path))!r}: {reason}") from error
+    return path
 
 
 def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_known: IsKnown | None) -> Bot:

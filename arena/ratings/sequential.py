@@ -29,6 +29,9 @@ LEARNT = 6
 """The distribution of scores is learnt from the encounters that it then judges; without so many of them in the LLR,
 short tests would err a fifth more often than they promise (``benchmarks/sequential.py``)."""
 
+MAX_ELO = 2000.0
+"""A hypothesis beyond this is no distinguishable one: the score would be within 0.00001 of 0 or 1."""
+
 LEAST_ENCOUNTERS = 8
 """Before that no verdict: the distribution of scores is not known at all."""
 
@@ -69,6 +72,9 @@ class Hypotheses:
         Raises:
             UsageError: naming the value and what is accepted.
         """
+        for name, value in (("elo0", self.elo0), ("elo1", self.elo1)):
+            if not -MAX_ELO <= value <= MAX_ELO:
+                raise UsageError(f"{name} = {value:g}: accepted is a number from {-MAX_ELO:g} to {MAX_ELO:g}")
         if not self.elo0 < self.elo1:
             raise UsageError(f"elo1 = {self.elo1:g}: accepted is a number greater than elo0 = {self.elo0:g}")
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
@@ -133,7 +139,7 @@ def _most_likely(points: Floats, share: Floats, mean: float) -> Floats:
     """
     off = points - mean
     low, high = -1.0 / off.max(), -1.0 / off.min()
-    inset = 1e-9 * (high - low)
+    inset = 1e-12 * (high - low)
     root = brentq(lambda t: float((share * off / (1.0 + t * off)).sum()), low + inset, high - inset, xtol=1e-14)
     return np.asarray(share / (1.0 + root * off))
 

@@ -43,6 +43,6 @@ def hex_dump(data: bytes) -> list[str]:
 
 def exchange_lines(sent: bytes, received: bytes) -> list[str]:
     """Return what was sent and what came back, readable and in hexadecimal."""
-    lines = [f"sent:      {show_message(sent)}", *(f"           {line}" for line in hex_dump(sent))]
-    lines += [f"came back: {show_message(received)}", *(f"           {line}" for line in hex_dump(received))]
+    lines = [f"sent:      {show_message(sent)}", *(f"  {line}" for line in hex_dump(sent))]
+    lines += [f"came back: {show_message(received)}", *(f"  {line}" for line in hex_dump(received))]
     return lines

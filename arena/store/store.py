@@ -345,7 +345,7 @@ class Store:
             StoreError: if there is none, a newer arena has stored it, or it is malformed.
         """
         query = select(records.c.record).where(records.c.tournament_id == tournament.number, records.c.match == match)
-        text = next((text for (text,) in self._rows(query)), None)
+        text = next((text for (text,) in self._rows(query)), None) if 1 <= match <= tournament.scheduled else None
         if text is None:
             raise StoreError(
                 f"match {match} of tournament {tournament.name!r} has no record;"

@@ -19,6 +19,7 @@ from arena.players.manifest import MANIFEST, load_bot
 from arena.records import Bot, Limits
 from arena.store.store import Store
 from arena.store.values import StoredBot, StoredTournament
+from arena.text import shortened_text
 from arena.tournament.encounters import count_encounters
 from arena.tournament.kept_standings import kept_or_made
 from arena.tournament.standings import Standings, standings
@@ -46,10 +47,16 @@ class ArenaHome:
         Raises:
             StoreError: if its database can't be opened, or is not there but must be.
         """
-        self.directory = Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME).resolve()
-        path = self.directory / "arena.sqlite3"
+        place = Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
+        try:
+            self.directory = place.resolve()
+            path = self.directory / "arena.sqlite3"
+            is_there = path.exists()
+        except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a ring of links
+            reason = getattr(error, "strerror", None) or "this is no path"
+            raise StoreError(f"home {shortened_text(str(place))!r}: {reason}") from error
         server = os.environ.get(STORE_VARIABLE)
-        if must_exist and not server and not path.exists():
+        if must_exist and not server and not is_there:
             raise StoreError(f"{self.directory}: there is no tournament yet; begin one with: arena run FILE")
         self.store = Store(server or path)
 

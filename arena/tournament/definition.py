@@ -18,6 +18,7 @@ from arena.isolation.levels import choose_isolation
 from arena.names import is_visible_text
 from arena.players.manifest import IsKnown, check_name, load_bot
 from arena.records import Bot, Limits, TimeControl
+from arena.text import toml_value
 from arena.tournament.formats import FORMATS, formats_of
 from arena.tournament.tournament_file import EntrantTable, GameTable, TournamentFile
 
@@ -136,7 +137,7 @@ class _Builder:
                 game = make_game(table.game, **table.options)
                 choices.append(GameChoice(table.game, game.options, game.players))
             except OptionError as error:
-                self._faults.append(f"{prefix}options.{error}")
+                self._faults.append(f"{prefix}options.{error.option} = {toml_value(error.value)}: {error.accepted}")
             except UsageError as error:
                 self._faults.append(f"{place}: {error}")
         return tuple(choices)
@@ -187,7 +188,7 @@ def find_entrant(
         UsageError: if there is no such bot.
     """
     path = base / text
-    if "/" in text or text.endswith(".py") or path.exists() or find_bot is None:
+    if "/" in text or text.endswith(".py") or os.path.lexists(path) or find_bot is None:
         return load_bot(path, args, is_known=is_known)
     try:
         return find_bot(text, args)

@@ -13,6 +13,7 @@ from arena.records import MatchRecord
 from arena.report.html_page import Section, frames_of, html_page
 from arena.report.tables import printable
 from arena.store.values import StoredTournament
+from arena.text import counted
 from arena.tournament.arena_home import ArenaHome
 from arena.tournament.audit import audit
 from arena.tournament.encounters import count_encounters
@@ -74,17 +75,18 @@ def _subtitle(tournament: StoredTournament) -> str:
         for choice in definition.games
     )
     return (
-        f"{definition.format} of {len(definition.entrants)} bots in {games};"
-        f" {tournament.recorded} of {tournament.scheduled} matches, begun {tournament.created_at}"
+        f"{definition.format} of {counted(len(definition.entrants), 'bot')} in {games};"
+        f" {tournament.recorded} of {counted(tournament.scheduled, 'match')}, begun {tournament.created_at}"
     )
 
 
 def _about(included: int, recorded: int) -> str:
     if included == recorded:
-        return f"All {recorded} matches can be replayed: choose one in the list; arrow keys step, space plays."
+        which = f"All {recorded} matches" if recorded != 1 else "The match"
+        return f"{which} can be replayed: choose one in the list; arrow keys step, space plays."
     return (
-        f"The first {included} of {recorded} matches can be replayed here; arena report --matches N includes more, and"
-        " arena replay shows any."
+        f"The first {included} of {counted(recorded, 'match')} can be replayed here; arena report --matches N includes"
+        " more, and arena replay shows any."
     )
 
 

@@ -86,10 +86,8 @@ def expected_matches(definition: Definition) -> int | None:
 
 
 def _expected(course: Format, definition: Definition) -> int | None:
-    pairings = course.total_pairings()
-    if pairings is None:
-        return None
-    return pairings * course.encounters_per_round * sum(choice.players for choice in definition.games)
+    encounters = course.total_encounters()
+    return None if encounters is None else encounters * sum(choice.players for choice in definition.games)
 
 
 def meetings_by_round(matches: Iterable[RoundMatch]) -> list[list[Meeting]]:

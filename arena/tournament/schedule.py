@@ -64,7 +64,7 @@ class Scheduler:
 
     def round_in_all_games(self, upcoming: Round, encounters: int) -> Iterator[ScheduledMatch]:
         """Yield the matches of a round in all games, and go on to the next round."""
-        for number in range(encounters):
+        for number in range(encounters if upcoming.encounters is None else upcoming.encounters):
             opening = (self.round - 1) * encounters + number
             for game in range(len(self._definition.games)):
                 yield from self.lines(upcoming.pairings, game, opening)

@@ -12,6 +12,7 @@ from arena.games import GAMES, make_game
 from arena.play import play_match
 from arena.players.left_out import describe_left_out
 from arena.records import Bot, TimeControl
+from arena.text import counted
 from arena.tournament.arena_home import ArenaHome
 
 TRIAL_TIME = TimeControl(per_action_seconds=1.0)
@@ -83,5 +84,5 @@ def _try_out(bot: Bot, listener: Callable[[str], None], outside_games: Sequence[
             fault = record.faults[0]
             why = f"{bot.label} is refused: in {name} at ply {fault.ply}: {fault.kind}: {fault.detail}"
             return Submission(bot, refusal=why, stderr=record.seats[fault.seat].stderr)
-        listener(f"{name}: a match of {len(record.actions)} actions against itself, without a fault")
+        listener(f"{name}: a match of {counted(len(record.actions), 'action')} against itself, without a fault")
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from arena.report.tables import Column, Row
+from arena.text import counted
 from arena.tournament.formats import Placing
 from arena.tournament.standings import Standing, Standings
 
@@ -121,15 +122,16 @@ def standings_footer(table: Standings) -> str:
     """Return the sentences under standings: what was counted, and what the ratings rest on."""
     if not table.matches:
         return "No match has been recorded yet."
-    of = f" of {table.scheduled}" if table.scheduled is not None else ""
-    played = f"{table.matches}{of} matches"
+    of = f"{table.matches} of " if table.scheduled is not None else ""
+    played = of + counted(table.matches if table.scheduled is None else table.scheduled, "match")
     if table.scheduled is not None and (table.matches < table.scheduled or not table.is_finished):
         played += ": the tournament is not complete"
     repeats = table.matches - table.rated
     sentences = [f"{played}. "]
     if repeats:
         sentences.append(
-            f"{repeats} of them only repeat what their bots always play from that opening; such a match is rated once. "
+            f"{repeats} of them only {'repeats' if repeats == 1 else 'repeat'} what their bots always play from that"
+            " opening; such a match is rated once. "
         )
     if table.first_seat_share is not None:
         sentences.append(f"Seat 0 scores {100 * table.first_seat_share:.1f} %. ")

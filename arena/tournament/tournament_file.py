@@ -13,8 +13,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from arena.checked import without_nul
 from arena.records import MEBIBYTE, Limits
 
-Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False, strict=False)]
-SecondsOrZero = Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False, strict=False)]
+Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False)]
+SecondsOrZero = Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False)]
 
 
 _SIZE = re.compile(r"\s*(\d+)\s*(bytes|KiB|MiB|GiB)\s*")
@@ -33,7 +33,8 @@ def _size(value: Any) -> Any:
 
 
 Argument = Annotated[str, AfterValidator(without_nul)]
-Size = Annotated[int, Field(le=2**50), BeforeValidator(_size)]
+_IN_WORDS: dict[str, Any] = {"unit": "bytes", "or": 'or a text such as "512 MiB"'}
+Size = Annotated[int, Field(le=2**50, json_schema_extra=_IN_WORDS), BeforeValidator(_size)]
 
 
 class _Strict(BaseModel):
@@ -119,8 +120,8 @@ class LadderTable(_Strict):
     """``[ladder]``: when it stops; without any of these when it is stopped."""
 
     matches: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
-    margin_95: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False, strict=False)] | None = None
-    hours: Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False, strict=False)] | None = None
+    margin_95: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] | None = None
+    hours: Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)] | None = None
 
 
 class TournamentFile(_Strict):

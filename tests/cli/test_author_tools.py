@@ -16,6 +16,7 @@ from tests import zoo
 @pytest.fixture
 def arena(capfd, monkeypatch, tmp_path):
     monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "200")
 
     def call(*arguments):
         code = run([str(argument) for argument in arguments])

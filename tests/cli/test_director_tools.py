@@ -177,7 +177,7 @@ def test_a_better_bot_is_accepted_a_worse_one_rejected_and_equals_stay_open(aren
     found = json.loads(out)
     assert code == 3
     assert (found["new"], found["old"], found["decision"]) == ("random_legal new", "random_legal old", "undecided")
-    assert found["encounters"] + found["repeats"] == 32
+    assert found["encounters"] + found["repeats"] == 20
     assert sum(line["encounters"] for line in found["scores"]) == found["encounters"]
     assert found["bounds"][0] < found["llr"] < found["bounds"][1]
 

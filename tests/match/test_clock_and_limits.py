@@ -89,15 +89,22 @@ def test_on_the_cpu_clock_a_bot_that_does_nothing_is_ended_all_the_same():
     assert (fault.kind, fault.detail) == ("timeout", "no answer within 0.050 s")
 
 
-@pytest.mark.parametrize(("rule", "most", "least"), [("freeze", 0.15, 0.0), ("auto", 0.5, 0.0), ("run", 9.9, 0.5)])
-def test_off_turn_work_is_measured_and_stopped_as_the_director_says(rule, most, least):
-    """The opponent thinks for 0.2 s a turn, four times in a match; a busy bot could use up to all of it (or half)."""
+def off_turn_share(rule):
+    """Return what a bot used off turn of the time in which its opponent thought, 0.2 s a turn."""
     time_control = TimeControl(20.0, off_turn=rule)
     opponent = load_bot(zoo.bad_bot("slow_but_good"))
     record = play(load_bot(zoo.bad_bot("thinks_off_turn")), time_control, matches=2, opponent=opponent)
-    share = record.seats[0].off_turn_cpu_seconds / record.seats[1].wall_seconds
     assert record.faults == []
-    assert least <= share <= most
+    return record.seats[0].off_turn_cpu_seconds / record.seats[1].wall_seconds
+
+
+def test_off_turn_work_is_measured_and_stopped_as_the_director_says():
+    """A busy bot could use all of the time, or half of it; on a busy machine it gets less, whatever the rule."""
+    frozen, stopped, free = map(off_turn_share, ("freeze", "auto", "run"))
+    assert frozen <= 0.15
+    assert stopped <= 0.5
+    assert free > 2 * max(frozen, stopped)
+    assert free > 0.01
 
 
 class Scheduler:
@@ -229,11 +236,11 @@ def test_limits_and_clock_come_from_the_tournament_file(tmp_path):
     ("line", "says"),
     [
         ('memory_bytes = "lots"', "limits.memory_bytes = 'lots': accepted is a number of bytes, or a text such as"),
-        ("memory_bytes = 5", "limits.memory_bytes = 5: input should be greater than or equal to 16777216"),
-        ("processes = 0", "limits.processes = 0: input should be greater than or equal to 1"),
-        ("cpu_seconds = -1", "limits.cpu_seconds = -1: input should be greater than 0"),
+        ("memory_bytes = 5", "limits.memory_bytes = 5: accepted is a whole number of bytes from 16,777,216"),
+        ("processes = 0", "limits.processes = 0: accepted is a whole number from 1 to 100,000"),
+        ("cpu_seconds = -1", "limits.cpu_seconds = -1: accepted is a number greater than 0"),
         ("memory = 5", "limits.memory: unknown key; did you mean 'memory_bytes'?"),
-        ("message_depth = true", "limits.message_depth = True: input should be a valid integer"),
+        ("message_depth = true", "limits.message_depth = true: accepted is a whole number from 3 to 64"),
         ('stderr_bytes = "1 parsec"', "limits.stderr_bytes = '1 parsec': accepted is a number of bytes"),
     ],
 )

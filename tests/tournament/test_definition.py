@@ -31,8 +31,8 @@ REFUSED = {
     "unknown option": ({"options": "{sise = 8}"}, "", "options.sise = 8: differences has no such option"),
     "size": ({"options": "{size = 1}"}, "", "options.size = 1: accepted is a whole number from 2 to 100"),
     "no game": ({"game": None}, "", "either game"),
-    "wrong type": ({"encounters": '"3"'}, "", "encounters = '3': input should be a valid integer"),
-    "zero encounters": ({"encounters": 0}, "", "encounters = 0: input should be greater than or equal to 1"),
+    "wrong type": ({"encounters": '"3"'}, "", "encounters = '3': accepted is a whole number from 1 to 1,000,000"),
+    "zero encounters": ({"encounters": 0}, "", "encounters = 0: accepted is a whole number from 1 to 1,000,000"),
     "format": (
         {"format": '"swis"'},
         "",
@@ -41,7 +41,7 @@ REFUSED = {
     "a NUL": (
         {},
         '[[entrants]]\nbot = "\\u0000"',
-        "entrants[2].bot = '\\x00': accepted is a text without the character NUL",
+        'entrants[2].bot = "\\u0000": accepted is a text without the character NUL',
     ),
     "isolation": (
         {"isolation": '"jail"'},

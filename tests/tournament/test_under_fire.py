@@ -26,7 +26,7 @@ ZOO = ("exits_when_asked", "prints_text", "leaves_a_daemon", "dies_by_signal", "
 def write_fiery_definition(tmp_path, encounters, size=6):
     """Two honest bots and six of the zoo; the honest ones have time enough on any machine."""
     bots = [zoo.honest_bot("honest_a"), zoo.honest_bot("honest_b"), *map(zoo.bad_bot, ZOO)]
-    lines = ['game = "differences"', f"options = {{ size = {size} }}", f"encounters = {encounters}"]
+    lines = ['game = "differences"', f"options = {{ size = {size} }}", f"encounters = {encounters}", "workers = 2"]
     lines += ["[limits]", "processes = 24", "[time_control]", "per_action_seconds = 20.0", "startup_seconds = 30.0"]
     lines += [f'[[entrants]]\nbot = "{bot}"' for bot in bots]
     path = tmp_path / "t.toml"
@@ -61,31 +61,44 @@ def _ancestors(pid):
 
 
 def kill_for_a_while(tmp_path, path, kills, seed):
-    """Run the tournament, killing its processes at random moments; return how many of each kind were killed."""
+    """Run the tournament, killing its processes at random moments; return how many of each kind were killed.
+
+    The kinds take turns, and each kill waits for somebody of its kind to be there: on a busy machine workers come up so
+    late that only directors would be found.
+    """
     rng = random.Random(seed)
     stormy = tmp_path / "stormy"
     done = dict.fromkeys(("director", "worker", "launcher", "bot"), 0)
     director = None
+    turns = []
     while sum(done.values()) < kills:
         if director is None or director.poll() is not None:
             assert director is None or recorded(stormy) < scheduled(stormy), f"too short a tournament: {done}"
             command = [*ARENA, "run", str(path), "--home", str(stormy), "-q"]
             director = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        turns = turns or rng.sample(["director", "worker", "worker", "launcher", "launcher"], 5)
+        kind = turns[-1]
         time.sleep(rng.uniform(0.02, 0.25))
-        kind = rng.choice(("director", "worker", "worker", "launcher", "launcher"))
-        victims = [director.pid] if kind == "director" else processes_below(director.pid)[kind]
-        if not victims:
-            continue
+        victims = [director.pid] if kind == "director" else wait_for(kind, director)
         try:
             os.kill(rng.choice(victims), signal.SIGKILL)
-        except OSError:
-            continue
+        except (OSError, IndexError):
+            continue  # it has ended by itself, or the whole run has
+        turns.pop()
         done[kind] += 1
         if kind == "director":
             director.wait()
     director.kill()
     director.wait()
     return done
+
+
+def wait_for(kind, director):
+    """Return the processes of a kind as soon as there are any; none if the director ends first."""
+    victims = []
+    while not victims and director.poll() is None:
+        victims = processes_below(director.pid)[kind]
+    return victims
 
 
 def scheduled(home):

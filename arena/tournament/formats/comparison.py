@@ -44,11 +44,16 @@ class Comparison(Format):
         """Return how many batches there are at most."""
         return -(-self.field.encounters // BATCH)
 
+    def total_encounters(self) -> int:
+        """Return the limit."""
+        return self.field.encounters
+
     def next_round(self) -> Round | None:
-        """Return one more batch, unless it is decided."""
-        if self.verdict.decision != "open" or len(self._played) >= self.field.encounters:
+        """Return one more batch, or what the limit leaves of it, unless it is decided."""
+        left = self.field.encounters - len(self._played)
+        if self.verdict.decision != "open" or left <= 0:
             return None
-        return Round(((0, *[1] * (self.field.players - 1)),))
+        return Round(((0, *[1] * (self.field.players - 1)),), encounters=min(left, BATCH))
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Count a batch."""

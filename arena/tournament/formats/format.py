@@ -29,10 +29,12 @@ class Round(NamedTuple):
     Attributes:
         pairings: nobody is in two of them where the game is for two.
         byes: entrants who are still in but meet nobody in this round.
+        encounters: how many of the encounters of a round are played in this one; None for all.
     """
 
     pairings: tuple[Pairing, ...]
     byes: tuple[int, ...] = ()
+    encounters: int | None = None
 
 
 class MatchResult(NamedTuple):
@@ -160,6 +162,11 @@ class Format(ABC):
     def total_pairings(self) -> int | None:
         """Return how many pairings the whole tournament has at most; None where nobody can say."""
         return None
+
+    def total_encounters(self) -> int | None:
+        """Return how many encounters the whole tournament has at most in each game; None where nobody can say."""
+        pairings = self.total_pairings()
+        return None if pairings is None else pairings * self.encounters_per_round
 
     def should_stop(self, elapsed_seconds: float) -> bool:
         """Tell whether a run that has lasted this long ends before the next round."""

@@ -1,0 +1,63 @@
+"""The standard streams of the command line: closed, full, or with nobody reading at the other end."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Any
+
+from arena.errors import UsageError
+
+STDIN, STDOUT, STDERR = 0, 1, 2
+
+
+def fill_closed_streams() -> bool:
+    """Put the null device in the place of standard streams that are closed, or the next file we open, such as the
+    database, would get the number of one of them and be printed into.
+
+    Returns:
+        Whether the standard output was open.
+    """
+    was_open = True
+    for descriptor in (STDIN, STDOUT, STDERR):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+            was_open = was_open and descriptor != STDOUT
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - as long as the program
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    return was_open
+
+
+class OutputError(UsageError):
+    """What is printed can't be written: the disk is full, or the terminal has gone."""
+
+
+class _Output(io.FileIO):
+    """The standard output. After the first error the rest goes nowhere, so that the interpreter does not complain of it
+    when it ends."""
+
+    def write(self, data: Any) -> int:
+        """Write as ``FileIO`` does; raise ``OutputError`` for what is not the reader's leaving."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise OutputError(f"the output can't be written: {error.strerror}") from error
+
+
+def watch_output() -> None:
+    """Let errors in writing the standard output be told from those of other files."""
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(_Output(STDOUT, "w", closefd=False)),
+        encoding=sys.stdout.encoding,
+        line_buffering=sys.stdout.isatty(),
+    )

@@ -1,0 +1,68 @@
+"""Small pieces of sentences: counts with their nouns, and values as a TOML file shows them."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, time
+from typing import Any
+
+MAX_SHOWN_CHARACTERS = 80
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun in the singular or plural.
+
+    >>> counted(1, "match"), counted(1200, "match"), counted(0, "entry")
+    ('1 match', '1,200 matches', '0 entries')
+    """
+    return f"{count:,} {noun if count == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a regular noun."""
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return f"{noun}es"
+    if noun.endswith("y") and noun[-2:-1] not in ("a", "e", "o", "u"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}s"
+
+
+def shortened_text(text: str) -> str:
+    """Return a text cut to a length that fits into a sentence."""
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 1]}…"
+
+
+def toml_value(value: Any) -> str:
+    """Return a value as it stands in a TOML file, cut to a length that fits into a sentence.
+
+    >>> toml_value({"at": date(2020, 1, 1), "on": True, "names": ["a", "it's"]})
+    '{ at = 2020-01-01, on = true, names = [\\'a\\', "it\\'s"] }'
+    """
+    return shortened_text(_whole(value, MAX_SHOWN_CHARACTERS))
+
+
+def _whole(value: Any, room: int) -> str:
+    """Return the text of a value; of long and of deep ones at least the first ``room`` characters."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _quoted(value[: room + 1])
+    if isinstance(value, date | time):  # a datetime is a date
+        return value.isoformat()
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**room else f"a number of more than {room} digits"
+    if room <= 0 and isinstance(value, dict | list):
+        return "…"
+    if isinstance(value, dict):
+        pairs = [f"{name} = {_whole(inner, room // 2)}" for name, inner in list(value.items())[:room]]
+        return "{ " + ", ".join(pairs) + " }" if pairs else "{}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_whole(inner, room // 2) for inner in value[:room]) + "]"
+    return str(value)
+
+
+def _quoted(text: str) -> str:
+    """Return a text in the quotes of a literal string, or in those of a basic one where that can't hold it."""
+    if "'" in text or not text.isprintable():
+        return json.dumps(text, ensure_ascii=False)
+    return f"'{text}'"

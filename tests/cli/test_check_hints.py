@@ -1,0 +1,215 @@
+"""``arena check`` for authors of first bots: what it says of the mistakes that people make, in 80 columns."""
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+
+from arena.cli.group import run
+from arena.players.diagnosis import Failure, hint_for
+from arena.records import Bot, Fault
+from tests import zoo
+
+KIT = "from arena.botkit import run\n\n\n"
+FIRST = "    return game.legal_actions(state)[0]"
+ELF = bytearray(64)
+ELF[:20] = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\0" + b"\xf3\0"  # for RISC-V
+
+
+def with_kit(body=FIRST, head="", signature="game, state, clock", end="\n\nrun(choose)\n"):
+    return "bot.py", f"{KIT}{head}def choose({signature}):\n{body}{end}"
+
+
+READY = "import os\nos.write(1, bytes.fromhex('0000001682a474797065a57265616479a870726f746f636f6c01'))\n"
+
+FIRST_BOTS = {
+    "nothing is returned": (with_kit("    best = game.legal_actions(state)[0]"), "choose returned nothing"),
+    "run is not called": (with_kit(end="\n"), "does its last line call run(choose)?"),
+    "no Python": (with_kit(signature="game, state clock"), "bot.py, line 4 is not Python (invalid syntax)"),
+    "no indent": (with_kit(FIRST.strip()), "bot.py, line 5 is not Python (expected an indented block"),
+    "a missing module": (with_kit(head="import no_such_thing\n"), f"{sys.executable} has no module 'no_such_thing'"),
+    "a second file": (with_kit(head="import beside\n"), "a bot that is a single file can read no other"),
+    "an unknown name": (with_kit("    return scores[0]"), "raised NameError at bot.py, line 5: name 'scores'"),
+    "two arguments": (with_kit(signature="game, state"), "choose is called with (game, state, clock)"),
+    "a loop": (with_kit("    while True:\n        pass"), "it was at work all that time"),
+    "a sleep": (with_kit(f"    time.sleep(3)\n{FIRST}", head="import time\n"), "it sleeps or waits in choose"),
+    "a text": (with_kit("    return 'c4'"), "game.parse_action(text) turns it into an action"),
+    "always the same": (with_kit("    return [1, 1]"), "take one from game.legal_actions(state)"),
+    "no plain list": (with_kit("    return {1, 2}"), "an action is made of plain numbers and lists"),
+    "a file that is not there": (with_kit(head="open('weights.bin')\n"), "there is no file 'weights.bin'"),
+    "the network": (
+        with_kit(head="import urllib.request\nurllib.request.urlopen('http://localhost:9/')\n"),
+        "bots have no network",
+    ),
+    "too much memory": (with_kit(head="x = bytearray(1 << 33)\n"), "it asked for more memory than it may have"),
+    "printing": (("bot.py", "print('c4', flush=True)\nimport time\ntime.sleep(2)\n"), "printed text ('c4')"),
+    "lines in UTF-8": (("bot.py", "import sys\nfor line in sys.stdin: print(1)\n"), "messages are no lines"),
+    "lines of text": (("bot.py", "while True:\n    open(0, encoding='ascii').read(8)\n"), "messages are bytes"),
+    "one answer": (("bot.py", READY), "came to its end in the middle of a match"),
+    "no interpreter": (("bot.sh", "#!/usr/bin/pythn3\n"), "there is no such interpreter on this machine"),
+    "ends of lines": (("bot.sh", "#!/bin/sh\r\necho\r\n"), "has the line ends of Windows"),
+    "no first line": (("bot.sh", "echo ready\n"), "needs a first line that names its interpreter"),
+    "a script that echoes": (("bot.sh", "#!/bin/sh\necho ready\n"), "the bot printed text ('ready')"),
+    "another machine": (("bot", bytes(ELF)), "is compiled for another machine than this one"),
+    "a crash": (("bot.sh", "#!/bin/sh\nkill -SEGV $$\n"), "crashed in native code"),
+}
+
+
+@pytest.fixture
+def check(tmp_path, capfd, monkeypatch):
+    """Return a function that writes a bot as its author would, checks it, and returns (exit code, stdout)."""
+    monkeypatch.setenv("COLUMNS", "80")
+    directory = tmp_path / "bots"
+    directory.mkdir()
+    (directory / "beside.py").write_text("")
+
+    def call(name, contents, *options):
+        path = directory / name
+        path.write_bytes(contents if isinstance(contents, bytes) else contents.encode())
+        path.chmod(0o755)
+        home = str(tmp_path / "home")
+        code = run(["check", str(path), "--game", "differences", "--seconds", "0.3", "--home", home, *options])
+        out, errors = capfd.readouterr()
+        assert errors == ""
+        return code, out
+
+    return call
+
+
+def unwrapped(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("mistake", FIRST_BOTS)
+def test_the_author_is_told_what_to_change(check, mistake):
+    (name, contents), says = FIRST_BOTS[mistake]
+    code, out = check(name, contents)
+    assert code == 1
+    assert says in unwrapped(out[out.index("to fix it:") :])
+    assert max(map(len, out.splitlines())) <= 80
+    assert "arena/botkit" not in out, "these lines are not the author's"
+    assert ("     0000  " in out) == (KIT not in str(contents) and "sent:" in out), "bytes are for those who write them"
+
+
+def test_bytes_are_shown_on_demand(check):
+    (name, contents), _ = FIRST_BOTS["nothing is returned"]
+    assert "sent: " not in check(name, contents)[1]
+    out = check(name, contents, "--bytes")[1]
+    assert '"type": "act"' in out
+    assert "0000  00 00 00" in out
+
+
+def test_the_same_failure_is_explained_once_and_its_steps_are_named_together(check):
+    (name, contents), _ = FIRST_BOTS["an unknown name"]
+    _, out = check(name, contents)
+    assert out.count("NameError: ") == 1
+    assert out.count("to fix it:") == 1
+    together = unwrapped(out)
+    assert "3-9 FAILED like step 2, also in: plays differences in seat 1; " in together
+    assert "; keeps its time beside 2 busy programs on its core 10 ok" in together
+    assert "3 of 11 steps passed" in out
+
+
+def test_different_failures_are_explained_each(check):
+    _, out = check(*with_kit("    return [1, 1] if game.options['size'] > 2 else None"))
+    assert out.count("to fix it:") == 2
+
+
+def test_nobody_who_broke_a_limit_is_said_to_stay_inside(tmp_path, capfd):
+    code = run(["check", str(zoo.bad_bot("huge_note")), "--game", "differences", "--home", str(tmp_path)])
+    out = unwrapped(capfd.readouterr().out)
+    assert code == 1
+    assert "limit fault" in out
+    assert "ok stays inside its limits" not in out
+    assert "stays inside its limits" in out[out.index("also in") :]
+
+
+def test_steps_as_json_have_their_hints(check):
+    (name, contents), says = FIRST_BOTS["an unknown name"]
+    steps = [json.loads(line) for line in check(name, contents, "--json")[1].splitlines()]
+    assert [step["is_passed"] for step in steps[:3]] == [True, False, False]
+    assert says in steps[1]["hint"] == steps[2]["hint"]
+
+
+def seen_at_a_terminal(arguments, **environment):
+    """Return what a command prints at a terminal."""
+    leader, follower = pty.openpty()
+    settings = {"TERM": "xterm", "COLUMNS": "80"} | environment
+    with subprocess.Popen(
+        [sys.executable, "-m", "arena", *map(str, arguments)],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env={key: value for key, value in os.environ.items() if key != "NO_COLOR"} | settings,
+    ):
+        os.close(follower)
+        text = b""
+        try:
+            while chunk := os.read(leader, 4096):
+                text += chunk
+        except OSError:  # how a terminal ends
+            pass
+    os.close(leader)
+    return text.decode()
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_red"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"NO_COLOR": ""}, True)],
+)
+def test_failed_is_red_where_there_is_a_terminal_and_nobody_minds(tmp_path, environment, is_red):
+    (tmp_path / "bot.py").write_text("")
+    arguments = ["check", tmp_path / "bot.py", "--game", "differences", "--home", tmp_path / "home"]
+    text = seen_at_a_terminal(arguments, **environment)
+    assert "FAILED" in text
+    assert ("\x1b[31m" in text) == is_red
+
+
+# what takes too long to be waited for
+
+PLAIN = Bot("plain", "1", ("/bin/cat",), "/nowhere")
+NOT_READY = Fault(0, "start", 0, "before it was ready: no answer within 10.000 s")
+
+
+@pytest.mark.parametrize(
+    ("failure", "says"),
+    [
+        (Failure(PLAIN, NOT_READY, cpu_seconds=0.02, waited_seconds=10.0), "it hardly used the processor, so it waits"),
+        (Failure(PLAIN, NOT_READY, cpu_seconds=9.0, waited_seconds=10.0), "at work all that time before it was ready"),
+        (
+            Failure(PLAIN, Fault(0, "timeout", 4, "no answer within 1.1 s"), "", b"\0\0\0\x1c\x83", 0.0, 1.1),
+            "an answer began and was not finished",
+        ),
+        (Failure(PLAIN, Fault(0, "exit", 4, "the bot exited: signal SIGSYS")), "a system call that bots may not make"),
+        (
+            Failure(PLAIN, Fault(0, "exit", 4, "the bot exited: exit status 1"), "terminate called: 'std::bad_alloc'"),
+            "more memory than it may have",
+        ),
+        (
+            Failure(PLAIN, Fault(0, "exit", 4, "…"), "  sl = SemLock(\nPermissionError: [Errno 13] Permission denied"),
+            "need /dev/shm",
+        ),
+        (
+            Failure(PLAIN, Fault(0, "exit", 4, "…"), f"ModuleNotFoundError: No module named '{'x' * 5000}'"),
+            "has no module",
+        ),
+        (Failure(PLAIN, Fault(0, "exit", 4, "…"), "FileNotFoundError: 'a\0b'"), "there is no file"),
+        (Failure(PLAIN, Fault(0, "timeout", 4, "no answer")), "flush after every message"),
+    ],
+)
+def test_a_cause_is_told_from_what_was_seen(failure, says):
+    assert says in hint_for(failure)
+
+
+@pytest.mark.skipif(shutil.which("/usr/bin/python3") is None, reason="there is no other Python here")
+def test_another_interpreter_is_named(check, tmp_path):
+    if "/usr/bin/python3" in (sys.executable, os.path.realpath(sys.executable)) or not sysconfig.get_path("purelib"):
+        pytest.skip("the arena runs in the system's Python")
+    code, out = check("bot.sh", "#!/bin/sh\nexec /usr/bin/python3 -c 'import arena.botkit'\n")
+    assert code == 1
+    assert "no module 'arena'" in unwrapped(out)

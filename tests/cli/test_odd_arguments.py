@@ -1,0 +1,197 @@
+"""Whatever is given on the command line, the answer is a sentence: no traceback, and no "defect of the arena"."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from arena.cli.common import Number, WholeNumber
+from arena.cli.group import COMMANDS, LazyGroup, run
+from tests import zoo
+
+ARENA = [sys.executable, "-m", "arena"]
+MINIMAL = str(zoo.BOTS / "minimal")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A home with one played tournament, in a directory with a file of every unfit kind."""
+    directory = tmp_path_factory.mktemp("odd")
+    entrants = "\n".join(f'[[entrants]]\nbot = "{zoo.BOTS / name}"' for name in ("minimal", "random_legal"))
+    (directory / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 3 }}\n{entrants}\n')
+    (directory / "binary").write_bytes(b"\x7fELF\0\xff\xfe" * 20)
+    (directory / "empty").touch()
+    (directory / "loop").symlink_to("loop")
+    os.mkfifo(directory / "pipe")
+    (directory / "directory").mkdir()
+    subprocess.run([*ARENA, "run", "t.toml", "-q", "--home", "home"], cwd=directory, check=True, capture_output=True)
+    return directory / "home"
+
+
+@pytest.fixture
+def arena(home, capfd, monkeypatch):
+    monkeypatch.chdir(home.parent)
+
+    def call(*arguments):
+        code = run([*arguments, "--home", str(home)])
+        out, errors = capfd.readouterr()
+        assert "Traceback" not in out + errors
+        assert "defect" not in errors
+        return code, out, errors
+
+    return call
+
+
+def parameters():
+    """Yield (command, parameter) for every command."""
+    for name in COMMANDS:
+        command = LazyGroup().get_command(click.Context(click.Group()), name)
+        for parameter in command.params:
+            yield name, parameter
+
+
+def test_every_number_has_two_bounds_and_nan_is_outside():
+    numbers = 0
+    for name, parameter in parameters():
+        kind = parameter.type
+        if isinstance(kind, click.types.FloatParamType | click.types.IntParamType):
+            numbers += 1
+            is_checked_later = name == "compare" and parameter.name in ("elo0", "elo1", "alpha", "beta")
+            assert isinstance(kind, Number | WholeNumber) or is_checked_later, f"{name} {parameter.name}"
+    assert numbers >= 20
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "-1", "1e400", "9" * 30, "9" * 5000, "", "x", "0x1"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("play", "differences", MINIMAL, MINIMAL, "--seconds"),
+        ("play", "differences", MINIMAL, MINIMAL, "--rng-seed"),
+        ("check", MINIMAL, "--seconds"),
+        ("compare", MINIMAL, MINIMAL, "--game", "differences", "--elo0"),
+        ("compare", MINIMAL, MINIMAL, "--game", "differences", "--alpha"),
+        ("compare", MINIMAL, MINIMAL, "--game", "differences", "--limit"),
+        ("run", "t.toml", "--workers"),
+        ("schedule", "t.toml", "--workers"),
+        ("matches", "t", "--limit"),
+        ("report", "t", "--matches"),
+        ("repro", "t/1", "--seat"),
+        ("repro", "t/1"),
+        ("replay", "t/1"),
+    ],
+    ids=lambda arguments: " ".join(arguments[-1:]) if isinstance(arguments, tuple) else None,
+)
+def test_a_number_that_is_none_or_out_of_bounds_is_refused(arena, arguments, value):
+    if arguments[-1] == "--elo0" and value == "-1":
+        pytest.skip("a number like any other")
+    if arguments[-1] == "t/1":
+        arguments = (*arguments[:-1], "t/" + value.removeprefix("-") * 2 + "0" * 9)
+        value = None
+    code, _, errors = arena(*arguments, *([value] if value is not None else []))
+    assert code == 2
+    assert errors.startswith("arena: ")
+
+
+ODD = ["", ".", "..", "/", "-", "directory", "binary", "empty", "pipe", "loop", "nowhere/x", "x" * 300, "x" * 5000]
+ODD += ["a\nb", "\u202eabc", "\udcff", "/dev/null", "/dev/zero", "/proc/kmsg", "t/1/2", "t/", "\x1b[31m"]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=ascii)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(("standings", "@"), ("standings", "t", "--game", "@"), ("stats", "@"), ("matches", "t", "--bot", "@")),
+        *(("replay", "@"), ("repro", "@"), ("repro", "t/1", "--bot", "@"), ("show", "@"), ("leaderboard", "@")),
+        *(("verify", "@"), ("export", "@"), ("run", "@", "-q"), ("schedule", "@"), ("submit", "@"), ("check", "@")),
+        *(("play", "differences", "@", MINIMAL), ("play", "@", MINIMAL, MINIMAL)),
+        *(("play", "differences", MINIMAL, MINIMAL, "-o", "@"), ("compare", "@", MINIMAL, "--game", "differences")),
+        *(("plot", "t", "--kind", "ratings", "-o", "@"), ("crosstable", "@")),
+        ("run", "t.toml", "--name", "@@/", "-q"),
+    ],
+    ids=" ".join,
+)
+def test_an_odd_word_is_answered_in_a_sentence(arena, arguments, odd):
+    code, _, errors = arena(*(part.replace("@", odd) for part in arguments))
+    is_fine = (arguments[0], odd) in (("verify", ""), ("export", ""))
+    assert code == 2 or is_fine
+    assert errors.replace("The latest tournament is t:\n", "").startswith("arena: ") or is_fine
+
+
+@pytest.mark.parametrize("odd", ["directory/../empty", "x" * 300, "/dev/null", "/proc/x", "loop"])
+def test_an_odd_home_is_answered_in_a_sentence(home, capfd, monkeypatch, odd):
+    monkeypatch.chdir(home.parent)
+    for arguments in (["standings"], ["run", "t.toml", "-q"], ["bots"]):
+        assert run([*arguments, "--home", odd]) == 2
+        errors = capfd.readouterr().err
+        assert errors.startswith("arena: ")
+        assert "defect" not in errors
+
+
+# the standard streams
+
+PRINTING = (
+    ["standings"],
+    ["standings", "--json"],
+    ["export"],
+    ["matches"],
+    ["replay", "t/1"],
+    ["verify"],
+    ["bots"],
+    ["games"],
+)
+
+
+def shell(line, arguments, home):
+    """Run a command in a shell line that has ``arena`` in it; return (stdout, stderr)."""
+    command = [*arguments] if arguments == ["games"] else [*arguments, "--home", str(home)]
+    text = line.replace("arena", " ".join([*ARENA, *command]))
+    done = subprocess.run(
+        ["bash", "-c", text], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2]
+    )
+    assert "Traceback" not in done.stderr
+    assert "defect" not in done.stderr
+    return done.stdout.strip(), done.stderr
+
+
+@pytest.mark.parametrize("arguments", PRINTING)
+def test_a_closed_or_full_output_is_told_and_a_reader_that_has_left_is_not(home, arguments):
+    out, errors = shell("arena > /dev/full; echo $?", arguments, home)
+    assert out == "2"
+    assert "arena: the output can't be written: No space left on device" in errors
+    out, errors = shell("(arena >&-); echo $?", arguments, home)
+    assert (out, errors) == ("2", "arena: the standard output is closed; accepted is one that can be written\n")
+    assert shell("arena > /dev/null <&- 2>&-; echo $?", arguments, home)[0] == "0"
+    out, errors = shell("arena | true; echo ${PIPESTATUS[0]}", arguments, home)
+    assert out in ("141", "0")  # by then it may have printed all
+    assert errors in ("", "The latest tournament is t:\n")
+    subprocess.run([*ARENA, "verify", "--home", str(home)], check=True, capture_output=True)  # nothing went into it
+
+
+def test_a_reader_that_has_left_gives_141(home):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [*ARENA, "export", "--home", str(home)]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+# exact limits
+
+
+@pytest.mark.parametrize("limit", [1, 7, 17])
+def test_a_comparison_plays_as_many_encounters_as_it_may(arena, limit):
+    same = ["--game", "differences", "--option", "size=4", "-q", "--name", f"c{limit}", "--elo1", "1"]
+    code, _, _ = arena(
+        "compare", str(zoo.BOTS / "random_legal"), str(zoo.BOTS / "greedy"), "--limit", str(limit), *same
+    )
+    assert code in (1, 3)
+    records = arena("export", f"c{limit}")[1].splitlines()
+    assert len(records) == 2 * limit
+
+
+def test_one_is_singular(arena):
+    assert "2 matches in 1 encounter and 1 round\n" in arena("schedule", "t.toml")[1]
