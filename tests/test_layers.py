@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "arena"
 
 LAYERS = [
     {"errors", "version"},
-    {"records", "checked"},
+    {"records", "checked", "shipped"},
     {"games", "protocol", "isolation"},
     {"players", "ratings", "report", "botkit"},
     {"match", "store"},

@@ -25,8 +25,8 @@ STDERR_LINES = 12
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each step, and nothing else.")
 @home_option
 def command(bot: str, games: tuple[str, ...], seconds: float, isolation: str, as_json: bool, home: str | None) -> int:
-    """Try out BOT, a path or a submitted bot, as a tournament would: every claimed game in every seat, odd sizes, three
-    players, match after match, on a busy machine.
+    """Try out BOT (a path, an example such as arena:greedy, or a submitted bot) as a tournament would: every claimed
+    game in every seat, odd sizes, three players, match after match, on a busy machine.
 
     Exits with 0 if every step is passed, with 1 if one is not. Of a step that fails, the last question and what came
     back are shown, readable and in hexadecimal, with the bot's stderr and how to fix it.

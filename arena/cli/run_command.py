@@ -21,6 +21,7 @@ from arena.cli.common import (
 from arena.cli.group import FAILED, INTERRUPTED, OK
 from arena.cli.progress import make_progress
 from arena.errors import UsageError
+from arena.shipped import tournament_path
 
 if TYPE_CHECKING:
     from arena.tournament.definition import Definition, FindBot
@@ -53,7 +54,7 @@ def command(
     as_json: bool,
     home: str | None,
 ) -> int:
-    """Play the tournament that FILE defines.
+    """Play the tournament that FILE defines: a path, or an example such as arena:quickstart.
 
     What has been recorded stays: after Ctrl-C, a crash or a power cut, the same command goes on where it stopped, and
     when all has been played, it only shows the table. `--workers` may differ from run to run; results don't depend on
@@ -107,7 +108,7 @@ class _Watched:
     """Reads a tournament file again when it has changed."""
 
     def __init__(self, path: Path, name: str | None, find_bot: FindBot) -> None:
-        self._path, self._name, self._find_bot = path, name, find_bot
+        self._path, self._name, self._find_bot = tournament_path(path), name, find_bot
         self._seen = self._stamp()
 
     def _stamp(self) -> int:

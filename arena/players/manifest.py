@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from arena.checked import check_model, read_toml, without_nul
 from arena.errors import BotDefinitionError
 from arena.records import Bot
+from arena.shipped import bot_path
 
 NAME_PATTERN = r"[^\s@/\\\x00-\x1f\x7f-\x9f][^@/\\\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e]{0,63}"
 """A bot's name or version: printable, without ``@`` and slashes, at most 64 characters."""
@@ -39,17 +40,19 @@ class _Manifest(BaseModel):
     description: Text = ""
 
 
-def load_bot(path: Path, args: Sequence[str] = ()) -> Bot:
+def load_bot(path: str | os.PathLike[str], args: Sequence[str] = ()) -> Bot:
     """Return the bot at a path.
 
     Args:
-        path: a directory with a ``bot.toml``, or a single program: an executable file or a ``.py`` file.
+        path: a directory with a ``bot.toml``, or a single program: an executable file or a ``.py`` file; or
+            ``arena:NAME``, an example bot.
         args: added to its command.
 
     Raises:
         BotDefinitionError: if there is no bot, or its ``bot.toml`` is refused.
+        UnknownNameError: if there is no example bot of that name.
     """
-    path = path.resolve()
+    path = bot_path(path).resolve()
     if path.is_dir():
         return _from_directory(path, args)
     if not path.exists():

@@ -15,6 +15,7 @@ from pathlib import Path
 from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
 from arena.players.manifest import MANIFEST, bot_files, digest_of, load_bot
 from arena.records import Bot, Limits
+from arena.shipped import bot_path
 from arena.store.store import Store
 from arena.store.values import StoredBot, StoredTournament
 from arena.tournament.definition import shown_names
@@ -172,13 +173,13 @@ class ArenaHome:
                 )
         return False
 
-    def copy_in(self, path: Path) -> Bot:
+    def copy_in(self, path: str | os.PathLike[str]) -> Bot:
         """Copy a bot's files into the home, by the digest of its files, and return it as it runs from there.
 
         Raises:
             BotDefinitionError: if the bot is refused: links that lead outside, or too large.
         """
-        path = path.resolve()
+        path = bot_path(path).resolve()
         bot = load_bot(path)
         root = path if path.is_dir() else path.parent
         files = list(bot_files(path, bool(bot.build))) if path.is_dir() else [path]

@@ -9,16 +9,18 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from arena.checked import check_model, read_toml
-from arena.errors import BotDefinitionError, DefinitionError, OptionError, UsageError
+from arena.errors import BotDefinitionError, DefinitionError, OptionError, UnknownNameError, UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.players.manifest import check_name, load_bot
 from arena.records import Bot, Limits, TimeControl
+from arena.shipped import bot_path, tournament_path
 from arena.tournament.formats import FORMATS, KINDS, AdaptiveFormat, Field, Format
 from arena.tournament.tournament_file import EntrantTable, GameTable, TournamentFile
 
@@ -136,13 +138,13 @@ def load_definition(path: str | os.PathLike[str], find_bot: FindBot | None = Non
     """Read and check a tournament file.
 
     Args:
-        path: the TOML file.
-        find_bot: finds submitted bots; without it, entrants are paths.
+        path: the TOML file, or ``arena:NAME``, an example tournament.
+        find_bot: finds submitted bots; without it, entrants are paths and example bots.
 
     Raises:
         DefinitionError: with every fault, each with its place, value and what is accepted.
     """
-    path = Path(path)
+    path = tournament_path(path)
     file = check_model(TournamentFile, read_toml(path, DefinitionError), path, DefinitionError)
     faults: list[str] = []
     definition = _Builder(file, path, find_bot, faults).build()
@@ -270,12 +272,19 @@ class _Builder:
 
 
 def find_entrant(text: str, args: Sequence[str], base: Path, find_bot: FindBot | None) -> Bot:
-    """Return the bot that ``text`` names: a path from ``base``, or a submitted ``name`` or ``name@version``.
+    """Return the bot that ``text`` names: a path from ``base``, ``arena:NAME``, or a submitted ``name`` or
+    ``name@version``.
 
     Raises:
         UsageError: if there is no such bot.
     """
-    path = base / text
+    try:
+        path = base / bot_path(text)
+    except UnknownNameError:
+        with suppress(UnknownNameError):  # a bot may have been submitted as "arena:…" before that meant anything
+            if find_bot is not None:
+                return find_bot(text, args)
+        raise
     if "/" in text or text.endswith(".py") or path.exists() or find_bot is None:
         return load_bot(path, args)
     try:

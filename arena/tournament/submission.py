@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from arena.errors import UsageError
 from arena.games import GAMES, make_game
@@ -32,12 +32,14 @@ class Submission:
     stderr: str = ""
 
 
-def submit(home: ArenaHome, path: Path, listener: Callable[[str], None] = lambda text: None) -> Submission:
+def submit(
+    home: ArenaHome, path: str | os.PathLike[str], listener: Callable[[str], None] = lambda text: None
+) -> Submission:
     """Copy a bot, play one match of each claimed game against itself, and list it if all goes well.
 
     Args:
         home: the arena's directory.
-        path: the bot.
+        path: the bot, or ``arena:NAME``.
         listener: is told of each step.
 
     Raises:
