@@ -20,7 +20,7 @@ from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, find_bubblewrap, wrap
 from arena.isolation.control_groups import find_group_home, group_plans
 from arena.isolation.landlock import ABI_WITH_SCOPES, landlock_abi, ruleset
 from arena.isolation.owner import own_tag
-from arena.isolation.reachable import behind_closed_doors, existing_system, readable_paths
+from arena.isolation.reachable import behind_closed_doors, existing_system, readable_paths, user_base
 from arena.isolation.seccomp import assemble_filter
 from arena.records import MEBIBYTE, Bot, Limits
 
@@ -120,6 +120,7 @@ def clean_environment(scratch: str) -> dict[str, str]:
     The arena's own interpreter comes first on PATH, so that ``python3`` in a ``bot.toml`` finds ``arena.botkit``.
     """
     interpreter = str(Path(sys.executable).parent)
+    base = user_base()
     return {
         "PATH": os.pathsep.join([interpreter, "/usr/local/bin", "/usr/bin", "/bin"]),
         "HOME": scratch,
@@ -128,6 +129,7 @@ def clean_environment(scratch: str) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
         MARK: own_tag(),
+        **({"PYTHONUSERBASE": base} if base is not None else {}),  # Python looks for it below HOME
     }
 
 
