@@ -54,12 +54,16 @@ def build(directory, target):
 def install(wheel, environment):
     """Install a wheel into a new virtual environment, with the dependencies that the tests themselves have."""
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-    ours = Path(sysconfig.get_path("purelib"))
-    theirs = environment / ours.relative_to(sys.prefix)
-    left_out = shutil.ignore_patterns("*grid_arena*", "*editable_*", "pip", "pip-*", "setuptools*", "*distutils*")
-    shutil.copytree(ours, theirs, ignore=left_out, copy_function=_link_or_copy, dirs_exist_ok=True)
+    copy_dependencies(environment / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix))
     pip = [environment / "bin" / "python3", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel]
     subprocess.run(pip, check=True)
+
+
+def copy_dependencies(directory):
+    """Copy the packages that the tests run with into another directory, but for the arena and the installers."""
+    left_out = shutil.ignore_patterns("*grid_arena*", "*editable_*", "pip", "pip-*", "setuptools*", "*distutils*")
+    ours = sysconfig.get_path("purelib")
+    shutil.copytree(ours, directory, ignore=left_out, copy_function=_link_or_copy, dirs_exist_ok=True)
 
 
 def _link_or_copy(source, target):

@@ -14,7 +14,7 @@ import pytest
 from arena.errors import UsageError
 from arena.isolation.levels import choose_isolation
 from arena.records import ISOLATION_LEVELS
-from tests.docs.reader import ROOT, Reader, build, install
+from tests.docs.reader import ROOT, Reader, build, copy_dependencies, install
 
 SHIPPED = ("bots", "tournaments", "protocol.md")
 
@@ -89,12 +89,16 @@ def test_the_protocol_can_be_read(installed, tmp_path):
     assert done.stdout.strip() == (ROOT / "protocol.md").read_text().strip()
 
 
-@pytest.mark.parametrize("level", ISOLATION_LEVELS)
-def test_example_bots_play_at_every_level(installed, tmp_path, level):
+def skip_without(level):
     try:
         choose_isolation(level)
     except UsageError as error:
         pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("level", ISOLATION_LEVELS)
+def test_example_bots_play_at_every_level(installed, tmp_path, level):
+    skip_without(level)
     entrants = ("minimal", "random_legal", "greedy", "stepper")
     tables = "".join(f'[[entrants]]\nbot = "arena:{bot}"\n' for bot in entrants)
     (tmp_path / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 4 }}\nisolation = "{level}"\n{tables}')
@@ -102,6 +106,29 @@ def test_example_bots_play_at_every_level(installed, tmp_path, level):
     assert done.returncode == 0, done.stdout
     assert "12 of 12 matches." in done.stdout
     assert done.stdout.count('"faults": []') == 12, done.stdout
+
+
+@pytest.fixture(scope="module")
+def for_one_user(wheel, tmp_path_factory):
+    """A reader who has installed the wheel below HOME, as ``pip install --user`` does."""
+    home = tmp_path_factory.mktemp("user")
+    environment = home / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", environment], check=True)
+    user = Reader(environment, home)
+    place = user.paste('python3 -c "import site; print(site.getusersitepackages())"', home).stdout.strip()
+    assert Path(place).is_relative_to(home)
+    copy_dependencies(Path(place))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(place)
+    return user
+
+
+@pytest.mark.parametrize("level", ISOLATION_LEVELS)
+def test_example_bots_play_where_the_package_is_below_a_home(for_one_user, tmp_path, level):
+    """A bot's HOME is another one, so Python would not look there."""
+    skip_without(level)
+    command = f"python3 -m arena play differences arena:greedy arena:minimal -q -o size=4 --isolation {level}"
+    assert "(normal)" in for_one_user.paste(command, tmp_path).stdout
 
 
 def test_a_tournament_begun_in_the_checkout_is_finished_and_verified_by_the_wheel(installed, tmp_path):
