@@ -20,7 +20,7 @@ from arena.version import __version__
 OK, FAILED, WRONG_USE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
 COMMANDS = {
-    "quickstart": "Play a tournament of four example bots, and say what to do next.",
+    "quickstart": "Play four example bots, and say what to do next.",
     "run": "Play a tournament, or go on with it.",
     "compare": "Find out whether a new version is better.",
     "schedule": "Show a tournament before it is played.",
@@ -39,7 +39,7 @@ COMMANDS = {
     "games": "List the games, or show the rules of one.",
     "bots": "List the submitted bots.",
     "new": "Write the start of a bot, in one of eight languages.",
-    "protocol": "Show protocol.md, which says every byte a bot and the arena exchange.",
+    "protocol": "Show protocol.md: how the arena and a bot talk.",
     "check": "Try out whether a bot keeps the protocol, step by step.",
     "doctor": "Say what this machine can contain, and measure its clock.",
     "submit": "Check a bot and copy it into the arena.",
