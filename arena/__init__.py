@@ -5,7 +5,7 @@ What the commands do can also be called:
     from arena import ArenaHome, load_definition, run_tournament
 
     if __name__ == "__main__":                      # workers are new Python processes that import this file
-        definition = load_definition("tournaments/quickstart.toml")
+        definition = load_definition("arena:quickstart")
         with ArenaHome("my-arena") as home:         # the directory with the database
             run_tournament(definition, home.store)
             for line in home.standings(definition.name).lines:

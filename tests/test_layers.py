@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "arena"
 
 LAYERS = [
     {"errors", "version", "text"},
-    {"checked", "stored", "names"},
+    {"checked", "stored", "names", "shipped"},
     {"records"},
     {"definition"},
     {"games", "protocol", "isolation"},

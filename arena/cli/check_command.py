@@ -43,8 +43,8 @@ def command(
     as_json: bool,
     home: str | None,
 ) -> int:
-    """Try out BOT, a path or a submitted bot, as a tournament would: every claimed game in every seat, odd sizes, three
-    players, match after match, on a busy machine.
+    """Try out BOT (a path, an example such as arena:greedy, or a submitted bot) as a tournament would: every claimed
+    game in every seat, odd sizes, three players, match after match, on a busy machine.
 
     Exits with 0 if every step is passed, with 1 if one is not. Of a step that fails, the bot's stderr and how to fix it
     are shown; of a bot that speaks the protocol by itself also the last question and what came back, readable and in

@@ -141,7 +141,7 @@ def print_standings(table: Standings, table_format: str) -> None:
 
 
 def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[Any]:
-    """Return the bots that are named on the command line: paths, submitted names, or ``human``.
+    """Return the bots that are named on the command line: paths, ``arena:NAME``, submitted names, or ``human``.
 
     Args:
         texts: the names.

@@ -23,6 +23,7 @@ COMPLETION = "_ARENA_COMPLETE"
 """The variable by which a shell asks for completion of a command line."""
 
 COMMANDS = {
+    "quickstart": "Play four example bots, and say what to do next.",
     "run": "Play a tournament, or go on with it.",
     "compare": "Find out whether a new version is better.",
     "schedule": "Show a tournament before it is played.",
@@ -41,6 +42,7 @@ COMMANDS = {
     "games": "List the games, or show the rules of one.",
     "bots": "List the submitted bots.",
     "new": "Write the start of a bot, in one of eight languages.",
+    "protocol": "Show protocol.md: how the arena and a bot talk.",
     "check": "Try out whether a bot keeps the protocol, step by step.",
     "doctor": "Say what this machine can contain, and measure its clock.",
     "submit": "Check a bot and copy it into the arena.",
@@ -81,7 +83,7 @@ class LazyGroup(click.Group):
 def arena(store: str | None) -> None:
     """Bot programs in, a rated table out.
 
-    Start with: arena run tournaments/quickstart.toml
+    Start with: arena quickstart
     """
     if store is not None:
         os.environ["ARENA_STORE"] = store

@@ -44,9 +44,9 @@ def command(
 ) -> int:
     """Play one match of GAME between BOTS, the first one in seat 0.
 
-    A bot is a path (a directory with a bot.toml, a program or a .py file), a submitted name or name@version, or `human`
-    to play yourself, without a clock: type an action such as c4, or ? for what else there is: the legal actions, a hint
-    from a bot, taking back.
+    A bot is a path (a directory with a bot.toml, a program or a .py file), an example such as arena:greedy, a submitted
+    name or name@version, or `human` to play yourself, without a clock: type an action such as c4, or ? for what else
+    there is: the legal actions, a hint from a bot, taking back.
     """
     from arena.games import make_game, parse_options
     from arena.players.human import HUMAN

@@ -23,6 +23,7 @@ from arena.cli.group import FAILED, INTERRUPTED, OK
 from arena.cli.progress import make_progress
 from arena.errors import UsageError
 from arena.report.tables import printable
+from arena.shipped import tournament_path
 from arena.text import counted
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def command(
     as_json: bool,
     home: str | None,
 ) -> int:
-    """Play the tournament that FILE defines.
+    """Play the tournament that FILE defines: a path, or an example such as arena:quickstart.
 
     What has been recorded stays: after Ctrl-C, a crash or a power cut, the same command goes on where it stopped, and
     when all has been played, it only shows the table. `--workers` may differ from run to run; results don't depend on
@@ -111,7 +112,7 @@ class _Watched:
     """Reads a tournament file again when it has changed."""
 
     def __init__(self, path: Path, name: str | None, home: ArenaHome) -> None:
-        self._path, self._name, self._home = path, name, home
+        self._path, self._name, self._home = tournament_path(path), name, home
         self._seen = self._stamp()
 
     def _stamp(self) -> int:

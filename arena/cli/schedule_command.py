@@ -44,7 +44,8 @@ def command(
     as_json: bool,
     home: str | None,
 ) -> None:
-    """Show the schedule of the tournament that FILE defines, without playing it.
+    """Show the schedule of the tournament that FILE defines (a path, or an example such as arena:swiss), without
+    playing it.
 
     How many matches there are, how long they will take (from what such matches have taken before), and how fair it is:
     the worst imbalance in who plays how often, sits where, meets whom and acts right after whom. Where rounds depend on

@@ -20,7 +20,13 @@ from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, find_bubblewrap, wrap
 from arena.isolation.control_groups import find_group_home, group_plans
 from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, ruleset
 from arena.isolation.owner import own_tag
-from arena.isolation.reachable import behind_closed_doors, existing_system, readable_paths, unreadable_program
+from arena.isolation.reachable import (
+    behind_closed_doors,
+    existing_system,
+    readable_paths,
+    unreadable_program,
+    user_base,
+)
 from arena.isolation.seccomp import assemble_filter
 from arena.records import MEBIBYTE, Bot, Limits
 
@@ -145,6 +151,7 @@ def clean_environment(scratch: str) -> dict[str, str]:
     The arena's own interpreter comes first on PATH, so that ``python3`` in a ``bot.toml`` finds ``arena.botkit``.
     """
     interpreter = str(Path(sys.executable).parent)
+    base = user_base()
     return {
         "PATH": os.pathsep.join([interpreter, "/usr/local/bin", "/usr/bin", "/bin"]),
         "HOME": scratch,
@@ -153,6 +160,7 @@ def clean_environment(scratch: str) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
         MARK: own_tag(),
+        **({"PYTHONUSERBASE": base} if base is not None else {}),  # Python looks for it below HOME
     }
 
 

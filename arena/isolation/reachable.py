@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import site
 import stat
 import sys
 from pathlib import Path
@@ -56,8 +57,15 @@ def _outside_the_system(paths: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _arena() -> set[str]:
-    """Return the package itself, for ``arena.botkit``."""
-    return {str(Path(__file__).parents[1])}
+    """Return the package itself, for ``arena.botkit``; with the packages beside it where they are one user's own."""
+    package = Path(__file__).parents[1]
+    return {str(package.parent if user_base() is not None else package)}
+
+
+def user_base() -> str | None:
+    """Return the directory that ``pip install --user`` has put the arena below; None if the arena is elsewhere."""
+    is_there = site.ENABLE_USER_SITE and str(Path(__file__).parents[2]) == site.getusersitepackages()
+    return site.getuserbase() if is_there else None
 
 
 @functools.lru_cache(maxsize=1)

@@ -17,6 +17,7 @@ from arena.errors import BotDefinitionError
 from arena.names import ACCEPTED, is_name
 from arena.players.bot_files import BUILD_DIRECTORY, IN_PLACE, Bounds, bot_files, digest_of, open_at_once, single_file
 from arena.records import Bot
+from arena.shipped import bot_path
 from arena.text import shortened_text
 
 MANIFEST = "bot.toml"
@@ -42,20 +43,26 @@ class _Manifest(BaseModel):
 
 
 def load_bot(
-    path: Path, args: Sequence[str] = (), *, bounds: Bounds = IN_PLACE, is_known: IsKnown | None = None
+    path: str | os.PathLike[str],
+    args: Sequence[str] = (),
+    *,
+    bounds: Bounds = IN_PLACE,
+    is_known: IsKnown | None = None,
 ) -> Bot:
     """Return the bot at a path.
 
     Args:
-        path: a directory with a ``bot.toml``, or a single program: an executable file or a ``.py`` file.
+        path: a directory with a ``bot.toml``, or a single program: an executable file or a ``.py`` file; or
+            ``arena:NAME``, an example bot.
         args: added to its command.
         bounds: how many and how large files it may have.
         is_known: accepts names that are in use already.
 
     Raises:
         BotDefinitionError: if there is no bot, or its ``bot.toml`` or its files are refused.
+        UnknownNameError: if there is no example bot of that name.
     """
-    path = resolved_bot_path(path)
+    path = resolved_bot_path(bot_path(path))
     mode = _mode_of(path, f"bot {str(path)!r}")
     if mode is None:
         raise BotDefinitionError(f"bot {str(path)!r}: there is no such file or directory")

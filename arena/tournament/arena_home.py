@@ -192,7 +192,7 @@ class ArenaHome:
                 )
         return False
 
-    def copy_in(self, path: Path) -> Bot:
+    def copy_in(self, path: str | os.PathLike[str]) -> Bot:
         """Copy a bot's files into the home, by the digest of its files, and return it as it runs from there.
 
         Raises:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from arena.checked import check_model, read_toml
 from arena.definition import Definition, GameChoice
-from arena.errors import BotDefinitionError, DefinitionError, OptionError, UsageError
+from arena.errors import BotDefinitionError, DefinitionError, OptionError, UnknownNameError, UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.names import is_visible_text
 from arena.players.manifest import IsKnown, check_name, load_bot
 from arena.records import Bot, Limits, TimeControl
+from arena.shipped import bot_path, tournament_path
 from arena.text import toml_value
 from arena.tournament.formats import FORMATS, formats_of
 from arena.tournament.tournament_file import EntrantTable, GameTable, TournamentFile
@@ -32,14 +34,14 @@ def load_definition(
     """Read and check a tournament file.
 
     Args:
-        path: the TOML file.
-        find_bot: finds submitted bots; without it, entrants are paths.
+        path: the TOML file, or ``arena:NAME``, an example tournament.
+        find_bot: finds submitted bots; without it, entrants are paths and example bots.
         is_known: accepts names that are in use already, of bots and of tournaments.
 
     Raises:
         DefinitionError: with every fault, each with its place, value and what is accepted.
     """
-    path = Path(path)
+    path = tournament_path(path)
     file = check_model(TournamentFile, read_toml(path, DefinitionError), path, DefinitionError)
     faults: list[str] = []
     definition = _Builder(file, path, find_bot, is_known, faults).build()
@@ -182,12 +184,19 @@ class _Builder:
 def find_entrant(
     text: str, args: Sequence[str], base: Path, find_bot: FindBot | None, is_known: IsKnown | None = None
 ) -> Bot:
-    """Return the bot that ``text`` names: a path from ``base``, or a submitted ``name`` or ``name@version``.
+    """Return the bot that ``text`` names: a path from ``base``, ``arena:NAME``, or a submitted ``name`` or
+    ``name@version``.
 
     Raises:
         UsageError: if there is no such bot.
     """
-    path = base / text
+    try:
+        path = base / bot_path(text)
+    except UnknownNameError:
+        with suppress(UnknownNameError):  # a bot may have been submitted as "arena:…" before that meant anything
+            if find_bot is not None:
+                return find_bot(text, args)
+        raise
     if "/" in text or text.endswith(".py") or os.path.lexists(path) or find_bot is None:
         return load_bot(path, args, is_known=is_known)
     try:

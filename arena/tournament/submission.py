@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from arena.conformance import check_claimed_game
 from arena.errors import UsageError
@@ -37,7 +37,7 @@ class Submission:
 
 def submit(
     home: ArenaHome,
-    path: Path,
+    path: str | os.PathLike[str],
     listener: Callable[[str], None] = lambda text: None,
     outside_games: Sequence[str] = (),
 ) -> Submission:
@@ -45,7 +45,7 @@ def submit(
 
     Args:
         home: the arena's directory.
-        path: the bot.
+        path: the bot, or ``arena:NAME``.
         listener: is told of each step.
         outside_games: games from outside the package that may be loaded when the bot claims them.
 

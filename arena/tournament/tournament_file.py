@@ -83,7 +83,7 @@ class GameTable(_Strict):
 
 
 class EntrantTable(_Strict):
-    """``[[entrants]]``: a path (from the file's directory), or a submitted ``name`` or ``name@version``."""
+    """``[[entrants]]``: a path (from the file's directory), ``arena:NAME``, or a submitted ``name[@version]``."""
 
     bot: Argument
     name: str | None = None

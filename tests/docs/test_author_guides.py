@@ -1,10 +1,7 @@
 """The guides for authors: every file in them is written, every command run, every output compared."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,38 +15,21 @@ COMPILED = {"packaging", "add_a_game"}
 FENCE = re.compile(r"^```(\w*)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def environment():
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "ARENA_HOME": "home", "PYTHONPATH": "."}
-
-
 @pytest.mark.parametrize("name", GUIDES)
-def test_a_guide_does_what_it_says(name, tmp_path):
+def test_a_guide_does_what_it_says(name, reader, tmp_path):
     if not all(find_spec(module) for module in NEEDS.get(name, ())):
         pytest.skip("an extra is not installed")
     if name in COMPILED and shutil.which("cc") is None:
         pytest.skip("there is no compiler")
-    (tmp_path / "bots").symlink_to(ROOT / "bots")
-    place = tmp_path / "place"
-    place.mkdir()
     output, compared = None, 0
     for language, about, body in FENCE.findall((DOCS / f"{name}.md").read_text()):
         if language in ("python", "toml"):
-            file = place / about
+            file = tmp_path / about
             file.parent.mkdir(exist_ok=True)
             file.write_text(body)
         elif language == "sh":
             expected = int(about.removeprefix("exit=")) if about else 0
-            done = subprocess.run(
-                ["bash", "-e", "-c", body] if expected == 0 else ["bash", "-c", body],
-                cwd=place,
-                env=environment(),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=240,
-                check=False,
-            )
+            done = reader.paste(body, tmp_path, stops_at_errors=expected == 0)
             output = done.stdout
             assert done.returncode == expected, f"{body}\n{output}"
         elif language == "text":
@@ -70,6 +50,16 @@ def test_every_guide_is_reached_from_the_first_one_and_the_readme():
     first = (DOCS / "first_bot.md").read_text()
     assert all(f"({name}.md)" in first for name in GUIDES if name != "first_bot")
     assert "docs/first_bot.md" in (ROOT / "README.md").read_text()
+
+
+def test_no_page_counts_on_standing_in_the_checkout():
+    """Apart from README's two commands and the one that ends with ``activate``, which are for the checkout."""
+    for page in [*DOCS.glob("*.md"), ROOT / "README.md"]:
+        of_the_checkout = 3 if page.name == "README.md" else 0
+        shell_blocks = [body for language, _, body in FENCE.findall(page.read_text()) if language == "sh"]
+        others = [body for language, _, body in FENCE.findall(page.read_text()) if language in ("python", "toml")]
+        for block in [*shell_blocks[of_the_checkout:], *others]:
+            assert not re.search(r"\bbots/|\btournaments/|\.venv|\.\./|-m arena", block), f"{page.name}: {block}"
 
 
 def test_links_lead_somewhere():

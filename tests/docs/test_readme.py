@@ -3,9 +3,8 @@
 import json
 import random
 import re
+import shlex
 import shutil
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -14,6 +13,7 @@ import pytest
 
 from arena.cli.group import COMMANDS
 from arena.games import GAMES, make_game
+from tests.docs.reader import BARE_PATH
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -23,32 +23,29 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
-def arena(*arguments, cwd):
-    command = [sys.executable, "-m", "arena", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture
+def pasted(reader, tmp_path):
+    """Run commands where the reader stands: in a directory of their own, with the bot of the page in it."""
+    (tmp_path / "my_bot.py").write_text(blocks("python")[0])
+
+    def paste(block):
+        done = reader.paste(block, tmp_path)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    return paste
 
 
-def prepared(directory):
-    """A directory as the reader has it after following the page: the bot beside the shipped ones."""
-    (directory / "bots").symlink_to(ROOT / "bots")
-    (directory / "tournaments").symlink_to(ROOT / "tournaments")
-    (directory / "my_bot.py").write_text(blocks("python")[0])
-    return directory
-
-
-def test_the_first_bot_plays_and_beats_random_legal(tmp_path):
-    directory = prepared(tmp_path)
-    shown = next(block for block in blocks("sh") if "arena play" in block).split()[1:]
+def test_the_first_bot_plays_and_beats_random_legal(pasted, tmp_path):
+    shown = next(block for block in blocks("sh") if "arena play" in block).strip()
     for rng_seed in range(3):
-        result = arena(*shown, "--rng-seed", rng_seed, cwd=directory).splitlines()[-1]
+        result = pasted(f"{shown} --rng-seed {rng_seed}").splitlines()[-1]
         assert re.fullmatch(r"1\. my_bot@1 [\d.]+, 2\. random_legal@1 [\d.]+ \(normal\)", result)
     bot, tournament, _ = (block for block in blocks("toml"))
     assert tomllib.loads(bot)["command"] == ["python3", "my_bot.py"]
-    (directory / "my_tournament.toml").write_text(tournament)
-    arena("run", "my_tournament.toml", "-q", cwd=directory)
-    rows = json.loads(arena("crosstable", "my_tournament", "--json", cwd=directory))
+    (tmp_path / "my_tournament.toml").write_text(tournament)
+    pasted(next(block for block in blocks("sh") if "arena run my_tournament.toml" in block))
+    rows = json.loads(pasted("arena crosstable my_tournament --json"))
     assert [row["bot"] for row in rows][-1] in ("my_bot", "greedy")
 
 
@@ -70,32 +67,31 @@ def test_the_first_match_is_won_whatever_the_random_bot_draws():
         assert game.ranks(state) == (1, 2), f"seed {seed}"
 
 
-def test_the_settings_on_the_page_are_accepted(tmp_path):
-    directory = prepared(tmp_path)
+def test_the_settings_on_the_page_are_accepted(pasted, tmp_path):
     _, tournament, settings = blocks("toml")
     level, _, tables = settings.partition("\n")
     merged = re.sub(r"\[time_control\]\n.*\n", "", tournament).replace("encounters = 10", "encounters = 1")
     before, _, entrants = merged.partition("[[entrants]]")
     level = level.replace('"landlock"', '"auto"')  # which levels there are depends on the machine
-    (directory / "t.toml").write_text(f"{before}\n{level}\n{tables}\n[[entrants]]{entrants}")
-    arena("run", "t.toml", "-q", cwd=directory)
+    (tmp_path / "t.toml").write_text(f"{before}\n{level}\n{tables}\n[[entrants]]{entrants}")
+    pasted("arena run t.toml -q")
 
 
-def test_the_bot_can_be_submitted_as_the_page_says(tmp_path):
-    directory = prepared(tmp_path)
-    (directory / "my_bot").mkdir()
-    (directory / "my_bot" / "my_bot.py").write_text(blocks("python")[0])
-    (directory / "my_bot" / "bot.toml").write_text(blocks("toml")[0])
-    assert "my_bot@1 is submitted" in arena("submit", "my_bot", cwd=directory)
-    arena("play", "differences", "my_bot", "my_bot@1", "-q", cwd=directory)
+def test_the_bot_can_be_submitted_as_the_page_says(pasted, tmp_path):
+    (tmp_path / "my_bot").mkdir()
+    (tmp_path / "my_bot" / "my_bot.py").write_text(blocks("python")[0])
+    (tmp_path / "my_bot" / "bot.toml").write_text(blocks("toml")[0])
+    assert "my_bot@1 is submitted" in pasted("arena submit my_bot")
+    pasted("arena play differences my_bot my_bot@1 -q")
 
 
-def test_the_python_example_runs(tmp_path):
-    directory = prepared(tmp_path)
-    (directory / "script.py").write_text(blocks("python")[1])
-    done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, cwd=directory, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("1 mcts ")
+def test_the_python_example_runs(pasted, tmp_path):
+    (tmp_path / "script.py").write_text(blocks("python")[1])
+    assert pasted("python3 script.py").startswith("1 mcts ")
+
+
+def test_the_environment_of_the_two_commands_is_made_active_before_anything_else():
+    assert blocks("sh")[2] == ". .venv/bin/activate\n"
 
 
 def test_there_are_two_commands_and_ci_runs_the_second():
@@ -110,10 +106,10 @@ def test_every_command_is_in_the_list():
     assert set(re.findall(r"`arena (\w+)", table)) == set(COMMANDS)
 
 
-def test_the_picture_shows_the_table_as_it_is(tmp_path):
+def test_the_picture_shows_the_table_as_it_is(pasted):
     """The standings in docs/quickstart.svg come out of the tournament again."""
     picture = (ROOT / "docs" / "quickstart.svg").read_text(encoding="utf-8")
-    text = arena("run", ROOT / "tournaments" / "quickstart.toml", "-q", cwd=tmp_path)
+    text = pasted(f"arena run {shlex.quote(str(ROOT / 'tournaments' / 'quickstart.toml'))} -q")
     lines = text.split("\n\n")[0].splitlines()
     assert len(lines) == 6
     for line in lines:
@@ -148,8 +144,8 @@ def test_the_code_map_names_every_room():
             assert path.name in design
 
 
-@pytest.mark.skipif(shutil.which("rustc") is None, reason="there is no Rust here")
-def test_a_bot_in_another_language_passes_the_check_as_it_is(tmp_path):
-    begin = next(block for block in blocks("sh") if "arena new" in block).split()
-    arena(*begin[1:], cwd=tmp_path)
-    assert "All 11 steps passed." in arena("check", begin[2], "--game", "differences", cwd=tmp_path)
+@pytest.mark.skipif(shutil.which("rustc", path=BARE_PATH) is None, reason="there is no Rust here")
+def test_a_bot_in_another_language_passes_the_check_as_it_is(pasted):
+    begin = next(block for block in blocks("sh") if "arena new" in block)
+    pasted(begin)
+    assert "All 11 steps passed." in pasted(f"arena check {begin.split()[2]} --game differences")

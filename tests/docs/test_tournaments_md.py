@@ -1,9 +1,6 @@
 """docs/tournaments.md is executed: every file on it is played, every command on it is run."""
 
 import re
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,33 +14,23 @@ FILES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
 
 
-def arena(*arguments, cwd):
-    command = [sys.executable, "-m", "arena", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False)
-
-
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory):
-    """A directory as the reader has it, with the quickstart tournament played."""
-    directory = tmp_path_factory.mktemp("page")
-    for name in ("bots", "tournaments"):
-        (directory / name).symlink_to(ROOT / name)
-    done = arena("run", "tournaments/quickstart.toml", "-q", cwd=directory)
-    assert done.returncode == 0, done.stderr
-    return directory
+def directory(reader, tmp_path_factory):
+    """A directory of the reader's own, in which the commands of the page are run one after the other."""
+    return tmp_path_factory.mktemp("page")
 
 
 @pytest.mark.parametrize("number", range(len(FILES)))
-def test_every_file_on_the_page_is_played(directory, number):
+def test_every_file_on_the_page_is_played(reader, directory, number):
     (directory / f"page{number}.toml").write_text(FILES[number])
-    done = arena("run", f"page{number}.toml", "-q", cwd=directory)
-    assert done.returncode == 0, done.stderr
+    done = reader.paste(f"arena run page{number}.toml -q", directory)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_on_the_page_is_run(directory, command):
-    done = arena(*shlex.split(command)[1:], cwd=directory)
-    assert done.returncode == 0, done.stderr
+def test_every_command_on_the_page_is_run(reader, directory, command):
+    done = reader.paste(command, directory)
+    assert done.returncode == 0, done.stdout
     assert done.stdout
 
 

@@ -1,0 +1,53 @@
+"""``arena quickstart``: the first tournament, and what to do after it."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from arena.cli import run_command
+from arena.cli.common import home_option
+from arena.cli.group import OK
+
+NEXT_STEPS = (
+    ("arena replay quickstart/1", "step through a match"),
+    ("arena play differences human arena:greedy", "play yourself"),
+    ("arena new my_bot", "write the beginning of a bot in Python, or in another --language"),
+    ("arena play differences my_bot arena:greedy", "watch it play"),
+    ("arena check my_bot", "find out whether it keeps the protocol"),
+    ("arena protocol", "read how the arena and a bot talk to each other"),
+)
+
+
+@click.command("quickstart")
+@click.option("-q", "--quiet", is_flag=True, help="Only the table.")
+@home_option
+@click.pass_context
+def command(context: click.Context, quiet: bool, home: str | None) -> int:
+    """Play the example tournament arena:quickstart, which takes less than a minute, and say what to do next.
+
+    Like `arena run arena:quickstart`, it goes on where it was stopped, and only shows the table when all is played.
+    """
+    code: int = context.invoke(run_command.command, file=Path("arena:quickstart"), quiet=quiet, home=home)
+    if code == OK and not quiet:
+        steps = [*_way_to_the_program(), *_next_steps(home)]
+        width = max(len(step) for step, _ in steps)
+        click.echo("\n".join(["\nWhat next:", *(f"  {step:{width}}  {purpose}" for step, purpose in steps)]))
+    return code
+
+
+def _way_to_the_program() -> list[tuple[str, str]]:
+    """Return what makes a shell find ``arena``, where it doesn't."""
+    activate = Path(sys.prefix, "bin", "activate")
+    if shutil.which("arena") is not None or not activate.exists():
+        return []
+    return [(f". {shlex.quote(str(activate))}", "let this shell find arena")]
+
+
+def _next_steps(home: str | None) -> list[tuple[str, str]]:
+    where = f" --home {shlex.quote(home)}" if home is not None else ""
+    return [(step + where if "replay" in step else step, purpose) for step, purpose in NEXT_STEPS]

@@ -1,0 +1,26 @@
+"""The two readers: one in the checkout, one who has installed a wheel and nothing else."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.reader import Reader, build, install
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """The built wheel."""
+    pytest.importorskip("hatchling")
+    return build(tmp_path_factory.mktemp("wheel"), "wheel")
+
+
+@pytest.fixture(scope="session", params=["checkout", "wheel"])
+def reader(request, tmp_path_factory):
+    """A reader of the pages."""
+    if request.param == "checkout":
+        environment = Path(sys.prefix)
+    else:
+        environment = tmp_path_factory.mktemp("installed") / "venv"
+        install(request.getfixturevalue("wheel"), environment)
+    return Reader(environment, tmp_path_factory.mktemp("home"))

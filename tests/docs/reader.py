@@ -1,0 +1,73 @@
+"""Somebody who follows the pages: a bare environment, in which README's ``activate`` is the only thing ever done."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BARE_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader with a home directory of their own and a virtual environment that has the arena."""
+
+    environment: Path
+    home: Path
+
+    def paste(self, block, directory, stops_at_errors=True):
+        """Run a block as it stands on a page, standing in a directory, and return how it ended and what it printed."""
+        programs = self.environment / "bin"
+        activate = f". {shlex.quote(str(programs / 'activate'))}"
+        if not (programs / "activate").exists():  # the tests were not started in a virtual environment
+            activate = f"PATH={shlex.quote(str(programs))}:$PATH"
+        options = ["-e"] if stops_at_errors else []
+        variables = {"PATH": BARE_PATH, "HOME": str(self.home)}
+        if "TMPDIR" in os.environ:
+            variables["TMPDIR"] = os.environ["TMPDIR"]
+        return subprocess.run(
+            ["bash", *options, "-c", f"{activate}\n{block}"],
+            cwd=directory,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+
+def build(directory, target):
+    """Build the "wheel" or the "sdist" into a directory, and return it."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(directory)]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    (built,) = directory.glob("*.whl" if target == "wheel" else "*.tar.gz")
+    return built
+
+
+def install(wheel, environment):
+    """Install a wheel into a new virtual environment, with the dependencies that the tests themselves have."""
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    copy_dependencies(environment / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix))
+    pip = [environment / "bin" / "python3", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel]
+    subprocess.run(pip, check=True)
+
+
+def copy_dependencies(directory):
+    """Copy the packages that the tests run with into another directory, but for the arena and the installers."""
+    left_out = shutil.ignore_patterns("*grid_arena*", "*editable_*", "pip", "pip-*", "setuptools*", "*distutils*")
+    ours = sysconfig.get_path("purelib")
+    shutil.copytree(ours, directory, ignore=left_out, copy_function=_link_or_copy, dirs_exist_ok=True)
+
+
+def _link_or_copy(source, target):
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

@@ -1,0 +1,171 @@
+"""What is built holds everything: the wheel what a player needs, the sdist what a developer needs."""
+
+import email
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from arena.errors import UsageError
+from arena.isolation.levels import choose_isolation
+from arena.records import ISOLATION_LEVELS
+from tests.docs.reader import ROOT, Reader, build, copy_dependencies, install
+
+SHIPPED = ("bots", "tournaments", "protocol.md")
+
+
+def shipped_files():
+    """The files a wheel takes from beside the package, by the names they have in the checkout."""
+    for name in SHIPPED:
+        for path in [ROOT / name, *(ROOT / name).rglob("*")]:
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """A reader who has installed the wheel, and stands somewhere else."""
+    environment = tmp_path_factory.mktemp("installed") / "venv"
+    install(wheel, environment)
+    return Reader(environment, tmp_path_factory.mktemp("home"))
+
+
+def test_the_wheel_has_the_package_and_what_it_ships(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        for name in shipped_files():
+            assert archive.read(f"arena/shipped_files/{name}") == (ROOT / name).read_bytes()
+    for path in (ROOT / "arena").rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            assert path.relative_to(ROOT).as_posix() in names
+    assert not [name for name in names if name.startswith(("tests/", "bots/", "docs/", "benchmarks/"))]
+
+
+def test_the_metadata_says_whose_it_is_and_under_which_license(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (place,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
+        about = email.message_from_bytes(archive.read(place))
+        (license_file,) = (name for name in archive.namelist() if name.endswith("/LICENSE"))
+        assert archive.read(license_file) == (ROOT / "LICENSE").read_bytes()
+    assert about["License-Expression"] == "MIT"
+    assert about["Author"] == "the Grid arena authors"
+    assert "Operating System :: POSIX :: Linux" in about.get_all("Classifier")
+    assert about["Keywords"]
+    readme = about.get_payload(decode=True).decode()
+    assert "# Grid arena" in readme
+    assert all(link.startswith("https://") for link in re.findall(r"\]\(([^)]+)\)", readme)), "an index has no files"
+
+
+def test_what_is_installed_is_the_wheel(installed, tmp_path):
+    done = installed.paste('python3 -c "import arena; print(arena.__file__)"', tmp_path)
+    assert Path(done.stdout.strip()).is_relative_to(installed.environment)
+
+
+def test_the_first_line_of_help_works(installed, tmp_path):
+    shown = installed.paste("arena --help", tmp_path).stdout
+    (command,) = re.findall(r"Start with: (.*)", shown)
+    done = installed.paste(command, tmp_path)
+    assert done.returncode == 0
+    assert "300 of 300 matches." in done.stdout
+    steps = re.findall(r"^  (arena \S+)", done.stdout.partition("What next:")[2], re.MULTILINE)
+    assert "arena new" in steps
+    assert "arena protocol" in steps
+
+
+def test_the_next_steps_of_the_quickstart_can_be_pasted(installed, tmp_path):
+    done = installed.paste("arena quickstart", tmp_path)
+    for step in re.findall(r"^  (arena .*?)  ", done.stdout.partition("What next:")[2], re.MULTILINE):
+        done = installed.paste(f"echo quit | {step}", tmp_path)
+        assert done.returncode == 0, f"{step}: {done.stdout}"
+
+
+def test_the_protocol_can_be_read(installed, tmp_path):
+    done = installed.paste("arena protocol", tmp_path)
+    assert done.stdout.strip() == (ROOT / "protocol.md").read_text().strip()
+
+
+def skip_without(level):
+    try:
+        choose_isolation(level)
+    except UsageError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("level", ISOLATION_LEVELS)
+def test_example_bots_play_at_every_level(installed, tmp_path, level):
+    skip_without(level)
+    entrants = ("minimal", "random_legal", "greedy", "stepper")
+    tables = "".join(f'[[entrants]]\nbot = "arena:{bot}"\n' for bot in entrants)
+    (tmp_path / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 4 }}\nisolation = "{level}"\n{tables}')
+    done = installed.paste("arena run t.toml -q && arena export t", tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "12 of 12 matches." in done.stdout
+    assert done.stdout.count('"faults": []') == 12, done.stdout
+
+
+@pytest.fixture(scope="module")
+def for_one_user(wheel, tmp_path_factory):
+    """A reader who has installed the wheel below HOME, as ``pip install --user`` does."""
+    home = tmp_path_factory.mktemp("user")
+    environment = home / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", environment], check=True)
+    user = Reader(environment, home)
+    place = user.paste('python3 -c "import site; print(site.getusersitepackages())"', home).stdout.strip()
+    assert Path(place).is_relative_to(home)
+    copy_dependencies(Path(place))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(place)
+    return user
+
+
+@pytest.mark.parametrize("level", ISOLATION_LEVELS)
+def test_example_bots_play_where_the_package_is_below_a_home(for_one_user, tmp_path, level):
+    """A bot's HOME is another one, so Python would not look there."""
+    skip_without(level)
+    command = f"python3 -m arena play differences arena:greedy arena:minimal -q -o size=4 --isolation {level}"
+    assert "(normal)" in for_one_user.paste(command, tmp_path).stdout
+
+
+def test_a_tournament_begun_in_the_checkout_is_finished_and_verified_by_the_wheel(installed, tmp_path):
+    """The same bots by another name in another place: no new version, no second match."""
+    text = 'game = "differences"\noptions = {{ size = 4 }}\nencounters = 4\n'
+    text += '[[entrants]]\nbot = "{0}greedy"\n[[entrants]]\nbot = "{0}random_legal"\n'
+    file = tmp_path / "t.toml"
+    file.write_text(text.format(f"{ROOT}/bots/"))
+    checkout = Reader(Path(sys.prefix), installed.home)
+    first = checkout.paste("arena run t.toml -q && arena export t", tmp_path)
+    file.write_text(text.format("arena:"))
+    again = installed.paste("arena run t.toml -q && arena export t", tmp_path)
+    assert first.returncode == 0
+    assert again.stdout == first.stdout
+    assert "all records hold" in installed.paste("arena verify t", tmp_path).stdout
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory):
+    """The sdist, unpacked."""
+    pytest.importorskip("hatchling")
+    directory = tmp_path_factory.mktemp("sdist")
+    with tarfile.open(build(directory, "sdist")) as archive:
+        archive.extractall(directory, filter="data")
+    (top,) = (path for path in directory.iterdir() if path.is_dir())
+    return top
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists() or shutil.which("git") is None, reason="only git knows what there is")
+def test_the_sdist_has_every_file_there_is(unpacked):
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    present = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
+    assert {name for name in listed.splitlines() if (ROOT / name).exists()} <= present
+
+
+def test_tests_of_the_sdist_pass(unpacked):
+    """A quick part of them, for all of them are these."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/test_shipped.py", "tests/games"]
+    done = subprocess.run(command, cwd=unpacked, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,96 @@
+"""arena:NAME: what comes with the arena, wherever a bot or a tournament file is named."""
+
+import pytest
+
+from arena import shipped
+from arena.errors import UnknownNameError
+from arena.players.manifest import load_bot
+from arena.shipped import bot_path, protocol_text, tournament_path
+from arena.tournament.arena_home import ArenaHome
+from arena.tournament.definition import find_entrant, load_definition
+from arena.tournament.submission import submit
+
+TOURNAMENT = """
+game = "differences"
+[[entrants]]
+bot = "{0}greedy"
+[[entrants]]
+bot = "{0}mcts"
+args = ["--rollouts", "5"]
+"""
+
+
+def test_an_example_bot_is_the_same_by_its_name_and_by_its_path():
+    named, found = load_bot("arena:greedy"), load_bot(bot_path("arena:greedy"))
+    assert named == found
+    assert named.label == "greedy@1"
+
+
+def test_a_tournament_is_the_same_whichever_way_its_bots_are_named(tmp_path):
+    bots = bot_path("arena:greedy").parent
+    by_name, by_path = tmp_path / "by_name.toml", tmp_path / "by_path.toml"
+    by_name.write_text(TOURNAMENT.format("arena:"))
+    by_path.write_text(TOURNAMENT.format(f"{bots}/"))
+    assert load_definition(by_name).what_decides() == load_definition(by_path).what_decides()
+    assert load_definition(by_name).places() == load_definition(by_path).places()
+
+
+def test_an_example_tournament_is_found_by_its_name():
+    assert load_definition("arena:quickstart").name == "quickstart"
+
+
+def test_other_texts_are_paths():
+    assert str(bot_path("bots/greedy")) == "bots/greedy"
+    assert str(tournament_path("./arena:quickstart")) == "arena:quickstart"
+
+
+@pytest.mark.parametrize(
+    ("find", "text", "sentence"),
+    [
+        (bot_path, "arena:gredy", "unknown bot 'arena:gredy': did you mean 'arena:greedy'?"),
+        (tournament_path, "arena:swis", "unknown tournament 'arena:swis': did you mean 'arena:swiss'?"),
+    ],
+)
+def test_an_unknown_name_is_told_with_the_nearest(find, text, sentence):
+    with pytest.raises(UnknownNameError) as error:
+        find(text)
+    assert str(error.value) == sentence
+
+
+@pytest.mark.parametrize("name", ["", "../bots/greedy", "greedy/", "/etc", ".", "*"])
+def test_a_name_is_no_path(name):
+    with pytest.raises(UnknownNameError):
+        bot_path(f"arena:{name}")
+
+
+def test_an_example_bot_can_be_submitted(tmp_path):
+    with ArenaHome(tmp_path) as home:
+        assert submit(home, "arena:minimal").refusal is None
+        assert home.find_bot("minimal").content == load_bot("arena:minimal").content
+
+
+def test_a_bot_that_was_submitted_under_such_a_name_is_still_found(tmp_path):
+    """Names that begin with ``arena:`` were allowed before they meant anything."""
+    asked = []
+
+    def find_bot(text, args):
+        asked.append(text)
+        return load_bot("arena:minimal")
+
+    assert find_entrant("arena:mine", (), tmp_path, find_bot).name == "minimal"
+    assert asked == ["arena:mine"]
+
+
+def test_in_an_installed_package_the_files_are_inside_it(tmp_path, monkeypatch):
+    package = tmp_path / "site-packages" / "arena"
+    files = package / "shipped_files"
+    (files / "bots" / "one").mkdir(parents=True)
+    (files / "bots" / "one" / "bot.toml").touch()
+    (files / "protocol.md").write_text("# The protocol")
+    (tmp_path / "site-packages" / "bots" / "other").mkdir(parents=True)  # somebody else's package
+    (tmp_path / "site-packages" / "bots" / "other" / "bot.toml").touch()
+    monkeypatch.setattr(shipped, "_PACKAGE", package)
+    assert bot_path("arena:one") == files / "bots" / "one"
+    assert protocol_text() == "# The protocol"
+    with pytest.raises(UnknownNameError, match="did you mean 'arena:one'"):
+        bot_path("arena:no")
