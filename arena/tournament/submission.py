@@ -12,6 +12,7 @@ from arena.games import GAMES, make_game
 from arena.play import play_match
 from arena.players.left_out import describe_left_out
 from arena.records import Bot, TimeControl
+from arena.shipped import bot_path
 from arena.text import counted
 from arena.tournament.arena_home import ArenaHome
 
@@ -53,7 +54,7 @@ def submit(
         UsageError: if there is no bot at ``path``, it claims a game that may not be loaded, or its name and version are
             taken by other files.
     """
-    for sentence in describe_left_out(path):
+    for sentence in describe_left_out(bot_path(path)):
         listener(sentence)
     bot = home.copy_in(path)
     try:

@@ -289,6 +289,7 @@ def test_a_format_that_does_not_fit_is_refused_before_anything_is_played(arena, 
 
 
 def test_plots_are_pictures_of_the_tournament(arena, tmp_path):
+    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
     code, _, _ = arena("plot", "two_games", "-o", tmp_path / "plots")
     assert code == 0
     assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == [
@@ -308,6 +309,7 @@ def test_plots_are_pictures_of_the_tournament(arena, tmp_path):
 
 
 def test_a_name_that_looks_like_mathematics_is_drawn_as_it_is(tmp_path):
+    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
     from arena.report.plots import ratings_plot, rendered
 
     assert b"$x^2$_\\frac" in rendered(ratings_plot(["$x^2$_\\frac"], [25.0], [1.0]), "svg")
@@ -324,6 +326,7 @@ def page(directory):
 
 
 def test_a_report_is_one_file_that_needs_nothing_else(page):
+    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
     text = page.read_text()
     assert not re.findall(r'(?:src|href)="(?!#|data:)', text)
     assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]*"|http://www\.w3\.org/\S+', "", text)

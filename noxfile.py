@@ -1,0 +1,84 @@
+"""The verbs of this repository: ``nox -s check fix test test-all docs``.
+
+They run in the environment nox is installed in, so none has to be made for each: ``pip install -e '.[dev]'``.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "none"
+nox.options.sessions = ["check", "test"]
+nox.needs_version = ">=2024.4"
+
+HERE = Path(sys.executable).parent
+BOTS = sorted(str(path) for pattern in ("*.py", "*/bot.py") for path in Path("bots").glob(pattern))
+SCHEMAS = {
+    "workflows": "workflows/*.yml",
+    "issue-config": "ISSUE_TEMPLATE/config.yml",
+    "issue-forms": "ISSUE_TEMPLATE/[!c]*.yml",
+}
+
+
+def run(session: nox.Session, program: str, *arguments: str) -> None:
+    """Run a program of this environment, whatever ``PATH`` says."""
+    session.run(str(HERE / program), *arguments, external=True)
+
+
+@nox.session
+def check(session: nox.Session) -> None:
+    """Look at the source: style, types, the workflows and the hooks. Changes nothing."""
+    run(session, "ruff", "check", ".")
+    run(session, "ruff", "format", "--check", ".")
+    run(session, "mypy")
+    for bot in BOTS:  # each is a program of its own, and several are called bot.py
+        run(session, "mypy", "--strict", bot)
+    run(session, "pre-commit", "validate-config")
+    for schema, pattern in SCHEMAS.items():
+        files = sorted(str(path) for path in Path(".github").glob(pattern))
+        run(session, "check-jsonschema", "--builtin-schema", f"vendor.github-{schema}", *files)
+    run(session, "zizmor", "--offline", "--no-progress", "--quiet", ".github")
+
+
+@nox.session
+def fix(session: nox.Session) -> None:
+    """Mend what can be mended without thinking: imports, layout."""
+    run(session, "ruff", "check", "--fix", ".")
+    run(session, "ruff", "format", ".")
+
+
+@nox.session
+def test(session: nox.Session) -> None:
+    """Run the tests, as the second command of README.md does; arguments after ``--`` go to pytest."""
+    run(session, "pytest", *session.posargs)
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Run the fuzz tests, with coverage to guide them where the extra ``fuzz`` is installed."""
+    run(session, "pytest", "tests/fuzz")
+
+
+@nox.session
+def quickstart(session: nox.Session) -> None:
+    """Play the tournament of README.md's first command in a fresh home, and verify it."""
+    with tempfile.TemporaryDirectory() as home:
+        run(session, "arena", "run", "tournaments/quickstart.toml", "--home", home)
+        run(session, "arena", "verify", "--home", home)
+
+
+@nox.session(name="test-all")
+def test_all(session: nox.Session) -> None:
+    """Run the tests with the long ones, and play the quickstart. Takes hours."""
+    run(session, "pytest", "-m", "soak or not soak", *session.posargs)
+    quickstart(session)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the docs site into ``build/site``; a warning or a broken link is an error."""
+    run(session, "sphinx-build", "--quiet", "--fail-on-warning", "--keep-going", "--fresh-env", "docs", "build/site")
