@@ -291,7 +291,7 @@ def test_a_bot_that_is_to_act_whenever_the_arena_is_late_loses_its_match_the_thi
         progress = run_tournament(load_definition(write_definition(encounters=2)), home.store, executor=AlwaysLate())
         assert progress.is_complete
         assert len(home.store.void_tries(home.store.tournament("t"))) == 2
-        (faults,) = [r["faults"] for r in home.store.records(home.store.tournament("t")) if r["match"] == 2]
+        (faults,) = [r.faults for r in home.store.records(home.store.tournament("t")) if r.match == 2]
         assert [(fault["seat"], fault["kind"]) for fault in faults] == [(1, "timeout")]
 
 

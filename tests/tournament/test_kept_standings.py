@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.store.values import EncounterCount, MatchOutcome, StoredTournament
+from arena.store.values import StoredTournament
 from arena.tournament import kept_standings
+from arena.tournament.encounters import CountedEncounter, CountedMatch
 from arena.tournament.kept_standings import kept_or_made
 from arena.tournament.standings import standings
 from arena.tournament.standings_file import MAX_TEXT_BYTES
@@ -89,9 +90,9 @@ def test_what_is_quick_is_not_kept(made, tmp_path, monkeypatch):
 
 
 ENCOUNTERS = [
-    EncounterCount("differences", (MatchOutcome(("a", "b"), (1, 2)), MatchOutcome(("b", "a"), (1, 1))), 7),
-    EncounterCount("differences", (MatchOutcome(("b", "c"), (2, 1)), MatchOutcome(("c", "b"), (1, 2))), 5),
-    EncounterCount("plaid", (MatchOutcome(("a", "b", "c"), (1, 3, 2)),), 3),
+    CountedEncounter("differences", (CountedMatch(("a", "b"), (1, 2)), CountedMatch(("b", "a"), (1, 1))), 7),
+    CountedEncounter("differences", (CountedMatch(("b", "c"), (2, 1)), CountedMatch(("c", "b"), (1, 2))), 5),
+    CountedEncounter("plaid", (CountedMatch(("a", "b", "c"), (1, 3, 2)),), 3),
 ]
 
 
