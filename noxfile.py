@@ -73,7 +73,7 @@ def quickstart(session: nox.Session) -> None:
 
 @nox.session(name="test-all")
 def test_all(session: nox.Session) -> None:
-    """Run the tests with the long ones, and play the quickstart. Takes hours."""
+    """Run the tests with the long ones, and play the quickstart."""
     run(session, "pytest", "-m", "soak or not soak", *session.posargs)
     quickstart(session)
 
