@@ -29,6 +29,7 @@ def command(path: Path, games: tuple[str, ...], home: str | None) -> int:
         if submission.refusal is not None:
             click.echo(f"arena: {printable(submission.refusal)}", err=True)
             show_stderr(submission.bot.label, submission.stderr)
+            click.echo(f"to fix it: {printable(submission.hint)}", err=True)
             return FAILED
         click.echo(f"{printable(submission.bot.label)} is {'already ' if submission.is_old else ''}submitted")
     return OK

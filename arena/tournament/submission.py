@@ -10,6 +10,7 @@ from arena.conformance import check_claimed_game
 from arena.errors import UsageError
 from arena.games import GAMES, make_game
 from arena.play import play_match
+from arena.players.diagnosis import Failure, hint_for
 from arena.players.left_out import describe_left_out
 from arena.records import Bot, TimeControl
 from arena.shipped import bot_path
@@ -28,12 +29,14 @@ class Submission:
         is_old: it had been submitted before.
         refusal: why it was refused; None if it was accepted.
         stderr: what the bot wrote there in the match that failed.
+        hint: how to fix it; empty if it was accepted.
     """
 
     bot: Bot
     is_old: bool = False
     refusal: str | None = None
     stderr: str = ""
+    hint: str = ""
 
 
 def submit(
@@ -84,6 +87,7 @@ def _try_out(bot: Bot, listener: Callable[[str], None], outside_games: Sequence[
         if record.faults:
             fault = record.faults[0]
             why = f"{bot.label} is refused: in {name} at ply {fault.ply}: {fault.kind}: {fault.detail}"
-            return Submission(bot, refusal=why, stderr=record.seats[fault.seat].stderr)
+            stderr = record.seats[fault.seat].stderr
+            return Submission(bot, refusal=why, stderr=stderr, hint=hint_for(Failure(bot, fault, stderr)))
         listener(f"{name}: a match of {counted(len(record.actions), 'action')} against itself, without a fault")
     return None

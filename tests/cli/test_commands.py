@@ -209,6 +209,15 @@ def test_a_bad_bot_is_refused_with_the_reason_and_leaves_nothing(arena, home):
     assert after == before
 
 
+def test_a_module_that_is_missing_is_explained_where_the_bot_is_submitted(home, capsys, tmp_path):
+    (tmp_path / "bot.py").write_text("import no_such_library\n")
+    (tmp_path / "bot.toml").write_text('name = "needy"\ncommand = ["python3", "bot.py"]\ngames = ["plusminus"]\n')
+    assert run(["submit", str(tmp_path), "--home", str(home)]) == 1
+    errors = capsys.readouterr().err
+    assert "needy@1 is refused: in plusminus" in errors
+    assert re.search(r"^to fix it: .*no_such_library", errors, re.M)
+
+
 def test_the_same_version_with_other_files_is_refused(arena, tmp_path):
     for text in ("", "# changed\n"):
         bot = tmp_path / "mine"
