@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.levels import choose_isolation
 from arena.players import echo
 from arena.players.process import BotProcess
@@ -40,7 +40,7 @@ def measure_turns(turns: int) -> list[TurnTimes]:
 
 def _measure(where: str, turns: int) -> TurnTimes:
     program = str(Path(echo.__file__))
-    bot = Bot("echo", "1", (sys.executable, "-I", "-S", program), str(Path(program).parent), own_files=(program,))
+    bot = Bot("echo", "1", (arena_interpreter(), "-I", "-S", program), str(Path(program).parent), own_files=(program,))
     process = BotProcess(bot, choose_isolation("auto"), DEFAULT_LIMITS)
     try:
         taken = sorted([process.ask(b"question", SECONDS)[1] for _ in range(turns + WARM_TURNS)][WARM_TURNS:])

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 from arena.errors import ArenaError, BotError, UsageError
 from arena.games import GAMES, find_game, make_game
 from arena.games.options import IntOption
+from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.plans import Isolation
 from arena.match.referee import play_match
 from arena.players.building import build_bots
@@ -173,7 +173,7 @@ class _Checker:
         name = f"keeps its time beside {BUSY_PROGRAMS} busy programs on its core"
         busy_file = str(Path(__file__).parent / "players" / "busy.py")
         busy = Bot(
-            "busy", "1", (sys.executable, "-I", "-S", busy_file), str(Path(busy_file).parent), (), "", (busy_file,)
+            "busy", "1", (arena_interpreter(), "-I", "-S", busy_file), str(Path(busy_file).parent), (), "", (busy_file,)
         )
         cores = os.sched_getaffinity(0)
         self._player.close()

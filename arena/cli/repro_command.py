@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 
 from arena.cli.common import MAX_COUNT, WholeNumber, home_option, match_of
 from arena.cli.group import FAILED, OK
+from arena.isolation.interpreters import arena_interpreter
 from arena.report.exchanges import exchange_lines
 from arena.report.tables import printable
 from arena.text import counted
@@ -89,7 +89,7 @@ def _show_commands(arena_home: ArenaHome, name: str, found: Reproduction, bot: B
 
 
 def _debugger(bot: Bot, file: str) -> str:
-    if bot.command[0] != sys.executable or not bot.command[1:2] or bot.command[1].startswith("-"):
+    if bot.command[0] != arena_interpreter() or not bot.command[1:2] or bot.command[1].startswith("-"):
         return f"gdb -ex 'run < {file} > /dev/null' --args {shlex.join(bot.command)}"
     program = (
         'import pdb, runpy, sys; sys.argv = sys.argv[1:]; sys.path.insert(0, ".");'

@@ -151,6 +151,12 @@ def _granted(place: str, named_by: _NamedBy) -> _Granted | None:
     return _Granted({place}, _NamedBy.UNKNOWN if named_by is _NamedBy.COMMAND else _NamedBy.RUNTIME)
 
 
+def arena_interpreter() -> str:
+    """Return the program that the arena runs on, without the "..", which lead nowhere in a bot's view of the files."""
+    directory, name = os.path.split(sys.executable)
+    return os.path.join(os.path.realpath(directory), name)
+
+
 @functools.lru_cache(maxsize=1)
 def arena_python() -> tuple[str, ...]:
     """Return the directories of the Python that the arena runs on."""

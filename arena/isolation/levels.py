@@ -30,7 +30,7 @@ from typing import Any
 from arena.errors import ArenaError, UsageError
 from arena.isolation.bubblewrap import find_bubblewrap
 from arena.isolation.control_groups import find_group_home
-from arena.isolation.interpreters import arena_python
+from arena.isolation.interpreters import arena_interpreter, arena_python
 from arena.isolation.landlock import landlock_abi
 from arena.isolation.launching import expect_bots, make_scratch
 from arena.isolation.leftovers import OUTSIDE_PREFIX
@@ -181,7 +181,7 @@ def _try_to_reach(outside: str, isolation: Isolation) -> dict[str, Any]:
         secret.chmod(0o604 if is_root() else 0o600)
         program = str(Path(__file__).with_name("escape.py"))
         arguments = (str(secret), outside, str(listener.getsockname()[1]), str(os.getpid()))
-        launch = _make_trap(Path(outside), (sys.executable, "-I", "-S", program))
+        launch = _make_trap(Path(outside), (arena_interpreter(), "-I", "-S", program))
         own_files = (str(launch.parent), program, *arena_python())
         return _run(
             Bot("self-test", "1", (str(launch), *arguments), str(launch.parent), own_files=own_files), isolation

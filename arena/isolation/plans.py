@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import os
 import resource
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 from arena.errors import BotError, UsageError
 from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, find_bubblewrap, wrapped
 from arena.isolation.control_groups import find_group_home, group_plans
+from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, ruleset
 from arena.isolation.owner import own_tag
 from arena.isolation.reachable import (
@@ -150,7 +150,7 @@ def clean_environment(scratch: str) -> dict[str, str]:
 
     The arena's own interpreter comes first on PATH, so that ``python3`` in a ``bot.toml`` finds ``arena.botkit``.
     """
-    interpreter = str(Path(sys.executable).parent)
+    interpreter = str(Path(arena_interpreter()).parent)
     base = user_base()
     return {
         "PATH": os.pathsep.join([interpreter, "/usr/local/bin", "/usr/bin", "/bin"]),

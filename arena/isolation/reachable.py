@@ -6,10 +6,9 @@ import functools
 import os
 import site
 import stat
-import sys
 from pathlib import Path
 
-from arena.isolation.interpreters import SYSTEM, arena_python, follow, is_below
+from arena.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, follow, is_below
 
 _ETC = """
 ld.so.cache ld.so.conf ld.so.conf.d ld.so.preload localtime timezone nsswitch.conf passwd group hosts host.conf gai.conf
@@ -39,7 +38,7 @@ def readable_paths(command: tuple[str, ...], own: tuple[str, ...], path: str) ->
         path: its PATH, for programs without a slash.
     """
     needed = {*own, *follow(command[0], own, path).places, *_arena()}
-    if command[0] == sys.executable:
+    if command[0] == arena_interpreter():
         needed |= {*arena_python()}
     return _outside_the_system(tuple(sorted(needed)))
 

@@ -27,7 +27,10 @@ CHILDREN_SECONDS = 0.001
 _NEAR = 0.9
 """A bot that dies with this share of its memory limit in use has died of it."""
 
-_MEMORY_WORDS = ("MemoryError", "bad_alloc", "OutOfMemory", "out of memory", "Cannot allocate memory", "heap limit")
+_MEMORY_WORDS = (
+    *("MemoryError", "bad_alloc", "OutOfMemory", "out of memory", "Cannot allocate memory", "heap limit"),
+    *("failed to map segment", "Memory allocation still failed"),  # the dynamic loader, OpenBLAS
+)
 
 
 class Usage(NamedTuple):

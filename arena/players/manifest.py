@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from arena.checked import check_model, parse_toml, without_nul
 from arena.errors import BotDefinitionError
+from arena.isolation.interpreters import arena_interpreter
 from arena.names import ACCEPTED, is_name
 from arena.players.bot_files import BUILD_DIRECTORY, IN_PLACE, Bounds, bot_files, digest_of, open_at_once, single_file
 from arena.records import Bot
@@ -71,7 +71,7 @@ def load_bot(
     if not stat.S_ISREG(mode):
         raise BotDefinitionError(f"bot {str(path)!r}: neither a file nor a directory")
     if path.suffix == ".py":
-        command: tuple[str, ...] = (sys.executable, str(path))
+        command: tuple[str, ...] = (arena_interpreter(), str(path))
     elif os.access(path, os.X_OK):
         command = (str(path),)
     else:
@@ -151,7 +151,7 @@ def check_name(place: str, value: str, is_known: IsKnown | None = None) -> None:
 def _program(program: str, directory: Path, manifest: Path, is_built: bool) -> str:
     """Return the program to launch: the arena's own Python, a file of the bot, or something on PATH."""
     if program in ("python", "python3"):
-        return sys.executable
+        return arena_interpreter()
     place = f"{manifest}: command = {program!r}"
     if program in ("", "."):
         raise BotDefinitionError(f"{place}: accepted is a file of the bot, python3, or a program of the system")

@@ -229,3 +229,10 @@ def test_a_first_line_steals_nothing_from_a_running_arena(tmp_path, level, mode)
         assert process.ask(b"hello", 20.0)[0] == b"no"
     finally:
         process.end()
+
+
+def test_the_arenas_own_interpreter_has_no_steps_up_in_its_path(monkeypatch):
+    """As where the arena was started as ../.venv/bin/python: a bot's view of the files may lack what lies between."""
+    directory, name = os.path.split(sys.executable)
+    monkeypatch.setattr(sys, "executable", f"{directory}/../bin/{name}")
+    assert interpreters.arena_interpreter() == f"{os.path.realpath(directory)}/{name}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.errors import UsageError
+from arena.isolation.interpreters import arena_interpreter
 from arena.players.bot_files import BUILD_DIRECTORY, Bounds, bot_files, made_files, read_file, single_file
 from arena.records import MEBIBYTE, Bot
 
@@ -48,7 +48,7 @@ def pack(bot: Bot) -> Parcel:
             f"bot {bot.label!r}: {size_bytes // MEBIBYTE} MiB of files; a cluster takes {MOST_BYTES // MEBIBYTE}"
         )
     files = [(file.name, file.is_executable, read_file(file)) for file in found]
-    command = tuple(OWN_PYTHON if part == sys.executable else part for part in bot.command)
+    command = tuple(OWN_PYTHON if part == arena_interpreter() else part for part in bot.command)
     return Parcel(replace(bot, command=command), tuple(files))
 
 
@@ -68,7 +68,7 @@ def unpack(parcel: Parcel, base: Path) -> Bot:
 
     def moved(text: str) -> str:
         if text == OWN_PYTHON:
-            return sys.executable
+            return arena_interpreter()
         path = Path(text)
         inside = path.is_absolute() and path.is_relative_to(bot.directory)
         return str(target / path.relative_to(bot.directory)) if inside else text
