@@ -167,7 +167,7 @@ def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
         location.directory,
         content=entrant.content,
         own_files=tuple(location.own_files),
-        build=tuple(entrant.build),
+        build=tuple(entrant.build) or tuple(location.build),
         outside_game=(game[0], game[1]) if game is not None else None,
     )
 

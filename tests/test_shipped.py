@@ -31,8 +31,8 @@ def test_a_tournament_is_the_same_whichever_way_its_bots_are_named(tmp_path):
     by_name, by_path = tmp_path / "by_name.toml", tmp_path / "by_path.toml"
     by_name.write_text(TOURNAMENT.format("arena:"))
     by_path.write_text(TOURNAMENT.format(f"{bots}/"))
-    assert load_definition(by_name).what_decides() == load_definition(by_path).what_decides()
-    assert load_definition(by_name).places() == load_definition(by_path).places()
+    assert load_definition(by_name).identity() == load_definition(by_path).identity()
+    assert load_definition(by_name).to_json()["places"] == load_definition(by_path).to_json()["places"]
 
 
 def test_an_example_tournament_is_found_by_its_name():

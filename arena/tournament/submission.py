@@ -12,6 +12,7 @@ from arena.games import GAMES, make_game
 from arena.play import play_match
 from arena.players.diagnosis import Failure, hint_for
 from arena.players.left_out import describe_left_out
+from arena.players.manifest import resolved_bot_path
 from arena.records import Bot, TimeControl
 from arena.shipped import bot_path
 from arena.text import counted
@@ -57,7 +58,7 @@ def submit(
         UsageError: if there is no bot at ``path``, it claims a game that may not be loaded, or its name and version are
             taken by other files.
     """
-    for sentence in describe_left_out(bot_path(path)):
+    for sentence in describe_left_out(resolved_bot_path(bot_path(path))):
         listener(sentence)
     bot = home.copy_in(path)
     try:

@@ -99,7 +99,7 @@ ODD = ["", ".", "..", "/", "-", "directory", "binary", "empty", "pipe", "loop", 
 ODD += ["a\nb", "\u202eabc", "\udcff", "/dev/null", "/dev/zero", "/proc/kmsg", "t/1/2", "t/", "\x1b[31m"]
 
 
-@pytest.mark.parametrize("odd", ODD, ids=ascii)
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: f"{ascii(odd)[:12]}-{len(odd)}")
 @pytest.mark.parametrize(
     "arguments",
     [

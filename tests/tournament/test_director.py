@@ -292,7 +292,7 @@ def test_a_bot_that_is_to_act_whenever_the_arena_is_late_loses_its_match_the_thi
         assert progress.is_complete
         assert len(home.store.void_tries(home.store.tournament("t"))) == 2
         (faults,) = [r.faults for r in home.store.records(home.store.tournament("t")) if r.match == 2]
-        assert [(fault["seat"], fault["kind"]) for fault in faults] == [(1, "timeout")]
+        assert [(fault.seat, fault.kind) for fault in faults] == [(1, "timeout")]
 
 
 def test_the_log_joins_the_workers(write_definition, tmp_path):
