@@ -7,6 +7,7 @@ that has made itself unreadable ``status`` can still be read by all.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,11 +41,17 @@ def is_hidden(place: str) -> bool:
 
 
 def open_files(place: str) -> Iterator[tuple[str, str]]:
-    """Yield the number and the target of each open file of a process, as far as they can be seen."""
+    """Yield the number and the target of each open file of a process, as far as they can be seen.
+
+    The target is empty where it is longer than a page, which the kernel does not tell.
+    """
     with contextlib.suppress(OSError):
         for number in os.listdir(f"{place}/fd"):
-            with contextlib.suppress(OSError):
+            try:
                 yield number, os.readlink(f"{place}/fd/{number}")
+            except OSError as error:
+                if error.errno == errno.ENAMETOOLONG:
+                    yield number, ""
 
 
 def sizes(path: str, *keys: bytes) -> int | None:

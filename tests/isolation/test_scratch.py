@@ -116,6 +116,34 @@ def test_removed_files_count_as_long_as_they_are_open(tmp_path):
     assert nameless_bytes({ME}, str(tmp_path), 9 * MEBIBYTE) == 0
 
 
+def deep_directory(place, depth):
+    """Make directories whose path is too long to be told at once; return the innermost, open."""
+    here = os.open(place, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d" * 250, dir_fd=here)
+        below = os.open("d" * 250, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    return here
+
+
+def test_removed_files_count_however_long_their_path(tmp_path):
+    deep = deep_directory(tmp_path, 20)
+    descriptor = os.open("file", os.O_CREAT | os.O_RDWR, dir_fd=deep)
+    os.write(descriptor, b"x" * MEBIBYTE)
+    os.unlink("file", dir_fd=deep)
+    os.close(deep)
+    found = nameless_bytes({ME}, str(tmp_path), 9 * MEBIBYTE)
+    os.close(descriptor)
+    remove_tree(str(tmp_path), 60.0)  # pytest would recurse
+    assert MEBIBYTE <= found < 2 * MEBIBYTE
+
+
+def test_a_list_of_mappings_without_end_is_a_fault(tmp_path, monkeypatch):
+    monkeypatch.setattr(scratch, "MOST_MAPS_BYTES", 1000)
+    assert look(tmp_path) == "a process with too long a list of mappings, so scratch_bytes can't be counted"
+
+
 def test_removed_files_that_are_only_mapped_count_in_full(tmp_path):
     descriptor = removed_file(tmp_path)
     libc = ctypes.CDLL(None)
