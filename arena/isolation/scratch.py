@@ -14,7 +14,6 @@ import stat
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from arena.isolation import memory, procfs
