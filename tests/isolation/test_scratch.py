@@ -1,5 +1,6 @@
 """Counting what a bot keeps: with a file system of its own and without, however it hides it."""
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -189,6 +190,30 @@ def test_what_lies_in_pipes_and_sockets_counts_once():
         os.close(descriptor)
     sent = int(Path("/proc/sys/net/core/wmem_default").read_text())
     assert 2 * sent <= grown < 2 * sent + 2 * MEBIBYTE
+
+
+def test_where_there_was_no_time_to_look_every_file_counts_for_a_socket(monkeypatch):
+    monkeypatch.setattr(memory, "LOOK_SECONDS", -1.0)
+    before = memory.MemoryWatch(is_counted=False).at_most({ME}, 0)
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
+    grown = memory.MemoryWatch(is_counted=False).at_most({ME}, 0) - before
+    for file in files:
+        os.close(file)
+    assert grown >= 20 * int(Path("/proc/sys/net/core/wmem_default").read_text())
+
+
+@pytest.mark.parametrize("percent", [30, 50, 75, 80, 85, 90, 95])
+def test_a_socket_keeps_no_more_than_is_counted(percent):
+    """The last message is let in as long as the buffer is not full, however large it is."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        ours.setblocking(False)
+        size = ours.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) * percent // 100
+        sent = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                sent += ours.send(b"x" * size)
+    assert sent <= memory._socket_bytes()
 
 
 def test_the_memory_of_a_process_that_can_not_be_read_counts_in_full():
