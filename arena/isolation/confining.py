@@ -147,12 +147,17 @@ def make_read_only(path: str) -> None:
 
 
 def enter_user_namespace() -> None:
-    """Get the right to mount without being root. The exec of the bot takes it away again, for its uid is not 0."""
+    """Get the right to mount without being root. The exec of the bot takes it away again, for its uid is not 0.
+
+    The bot can make no user namespace in this one: in it, it could mount file systems that nobody counts.
+    """
     uid, gid = os.geteuid(), os.getegid()
     check("user namespace", libc.unshare(_CLONE_NEWUSER))
     write("/proc/self/setgroups", "deny")
     write("/proc/self/uid_map", f"{uid} {uid} 1")
     write("/proc/self/gid_map", f"{gid} {gid} 1")
+    with contextlib.suppress(OSError):  # /proc may be read-only
+        write("/proc/sys/user/max_user_namespaces", "0")
 
 
 def is_one_of(descriptor: int, named: list[str]) -> bool:

@@ -12,6 +12,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+MOST_ENVIRONMENT_BYTES = 1 << 20
+"""A process may give out any of its memory as its environment (PR_SET_MM_MAP)."""
+
 
 def living(pid: int) -> str:
     """Return the directory of a process, or of a thread that lives on where the main one has ended."""
@@ -26,6 +29,16 @@ def living(pid: int) -> str:
 
 def _is_over(place: str) -> bool:
     return Path(place, "stat").read_bytes().rpartition(b")")[2].split()[0] in (b"Z", b"X")
+
+
+def environment(pid: int | str) -> list[bytes]:
+    """Return the settings in a process's environment, as far as ``MOST_ENVIRONMENT_BYTES`` go.
+
+    Raises:
+        OSError: if it can't be read.
+    """
+    with open(f"/proc/{pid}/environ", "rb") as file:
+        return file.read(MOST_ENVIRONMENT_BYTES).split(b"\0")
 
 
 def is_hidden(place: str) -> bool:
