@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import BotDefinitionError, UsageError
-from arena.players.bot_files import remove_tree
+from arena.players.bot_files import SUBMITTED, bot_files, copy_files, remove_tree
 from arena.players.manifest import load_bot
 from arena.tournament import arena_home
 from arena.tournament.arena_home import ArenaHome
@@ -142,6 +142,20 @@ def test_a_hostile_submission_is_refused_in_one_sentence(tmp_path, what):
             assert list(home.directory.glob("bots/*")) == []
     finally:
         remove_tree(bot)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't tell what has been opened")
+@pytest.mark.parametrize("replaced", ["inner", "inner/data"])
+def test_what_is_replaced_by_a_link_after_it_was_looked_at_is_not_copied(tmp_path, replaced):
+    bot, other = make_bot(tmp_path / "b"), tmp_path / "other"
+    for place in (bot / "inner", other / "inner"):
+        place.mkdir(parents=True)
+        (place / "data").write_text("secret" if place != bot / "inner" else "public")
+    files = bot_files(bot, False, SUBMITTED)
+    (bot / replaced).rename(tmp_path / "away")
+    (bot / replaced).symlink_to(other / replaced)
+    with pytest.raises(BotDefinitionError, match="a link that leads out of the bot's directory"):
+        copy_files(files, tmp_path / "copy")
 
 
 def test_a_game_of_the_bots_own_is_not_loaded(tmp_path):
