@@ -6,6 +6,7 @@ by a later version.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any, TypeVar
@@ -13,6 +14,24 @@ from typing import Any, TypeVar
 from arena.errors import StoreError
 
 T = TypeVar("T")
+
+
+def parse_stored(text: str, where: str) -> Any:
+    """Return the value of a stored JSON text.
+
+    Args:
+        text: what is stored; in somebody else's database that may be anything.
+        where: what is being read, for the message.
+
+    Raises:
+        StoreError: if it is not JSON, or nested more deeply than anything that an arena stores.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, TypeError) as error:
+        raise StoreError(f"{where} is not JSON: {error}") from error
+    except RecursionError as error:
+        raise StoreError(f"{where} is malformed: nested too deeply") from error
 
 
 def from_stored(kind: type[T], stored: object, where: str) -> T:

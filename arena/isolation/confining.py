@@ -126,6 +126,7 @@ def change_mounts(mounts: dict[str, Any], uid: int | None) -> None:
         make_read_only("/")
     for place, paths in mounts["replace"].items():
         kept = [(path, os.open(path, os.O_PATH)) for path in paths]
+        kept = [(path, descriptor) for path, descriptor in kept if is_one_of(descriptor, mounts["named"])]
         mount("arena", place, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=64k")
         for path, descriptor in kept:
             put_into(path, descriptor)
@@ -146,12 +147,26 @@ def make_read_only(path: str) -> None:
 
 
 def enter_user_namespace() -> None:
-    """Get the right to mount without being root. The exec of the bot takes it away again, for its uid is not 0."""
+    """Get the right to mount without being root. The exec of the bot takes it away again, for its uid is not 0.
+
+    The bot can make no user namespace in this one: in it, it could mount file systems that nobody counts.
+    """
     uid, gid = os.geteuid(), os.getegid()
     check("user namespace", libc.unshare(_CLONE_NEWUSER))
     write("/proc/self/setgroups", "deny")
     write("/proc/self/uid_map", f"{uid} {uid} 1")
     write("/proc/self/gid_map", f"{gid} {gid} 1")
+    with contextlib.suppress(OSError):  # /proc may be read-only
+        write("/proc/sys/user/max_user_namespaces", "0")
+
+
+def is_one_of(descriptor: int, named: list[str]) -> bool:
+    """Tell whether what has been opened is, or lies below, a place that was named by what it really is.
+
+    Whoever owns a directory may put a link in its place after it was looked at.
+    """
+    real = os.readlink(f"/proc/self/fd/{descriptor}")
+    return any(real == place or real.startswith(f"{place}/") for place in named)
 
 
 def put_into(path: str, descriptor: int) -> None:
@@ -169,17 +184,21 @@ def put_into(path: str, descriptor: int) -> None:
 def make_ruleset(landlock: dict[str, Any] | None) -> int:
     """Make a Landlock ruleset (landlock(7)) and return its descriptor, or -1 without one.
 
-    Paths that don't exist are left out.
+    Paths that don't exist, or have been replaced by links to elsewhere, are left out.
     """
     if landlock is None:
         return -1
     attributes = struct.pack(f"={len(landlock['handled'])}Q", *landlock["handled"])
     ruleset = libc.syscall(_SYS_LANDLOCK_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
     check("landlock", ruleset)
+    named = [path for path, _ in landlock["rules"]]
     for path, access in landlock["rules"]:
         try:
             beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
+            continue
+        if path in landlock["own"] and not is_one_of(beneath, named):
+            os.close(beneath)
             continue
         if not stat.S_ISDIR(os.fstat(beneath).st_mode):
             access &= _FILE_ACCESS

@@ -38,13 +38,16 @@ def landlock_abi() -> int:
     return max(0, abi)
 
 
-def ruleset(abi: int, readable: Iterable[str], *writable: str, devices: Iterable[str] = DEVICES) -> dict[str, Any]:
+def ruleset(
+    abi: int, readable: Iterable[str], *writable: str, own: Iterable[str] = (), devices: Iterable[str] = DEVICES
+) -> dict[str, Any]:
     """Return the rules as the launcher takes them.
 
     Args:
         abi: from ``landlock_abi``.
         readable: files, and directories with all below them.
         writable: the directories that may be written to.
+        own: those of the readable ones that somebody else than the system's owner may put links in place of.
         devices: those that may be used.
     """
     all_rights = _ALL_BY_ABI[min(abi, 5)]
@@ -56,4 +59,4 @@ def ruleset(abi: int, readable: Iterable[str], *writable: str, devices: Iterable
     rules = [[path, READ] for path in readable]
     rules += [[device, WRITE_FILE & all_rights] for device in devices]
     rules += [[directory, all_rights & ~_MAKE_DEVICES_AND_SOCKETS] for directory in writable]
-    return {"handled": handled, "rules": rules}
+    return {"handled": handled, "rules": rules, "own": list(own)}

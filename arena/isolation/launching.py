@@ -25,6 +25,14 @@ from arena.isolation.owner import own_tag
 ANSWER_SECONDS = 20.0
 """A launcher that takes longer has been stopped by somebody; another takes its place."""
 
+MOST_PLAN_BYTES = 128 * 1024
+"""A message on a socket may not be much larger. Only a directory that others can't enter makes plans long: each file in
+it is named."""
+
+_TOO_LONG = (
+    "{} has too many files to be opened to a bot one by one, and other users may not enter it; let them (chmod go+rx)"
+)
+
 _PR_SET_CHILD_SUBREAPER = 36
 _OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
 
@@ -65,7 +73,7 @@ class Launcher:
             descriptors: its stdin, stdout and stderr.
 
         Raises:
-            BotError: of kind start, if its program can't be executed.
+            BotError: of kind start, if its program can't be executed, or has too many files beside it to be let in.
             VoidMatchError: if this machine has no room for a process, or a step of its confinement failed.
         """
         read_end, write_end = os.pipe()
@@ -106,6 +114,8 @@ class Launcher:
 
     def _exchange(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
         message = json.dumps(request).encode()
+        if "launch" in request and len(message) > MOST_PLAN_BYTES:
+            raise BotError("start", _TOO_LONG.format(request["launch"]["directory"]))
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
         self._socket.sendmsg([message], rights)
         reply = self._socket.recv(1 << 16)
@@ -175,8 +185,8 @@ def dismiss_launcher() -> None:
 
 
 def make_scratch() -> str:
-    """Return a new directory for one bot; its name tells whose it is."""
-    return tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{own_tag()}-")
+    """Return a new directory for one bot; its name tells whose it is, and has no links in it."""
+    return os.path.realpath(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{own_tag()}-"))
 
 
 def _read_all(descriptor: int) -> bytes:

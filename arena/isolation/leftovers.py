@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from arena.isolation import procfs
 from arena.isolation.control_groups import remove_stale_groups
 from arena.isolation.launcher import FIRST_UID, LAST_UID, lock_uid
 from arena.isolation.owner import is_dead
@@ -98,7 +99,7 @@ def _is_stale(path: Path) -> bool:
     with contextlib.suppress(OSError):
         if not _belongs_to_us(path.stat().st_uid):
             return False
-        for setting in (path / "environ").read_bytes().split(b"\0"):
+        for setting in procfs.environment(path.name):
             name, _, owner = setting.partition(b"=")
             if name == MARK.encode():
                 return is_dead(owner.decode(errors="replace"))

@@ -107,14 +107,15 @@ def _exactly(pid: int) -> tuple[int, int]:
 
 
 def _in_buffers(pids: Collection[int]) -> int:
-    """Return what the pipes and sockets of processes can hold at most."""
+    """Return what the pipes and sockets of processes can hold at most; where time is up, every file for a socket."""
     pipes, sockets = set(), 0
     seen = set()
     deadline = time.perf_counter() + LOOK_SECONDS
     for pid in pids:
-        if time.perf_counter() > deadline:
-            break
         place = procfs.living(pid)
+        if time.perf_counter() > deadline:
+            sockets += procfs.count_open_files(place)
+            continue
         for number, target in procfs.open_files(place):
             if target in seen:
                 continue
@@ -139,8 +140,8 @@ def descriptors_under_way(place: str, number: str) -> int:
 
 @functools.cache
 def _socket_bytes() -> int:
-    """Return the most that one end of a socket pair keeps: its send buffer, and one message beyond it."""
+    """Return the most that one end of a socket pair keeps: its send buffer, and one message as large beyond it."""
     try:
-        return int(Path("/proc/sys/net/core/wmem_default").read_text()) * 3 // 2
+        return int(Path("/proc/sys/net/core/wmem_default").read_text()) * 2
     except (OSError, ValueError):
-        return 212992 * 3 // 2
+        return 212992 * 2

@@ -133,7 +133,8 @@ def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> d
             plan["mounts"]["read_only"] = True
         writable = plan["mounts"]["private"] if plan["mounts"] is not None else (scratch,)
         devices = (*DEVICES, ZERO) if isolation.groups else DEVICES
-        plan["landlock"] = ruleset(landlock_abi(), (*existing_system(), *readable), *writable, devices=devices)
+        all_readable = (*existing_system(), *readable)
+        plan["landlock"] = ruleset(landlock_abi(), all_readable, *writable, own=readable, devices=devices)
     if level in ("landlock", "bubblewrap"):
         own_view = level == "bubblewrap" or plan["mounts"] is not None
         plan["seccomp"] = _filter(isolation, own_view).hex()
@@ -182,6 +183,7 @@ def _mounts(readable: tuple[str, ...], scratch: str, limits: Limits, isolation: 
         "user_namespace": isolation.user_namespace,
         "own_ipc": isolation.level in ("none", "limits"),  # elsewhere the filter refuses System V IPC
         "replace": {},
+        "named": [*existing_system(), *readable, scratch],
         "private": private,
     }
     if not is_root():

@@ -7,9 +7,13 @@ that has made itself unreadable ``status`` can still be read by all.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
+
+MOST_ENVIRONMENT_BYTES = 1 << 20
+"""A process may give out any of its memory as its environment (PR_SET_MM_MAP)."""
 
 
 def living(pid: int) -> str:
@@ -27,6 +31,16 @@ def _is_over(place: str) -> bool:
     return Path(place, "stat").read_bytes().rpartition(b")")[2].split()[0] in (b"Z", b"X")
 
 
+def environment(pid: int | str) -> list[bytes]:
+    """Return the settings in a process's environment, as far as ``MOST_ENVIRONMENT_BYTES`` go.
+
+    Raises:
+        OSError: if it can't be read.
+    """
+    with open(f"/proc/{pid}/environ", "rb") as file:
+        return file.read(MOST_ENVIRONMENT_BYTES).split(b"\0")
+
+
 def is_hidden(place: str) -> bool:
     """Tell whether a process that is alive doesn't let its files be seen."""
     try:
@@ -40,11 +54,25 @@ def is_hidden(place: str) -> bool:
 
 
 def open_files(place: str) -> Iterator[tuple[str, str]]:
-    """Yield the number and the target of each open file of a process, as far as they can be seen."""
+    """Yield the number and the target of each open file of a process, as far as they can be seen.
+
+    The target is empty where it is longer than a page, which the kernel does not tell.
+    """
     with contextlib.suppress(OSError):
         for number in os.listdir(f"{place}/fd"):
-            with contextlib.suppress(OSError):
+            try:
                 yield number, os.readlink(f"{place}/fd/{number}")
+            except OSError as error:
+                if error.errno == errno.ENAMETOOLONG:
+                    yield number, ""
+
+
+def count_open_files(place: str) -> int:
+    """Return how many files a process has open; newer kernels tell without listing them."""
+    try:
+        return os.stat(f"{place}/fd").st_size or len(os.listdir(f"{place}/fd"))
+    except OSError:
+        return 0
 
 
 def sizes(path: str, *keys: bytes) -> int | None:

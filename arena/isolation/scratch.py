@@ -14,7 +14,6 @@ import stat
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from arena.isolation import memory, procfs
@@ -26,6 +25,9 @@ MOST_FILES = 15_000
 
 MOST_DEPTH = 256
 """Of directories in directories: what is deeper is hard to look at, and to remove."""
+
+MOST_MAPS_BYTES = 32 * MEBIBYTE
+"""Of the list of one process's mappings, which the kernel lets have 65,530 lines. Names may be made 64 KiB long."""
 
 _BLOCK_BYTES = 512
 """What ``st_blocks`` counts, whatever the file system's blocks are (stat(2))."""
@@ -167,7 +169,10 @@ class ScratchWatch:
             shared = walk(self._scratch)
             walked.append(shared)
             pids = members()
-            total += shared.total_bytes + nameless_bytes(pids, self._scratch, limits.file_bytes)
+            try:
+                total += shared.total_bytes + nameless_bytes(pids, self._scratch, limits.file_bytes)
+            except UncountableError as error:
+                return str(error)
             broken = self._too_much(total, shared.files) or _hidden(shared, pids)
             if broken is not None:
                 return broken
@@ -215,6 +220,10 @@ def _hidden(contents: Contents, pids: Collection[int]) -> str | None:
     return None
 
 
+class UncountableError(Exception):
+    """A bot makes more of something than can be looked through."""
+
+
 def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> int:
     """Return what files take up that have been removed and are still in use.
 
@@ -225,6 +234,9 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
         pids: whose files.
         directory: where the files were.
         file_bytes: the size a file can have.
+
+    Raises:
+        UncountableError: if a process has longer mappings than can be looked through.
     """
     sizes: dict[int, int] = {}
     mapped: set[int] = set()
@@ -239,7 +251,7 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
         for number, target in procfs.open_files(place):
             if target.startswith("socket:") and target not in sockets:
                 sockets[target] = memory.descriptors_under_way(place, number)
-            elif target.startswith(f"{directory}/"):
+            elif not target or target.startswith(f"{directory}/"):  # only the bot makes paths too long to be told
                 with contextlib.suppress(OSError):
                     found = os.stat(f"{place}/fd/{number}")
                     if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:
@@ -250,11 +262,15 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
 
 def _removed_and_mapped(place: str, directory: str) -> Iterator[int]:
     """Yield the inodes of removed files that a process has mapped (proc_pid_maps(5))."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path(place, "maps").read_bytes().splitlines():
-            if line.endswith(b" (deleted)"):
+    start, left = f"{directory}/".encode(), MOST_MAPS_BYTES
+    with contextlib.suppress(OSError, ValueError), open(f"{place}/maps", "rb") as maps:
+        for line in maps:
+            left -= len(line)
+            if left < 0:
+                raise UncountableError("a process with too long a list of mappings, so scratch_bytes can't be counted")
+            if line.endswith(b" (deleted)\n"):
                 *_, inode, path = line.split(maxsplit=5)
-                if path.startswith(f"{directory}/".encode()):
+                if path.startswith(start):
                     yield int(inode)
 
 

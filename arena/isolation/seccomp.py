@@ -198,8 +198,11 @@ _TIMES = ("utime", "utimes", "futimesat", "utimensat")
 _SET_ATTRIBUTES = ("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "file_setattr")
 _REMOVE_ATTRIBUTES = ("removexattr", "lremovexattr", "fremovexattr", "removexattrat")
 _READ_ATTRIBUTES = ("getxattr", "lgetxattr", "getxattrat", "listxattr", "llistxattr", "listxattrat")
-_CHANGE_FILES = (*_MODES, *_TIMES, *_SET_ATTRIBUTES, *_REMOVE_ATTRIBUTES, "truncate", "open", "openat", "openat2")
-"""Landlock knows of none of them, but for truncation from its third version on (landlock(7), "Filesystem actions")."""
+_CHANGE_FILES = (*_MODES, *_TIMES, *_REMOVE_ATTRIBUTES, "truncate", "open", "openat", "openat2")
+"""Landlock knows of none of them, but for truncation from its third version on (landlock(7), "Filesystem actions").
+
+Attributes are never set: in a file system in memory, access control lists are memory that nothing counts, no control
+group either."""
 
 _PRETENDED = ("flock", "sync", "syncfs", *_MODES, *_TIMES)
 _ERRNOS = {
@@ -261,7 +264,7 @@ def assemble_filter(
         may_signal: leave signals alone, because something else (Landlock, another uid) confines them; otherwise none
             can be sent but to the own process group with ``kill(0, …)``, and ``abort`` ends in SIGSEGV.
         may_change_files: leave alone what changes files that are not open for writing (their modes, owners, times,
-            attributes and length), because all but the scratch directory is read-only or somebody else's.
+            length, and takes attributes away), because all but the scratch directory is read-only or somebody else's.
         counts_memory: leave alone what makes memory that belongs to no process, because a control group counts it.
         counts_disk: leave alone what makes files that can't be counted, because the scratch directory is a file system
             of its own, whose size is the limit.

@@ -19,6 +19,7 @@ import os
 import signal
 from pathlib import Path
 
+from arena.isolation import procfs
 from arena.isolation.launching import Launcher
 from arena.isolation.plans import MARK
 
@@ -58,7 +59,7 @@ def _belongs(child: int, pid: int, uid: int | None, scratch: str) -> bool:
             return True
         if uid is not None:
             return Path(f"/proc/{child}").stat().st_uid == uid
-        return f"HOME={scratch}".encode() in Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+        return f"HOME={scratch}".encode() in procfs.environment(child)
     return False
 
 
@@ -98,7 +99,7 @@ def _orphans(launcher: Launcher, known: set[int]) -> list[int]:
 
 
 def _is_marked(pid: int) -> bool:
-    return f"{MARK}=".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+    return any(setting.startswith(f"{MARK}=".encode()) for setting in procfs.environment(pid))
 
 
 def children(pid: int) -> list[int]:

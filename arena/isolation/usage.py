@@ -176,7 +176,7 @@ class Watch:
                 continue
             with contextlib.suppress(OSError, ValueError):
                 threads += stat.threads
-                files = max(files, _open_files(pid))
+                files = max(files, procfs.count_open_files(procfs.living(pid)))
         held = self._memory.at_most(members, self._scratch.bytes_in_memory(self._main))
         return Usage(self.children_cpu_seconds, held, threads, files)
 
@@ -201,11 +201,6 @@ class Watch:
 
     def _members(self) -> set[int]:
         return sweeping.members(self._launched.pid, self._launched.uid, self._launched.plan["scratch"]) - self._helpers
-
-
-def _open_files(pid: int) -> int:
-    directory = f"{procfs.living(pid)}/fd"
-    return os.stat(directory).st_size or len(os.listdir(directory))
 
 
 def _mebibytes(size: int) -> str:

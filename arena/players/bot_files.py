@@ -10,6 +10,7 @@ import errno
 import hashlib
 import os
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,12 +64,14 @@ class BotFile(NamedTuple):
         name: its path below the bot's directory, with slashes.
         size_bytes: how large it is.
         is_executable: whether it may be executed.
+        inside: the directory that it must lie in when it is opened; empty for anywhere.
     """
 
     path: Path
     name: str
     size_bytes: int
     is_executable: bool
+    inside: str = ""
 
 
 def bot_files(directory: Path, has_build: bool, bounds: Bounds = IN_PLACE) -> list[BotFile]:
@@ -179,7 +182,8 @@ class _Walk:
         self._size_bytes += found.st_size
         if self._size_bytes > self._bounds.size_bytes:
             raise self._refuse(f"more than {self._bounds.size_bytes // MEBIBYTE} MiB of files")
-        return BotFile(path, name, found.st_size, os.access(path, os.X_OK))
+        inside = self._real_root if self._bounds.is_strict else ""
+        return BotFile(path, name, found.st_size, os.access(path, os.X_OK), inside)
 
     def _check_inside(self, path: Path) -> None:
         real = os.path.realpath(path)
@@ -272,11 +276,21 @@ def _is_directory(path: Path) -> bool:
     return stat.S_ISDIR(path.lstat().st_mode)
 
 
+def _check_opened(descriptor: int, file: BotFile) -> None:
+    """Raise if a link has been put in a file's place, or in that of a directory above, since it was looked at."""
+    if not file.inside or sys.platform != "linux":
+        return
+    real = Path(f"/proc/self/fd/{descriptor}").readlink()
+    if not real.is_relative_to(file.inside):
+        raise BotDefinitionError(f"{file.path}: a link that leads out of the bot's directory")
+
+
 def _contents(file: BotFile) -> Iterator[bytes]:
     """Yield what a file holds, as much of it as it was found to have."""
     try:
         descriptor = open_at_once(file.path, os.O_RDONLY)
         try:
+            _check_opened(descriptor, file)
             left = file.size_bytes if stat.S_ISREG(os.fstat(descriptor).st_mode) else 0
             while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK_BYTES))):
                 left -= len(chunk)

@@ -212,7 +212,7 @@ def _tool(bot: Bot) -> str:
         BotDefinitionError: if it is not on this machine.
     """
     name = bot.build[0]
-    if "/" in name and (Path(bot.directory) / name).is_file():
+    if "/" in name and _is_file(Path(bot.directory) / name):
         return name if name.startswith("/") else f"./{name}"
     found = None if "/" in name else shutil.which(name, path=clean_environment("")["PATH"]) or shutil.which(name)
     if found is None or not found.startswith("/"):
@@ -220,6 +220,12 @@ def _tool(bot: Bot) -> str:
             f"bot {bot.label!r}: build = {list(bot.build)!r}: there is no program {name!r} on this machine"
         )
     return _behind_rustup(Path(found))
+
+
+def _is_file(path: Path) -> bool:
+    with contextlib.suppress(OSError):  # too long a name, or a directory that may not be entered
+        return path.is_file()
+    return False
 
 
 def _behind_rustup(program: Path) -> str:

@@ -153,7 +153,7 @@ def _program(program: str, directory: Path, manifest: Path, is_built: bool) -> s
     if program in ("python", "python3"):
         return arena_interpreter()
     place = f"{manifest}: command = {program!r}"
-    if program in ("", "."):
+    if not Path(program).name:
         raise BotDefinitionError(f"{place}: accepted is a file of the bot, python3, or a program of the system")
     local = directory / program
     if is_built and Path(program).parts[0] == BUILD_DIRECTORY:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -13,6 +12,7 @@ from arena.records import ScheduledMatch
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import faults, matches, records
 from arena.store.values import StoredTournament
+from arena.stored import list_of, parse_stored
 
 CHUNK_ROWS = 500
 
@@ -79,13 +79,14 @@ def _chunks(lines: Iterable[ScheduledMatch]) -> Iterator[list[ScheduledMatch]]:
 
 def scheduled_match(line: Any) -> ScheduledMatch:
     """Return a line of a schedule from its row."""
+    where = f"match {line.match} of the schedule"
     return ScheduledMatch(
         line.match,
         line.encounter,
         line.round,
         line.game,
-        tuple(json.loads(line.seats)),
+        tuple(list_of(parse_stored(line.seats, where), where)),
         line.opening,
-        tuple(_tuples(json.loads(line.opening_actions))),
+        tuple(_tuples(list_of(parse_stored(line.opening_actions, where), where))),
         line.rng_seed,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from arena.store.rows import RecordRow, as_json
 from arena.store.schema import SCHEMA_VERSION, bots, faults, matches, meta, metadata, records, tournaments, voids
 from arena.store.statements import CHUNK_ROWS, insert_lines, insert_records, narrowed, scheduled_match
 from arena.store.values import RoundMatch, StoredBot, StoredFault, StoredResult, StoredTournament
+from arena.stored import list_of, parse_stored
 
 RESULTS_CHUNK_ROWS = 10_000
 
@@ -33,10 +33,14 @@ def record_from(match: int, text: str) -> MatchRecord:
     Raises:
         StoreError: if a newer arena has stored it, or it is malformed.
     """
-    try:
-        return MatchRecord.from_json(json.loads(text))
-    except ValueError as error:
-        raise StoreError(f"the record of match {match} is not JSON: {error}") from error
+    return MatchRecord.from_json(parse_stored(text, f"the record of match {match}"))
+
+
+_SEATS_OF_A_MATCH = "what is stored of a match's seats"
+
+
+def _stored_tuple(text: str) -> tuple[Any, ...]:
+    return tuple(list_of(parse_stored(text, _SEATS_OF_A_MATCH), _SEATS_OF_A_MATCH))
 
 
 class Store:
@@ -260,7 +264,7 @@ class Store:
         for number, _, encounter, name, labels, ranks, start, digest in self._by_key(chosen, RESULTS_CHUNK_ROWS):
             for text in (labels, ranks):
                 if text not in parsed:
-                    parsed[text] = tuple(json.loads(text))
+                    parsed[text] = _stored_tuple(text)
             yield StoredResult(number, encounter, name, parsed[labels], parsed[ranks], start, digest)
 
     def _by_key(self, chosen: Select[Any], chunk_rows: int) -> Iterator[Any]:
@@ -288,7 +292,7 @@ class Store:
             .order_by(matches.c.match)
         )
         return [
-            RoundMatch(number, encounter, game, tuple(json.loads(seats)), tuple(json.loads(ranks)), start, course)
+            RoundMatch(number, encounter, game, _stored_tuple(seats), _stored_tuple(ranks), start, course)
             for number, encounter, game, seats, ranks, start, course in self._rows(query)
         ]
 

@@ -240,6 +240,7 @@ ELSEWHERE = {
         lambda: os.chown(FOREIGN, os.getuid(), os.getgid()), lambda: FOREIGN.stat().st_ctime_ns
     ),
     "give a file an attribute": lambda: os.setxattr(FOREIGN, "user.mark", b"x"),
+    "give a file of one's own an attribute": lambda: os.setxattr(a_file(), "user.mark", b"x"),
     "remove a file's attribute": lambda: os.removexattr(FOREIGN, "user.note"),
     "read a file's attribute": lambda: os.getxattr(FOREIGN, "user.note"),
     "list a file's attributes": lambda: os.listxattr(FOREIGN),

@@ -183,6 +183,16 @@ def test_sweeping_stops_in_time(tmp_path):
     assert len(list(tmp_path.iterdir())) == 10
 
 
+def test_what_a_container_owns_is_not_ours():
+    """Its process numbers are others than ours, so that its owner seems dead."""
+    pid, began, namespace = own_tag().split(".")
+    assert not is_dead(own_tag())
+    assert is_dead(f"{pid}.5.{namespace}")
+    assert not is_dead(f"{pid}.5.{int(namespace) + 1}")
+    for odd in ("", ".", "..", "...", f"{pid}.5.", f"{pid}.5.x", f"{pid}.5.{namespace}.1", f".{began}.{namespace}"):
+        assert not is_dead(odd), odd
+
+
 def test_a_process_whose_name_is_no_text_is_no_obstacle():
     script = (
         "import ctypes, sys; ctypes.CDLL(None).prctl(15, b'\\xff) Z 1', 0, 0, 0); print(flush=True); sys.stdin.read()"

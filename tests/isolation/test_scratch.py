@@ -1,5 +1,6 @@
 """Counting what a bot keeps: with a file system of its own and without, however it hides it."""
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -116,6 +117,34 @@ def test_removed_files_count_as_long_as_they_are_open(tmp_path):
     assert nameless_bytes({ME}, str(tmp_path), 9 * MEBIBYTE) == 0
 
 
+def deep_directory(place, depth):
+    """Make directories whose path is too long to be told at once; return the innermost, open."""
+    here = os.open(place, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d" * 250, dir_fd=here)
+        below = os.open("d" * 250, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    return here
+
+
+def test_removed_files_count_however_long_their_path(tmp_path):
+    deep = deep_directory(tmp_path, 20)
+    descriptor = os.open("file", os.O_CREAT | os.O_RDWR, dir_fd=deep)
+    os.write(descriptor, b"x" * MEBIBYTE)
+    os.unlink("file", dir_fd=deep)
+    os.close(deep)
+    found = nameless_bytes({ME}, str(tmp_path), 9 * MEBIBYTE)
+    os.close(descriptor)
+    remove_tree(str(tmp_path), 60.0)  # pytest would recurse
+    assert MEBIBYTE <= found < 2 * MEBIBYTE
+
+
+def test_a_list_of_mappings_without_end_is_a_fault(tmp_path, monkeypatch):
+    monkeypatch.setattr(scratch, "MOST_MAPS_BYTES", 1000)
+    assert look(tmp_path) == "a process with too long a list of mappings, so scratch_bytes can't be counted"
+
+
 def test_removed_files_that_are_only_mapped_count_in_full(tmp_path):
     descriptor = removed_file(tmp_path)
     libc = ctypes.CDLL(None)
@@ -161,6 +190,30 @@ def test_what_lies_in_pipes_and_sockets_counts_once():
         os.close(descriptor)
     sent = int(Path("/proc/sys/net/core/wmem_default").read_text())
     assert 2 * sent <= grown < 2 * sent + 2 * MEBIBYTE
+
+
+def test_where_there_was_no_time_to_look_every_file_counts_for_a_socket(monkeypatch):
+    monkeypatch.setattr(memory, "LOOK_SECONDS", -1.0)
+    before = memory.MemoryWatch(is_counted=False).at_most({ME}, 0)
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
+    grown = memory.MemoryWatch(is_counted=False).at_most({ME}, 0) - before
+    for file in files:
+        os.close(file)
+    assert grown >= 20 * int(Path("/proc/sys/net/core/wmem_default").read_text())
+
+
+@pytest.mark.parametrize("percent", [30, 50, 75, 80, 85, 90, 95])
+def test_a_socket_keeps_no_more_than_is_counted(percent):
+    """The last message is let in as long as the buffer is not full, however large it is."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        ours.setblocking(False)
+        size = ours.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) * percent // 100
+        sent = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                sent += ours.send(b"x" * size)
+    assert sent <= memory._socket_bytes()
 
 
 def test_the_memory_of_a_process_that_can_not_be_read_counts_in_full():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import BotDefinitionError, UsageError
-from arena.players.bot_files import remove_tree
+from arena.players.bot_files import SUBMITTED, bot_files, copy_files, remove_tree
 from arena.players.manifest import load_bot
 from arena.tournament import arena_home
 from arena.tournament.arena_home import ArenaHome
@@ -90,6 +90,9 @@ HOSTILE = {
     "no text in bot.toml": (lambda bot: (bot / "bot.toml").write_bytes(b'name = "\xff"'), "not valid TOML"),
     "no program": (manifest('name = "b"\ncommand = [""]\n'), "command = '': accepted is a file of the bot"),
     "the directory as program": (manifest('name = "b"\nbuild = ["make"]\ncommand = ["."]\n'), "command = '.'"),
+    "the directory as program, in other words": (manifest('name = "b"\nbuild = ["make"]\ncommand = ["./"]\n'), "'./'"),
+    "a very long tool": (manifest(f'name = "b"\nbuild = ["{"a/" * 3000}"]\ncommand = ["build/b"]\n'), "is no program"),
+    "a process as tool": (manifest('name = "b"\nbuild = ["/proc/1/exe"]\ncommand = ["build/b"]\n'), "/proc/1/exe"),
     "a very long program": (manifest(f'name = "b"\ncommand = ["{"a/" * 3000}"]\n'), "File name too long"),
     "a process as program": (manifest('name = "b"\ncommand = ["/proc/1/exe"]\n'), "command = '/proc/1/exe'"),
     "a pipe": (pipe("data"), "'data' is no plain file"),
@@ -139,6 +142,20 @@ def test_a_hostile_submission_is_refused_in_one_sentence(tmp_path, what):
             assert list(home.directory.glob("bots/*")) == []
     finally:
         remove_tree(bot)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't tell what has been opened")
+@pytest.mark.parametrize("replaced", ["inner", "inner/data"])
+def test_what_is_replaced_by_a_link_after_it_was_looked_at_is_not_copied(tmp_path, replaced):
+    bot, other = make_bot(tmp_path / "b"), tmp_path / "other"
+    for place in (bot / "inner", other / "inner"):
+        place.mkdir(parents=True)
+        (place / "data").write_text("secret" if place != bot / "inner" else "public")
+    files = bot_files(bot, False, SUBMITTED)
+    (bot / replaced).rename(tmp_path / "away")
+    (bot / replaced).symlink_to(other / replaced)
+    with pytest.raises(BotDefinitionError, match="a link that leads out of the bot's directory"):
+        copy_files(files, tmp_path / "copy")
 
 
 def test_a_game_of_the_bots_own_is_not_loaded(tmp_path):

@@ -1,0 +1,32 @@
+"""What /proc says of processes that make it say much."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.isolation import levels, procfs
+from arena.isolation.levels import choose_isolation
+from arena.records import Bot
+
+NAMESPACE = "import ctypes, json; print(json.dumps(ctypes.CDLL(None).unshare(0x10000000)))"
+
+
+def test_no_more_of_an_environment_is_read_than_is_allowed(monkeypatch):
+    monkeypatch.setattr(procfs, "MOST_ENVIRONMENT_BYTES", 100)
+    command = [sys.executable, "-I", "-S", "-c", "import sys; print(flush=True); sys.stdin.read()"]
+    environment = {"FIRST": "1", "LONG": "x" * 100_000}
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        found = procfs.environment(process.pid)
+    assert found[0] == b"FIRST=1"
+    assert sum(map(len, found)) < 100
+
+
+@pytest.mark.skipif(not choose_isolation("limits").user_namespace, reason="bots are in no user namespace here")
+@pytest.mark.parametrize("level", ["none", "limits"])
+def test_in_its_user_namespace_a_bot_makes_no_other(level):
+    """In it, it could mount file systems in memory that nobody counts."""
+    bot = Bot("b", "1", (sys.executable, "-I", "-S", "-c", NAMESPACE), str(Path(sys.executable).parent))
+    assert levels._run(bot, choose_isolation(level)) == -1

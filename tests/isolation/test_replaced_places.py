@@ -1,0 +1,84 @@
+"""A bot's directory that somebody has replaced by a link since it was looked at: what that leads to stays closed."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.errors import BotError
+from arena.isolation import launching, levels
+from arena.isolation.launching import expect_bots, make_scratch
+from arena.isolation.levels import choose_isolation, try_level
+from arena.isolation.plans import Isolation, make_plan
+from arena.records import Bot, Limits
+
+TRY = """
+import json, pathlib, sys
+try:
+    said = pathlib.Path(sys.argv[1]).read_text()
+except OSError:
+    said = "closed"
+print(json.dumps(said))
+"""
+
+
+def run_bot(directory, file, isolation):
+    command = (sys.executable, "-I", "-S", "-c", TRY, str(file))
+    return levels._run(Bot("b", "1", command, str(directory), own_files=(str(directory),)), isolation)
+
+
+@pytest.fixture
+def open_path(tmp_path):
+    """A directory that bots of another uid can get to."""
+    for place in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        place.chmod(0o755)
+    return tmp_path
+
+
+@pytest.mark.skipif(not try_level("landlock").is_available, reason="no landlock here")
+def test_a_directory_replaced_by_a_link_opens_nothing(open_path):
+    isolation = choose_isolation("landlock")
+    bot, other = open_path / "bot", open_path / "other"
+    for place, text in ((bot, "own"), (other, "secret")):
+        place.mkdir()
+        (place / "file").write_text(text)
+        (place / "file").chmod(0o644)
+        place.chmod(0o755)
+    assert run_bot(bot, bot / "file", isolation) == "own"
+    bot.rename(open_path / "away")
+    bot.symlink_to(other)
+    assert run_bot(bot, bot / "file", isolation) == "closed"
+    assert run_bot(bot, other / "file", isolation) == "closed"
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not try_level("landlock").is_available, reason="bots have the arena's uid")
+def test_an_entry_of_a_closed_directory_replaced_by_a_link_opens_nothing(open_path):
+    isolation = choose_isolation("landlock")
+    bot, other = open_path / "bot", open_path / "closed" / "other"
+    (bot / "inner").mkdir(parents=True)
+    other.mkdir(parents=True)
+    for place in (bot / "inner", other):
+        (place / "file").write_text("own" if place != other else "secret")
+    for place in (bot, other.parent):
+        place.chmod(0o700)
+    assert run_bot(bot, bot / "inner" / "file", isolation) == "own"
+    (bot / "inner").rename(bot / "away")
+    (bot / "inner").symlink_to(other)
+    assert run_bot(bot, bot / "inner" / "file", isolation) == "closed"
+
+
+def test_a_directory_with_too_many_files_to_be_opened_one_by_one_is_the_bots_fault(tmp_path, monkeypatch):
+    launcher, scratch = expect_bots(), make_scratch()
+    monkeypatch.setattr(launching, "MOST_PLAN_BYTES", 100)
+    plan = make_plan(Bot("b", "1", (sys.executable,), str(tmp_path)), Isolation(), Limits(), scratch)
+    with pytest.raises(BotError, match="has too many files to be opened to a bot one by one"):
+        launcher.launch(plan, ())
+    Path(scratch).rmdir()
+
+
+def test_a_scratch_directory_has_no_links_in_its_name(tmp_path, monkeypatch):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    monkeypatch.setattr(launching.tempfile, "tempdir", str(tmp_path / "link"))
+    assert Path(make_scratch()).parent == Path(os.path.realpath(tmp_path / "real"))
