@@ -7,6 +7,7 @@ import json
 import click
 
 from arena.cli.common import home_option
+from arena.stored import from_json_text
 
 
 @click.command("export")
@@ -18,5 +19,5 @@ def command(tournament: str | None, home: str | None) -> None:
 
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = arena_home.store.tournament(tournament) if tournament is not None else None
-        for _, text in arena_home.store.record_texts(stored):
-            click.echo(json.dumps(json.loads(text)))
+        for match, text in arena_home.store.record_texts(stored):
+            click.echo(json.dumps(from_json_text(text, f"the record of match {match}")))

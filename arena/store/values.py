@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from arena.definition import Definition
-from arena.errors import StoreError
+from arena.stored import from_json_text
 
 
 @lru_cache(maxsize=256)
 def _definition(name: str, text: str) -> Definition:
-    try:
-        stored = json.loads(text)
-    except ValueError as error:
-        raise StoreError(f"tournament {name!r}: its stored definition is not JSON: {error}") from error
-    return Definition.from_json(name, stored)
+    return Definition.from_json(name, from_json_text(text, f"tournament {name!r}: its stored definition"))
 
 
 @dataclass(frozen=True, slots=True)
