@@ -103,16 +103,20 @@ def is_text(value: object) -> bool:
 
 def is_plain(value: object) -> bool:
     """Tell whether a value is made of texts, numbers that messages can carry, lists and mappings, none too deep."""
-    waiting = [(value, 0)]
-    while waiting:
-        value, depth = waiting.pop()
-        if isinstance(value, list) and depth < MOST_DEPTH:
-            waiting += [(inner, depth + 1) for inner in value]
-        elif isinstance(value, dict) and depth < MOST_DEPTH:
-            waiting += [(inner, depth + 1) for pair in value.items() for inner in pair]
-        elif not (value is None or isinstance(value, bool | float) or is_whole(value) or is_text(value)):
-            return False
-    return True
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        inner: list[Any] = []
+        for part in level:
+            if isinstance(part, list):
+                inner += part
+            elif isinstance(part, dict):
+                inner += [*part, *part.values()]
+            elif not (part is None or isinstance(part, bool | float) or is_whole(part) or is_text(part)):
+                return False
+        if not inner:
+            return True
+        level = inner
+    return False
 
 
 @lru_cache(maxsize=32)
@@ -140,6 +144,10 @@ def _check_of(hint: Any) -> Check:
         return lambda value: any(check(value) for check in checks)
     if origin is dict:
         return lambda value: isinstance(value, dict) and is_plain(value)
+    if hint == list[list[Any]]:  # the longest of a record
+        return lambda value: (
+            isinstance(value, list) and all(isinstance(part, list) for part in value) and is_plain(value)
+        )
     if origin in (list, tuple, Sequence):
         of_each = _check_of(inner[0])
         return lambda value: isinstance(value, list) and all(map(of_each, value))

@@ -147,3 +147,12 @@ def test_a_truncated_database_is_told_in_a_sentence(database, capsys):
 def test_a_number_of_no_double_is_refused(database):
     with pytest.raises(StoreError, match=r"wall_seconds = .* expected is a list, each a number or null"):
         MatchRecord.from_json({"wall_seconds": [float("nan")]})
+
+
+def test_a_name_with_a_path_writes_nothing_elsewhere(database, capsys, tmp_path, monkeypatch):
+    change(database, "UPDATE tournaments SET name = ? WHERE name = 'faults'", "../../escaped")
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    check_commands([["report", "../../escaped"], ["repro", "../../escaped/1", "--isolation", "none"]], capsys)
+    assert [path.parent for path in tmp_path.rglob("*escaped*.html")] == [tmp_path / "a" / "b"]
+    assert {path.parent for path in tmp_path.rglob("*escaped*.stdin")} <= {database.parent / "repro"}
