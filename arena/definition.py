@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from arena.errors import StoreError
 from arena.records import Bot, Limits, TimeControl
 from arena.stored import from_stored, list_of, mapping_of
 
@@ -107,12 +108,17 @@ class Definition:
         values = {"name": name, **mapping_of(stored, where)}
         locations = mapping_of(values.pop("places", {}), f"{where}: places")
         definition = from_stored(cls, values, where)
-        games = list_of(definition.games, f"{where}: games")
-        entrants = list_of(definition.entrants, f"{where}: entrants")
+        stored_games = list_of(definition.games, f"{where}: games")
+        stored_entrants = list_of(definition.entrants, f"{where}: entrants")
+        entrants = tuple(_bot(entrant, locations, f"{where}: entrants") for entrant in stored_entrants)
+        if not stored_games:
+            raise StoreError(f"{where} is malformed: it has no game")
+        if len({bot.label for bot in entrants}) < len(entrants):
+            raise StoreError(f"{where} is malformed: two entrants have the same name and version")
         return replace(
             definition,
-            games=tuple(from_stored(GameChoice, choice, f"{where}: games") for choice in games),
-            entrants=tuple(_bot(entrant, locations, f"{where}: entrants") for entrant in entrants),
+            games=tuple(from_stored(GameChoice, choice, f"{where}: games") for choice in stored_games),
+            entrants=entrants,
             time_control=from_stored(TimeControl, values.get("time_control", {}), f"{where}: time_control"),
             limits=from_stored(Limits, values.get("limits", {}), f"{where}: limits"),
         )
@@ -168,7 +174,7 @@ def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
         content=entrant.content,
         own_files=tuple(location.own_files),
         build=tuple(entrant.build) or tuple(location.build),
-        outside_game=(game[0], game[1]) if game is not None else None,
+        outside_game=(game[0], game[1]) if game is not None and len(game) == 2 else None,
     )
 
 

@@ -41,3 +41,9 @@ def is_name(text: str) -> bool:
     if unicodedata.category(text[0]).startswith("M") or unicodedata.normalize("NFC", text) != text:
         return False
     return unicodedata.normalize("NFKC", text).casefold() != _PERSON
+
+
+def as_file_name(name: str) -> str:
+    """Return a name as a file may be called: one in a store may be older than the rule, or somebody else's doing."""
+    visible = "".join("_" if letter in "/\\" or not is_visible(letter) else letter for letter in name)
+    return visible.lstrip(".-")[:MOST_CHARACTERS] or "_"

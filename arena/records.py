@@ -6,10 +6,13 @@ processes, and a record is exactly what ``arena export`` prints.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from arena.stored import from_stored, list_of
+from arena.errors import StoreError
+from arena.stored import from_stored, is_whole, list_of
+from arena.text import shortened_text
 
 FAULT_KINDS = ("start", "exit", "timeout", "protocol", "illegal", "limit")
 TERMINATIONS = ("normal", "forfeit", "adjudication", "void")
@@ -262,7 +265,8 @@ class MatchRecord:
         Raises:
             StoreError: if it has a field that this version does not know, or is malformed.
         """
-        where = f"the record of match {stored.get('match')!r}" if isinstance(stored, dict) else "a record"
+        number = shortened_text(repr(stored.get("match"))) if isinstance(stored, dict) else ""
+        where = f"the record of match {number}" if number else "a record"
         record = from_stored(cls, stored, where)
         record.faults = [
             from_stored(Fault, fault, f"{where}: faults") for fault in list_of(record.faults, f"{where}: faults")
@@ -271,7 +275,34 @@ class MatchRecord:
             from_stored(SeatReport, seat, f"{where}: seats") for seat in list_of(record.seats, f"{where}: seats")
         ]
         record.time_control = from_stored(TimeControl, record.time_control, f"{where}: time_control")
+        for what, holds in record._what_fits():
+            if not holds:
+                raise StoreError(f"{where} is malformed: {what}")
         return record
+
+    def _what_fits(self) -> Iterator[tuple[str, bool]]:
+        """Yield what the parts of a record have to agree in, and whether they do."""
+        seats, plies = len(self.bots), len(self.actions)
+        beside = (self.scores, self.ranks, self.seats)
+        yield "bots, scores, ranks and seats are not as many", seats > 0 and all(len(part) == seats for part in beside)
+        yield "a rank is no place", all(1 <= rank <= seats for rank in self.ranks)
+        yield (
+            "actions, wall_seconds and cpu_seconds are not as many",
+            (len(self.wall_seconds) == len(self.cpu_seconds) == plies),
+        )
+        yield (
+            "an action is not of one of the seats",
+            all(len(action) == 2 and is_whole(action[0], 0, seats - 1) for action in self.actions),
+        )
+        yield (
+            "a fault is not of one of the seats",
+            all(0 <= fault.seat < seats and 0 <= fault.ply <= plies for fault in self.faults),
+        )
+        yield (
+            "a note is not of one of the actions",
+            all(len(note) == 2 and is_whole(note[0], 0, plies - 1) for note in self.notes),
+        )
+        yield "opening_plies is more than there are actions", 0 <= self.opening_plies <= plies
 
 
 def _fields_of(value: Fault | SeatReport | TimeControl) -> dict[str, Any]:

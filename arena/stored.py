@@ -1,41 +1,35 @@
 """Values from the form they are stored in.
 
 A field that is missing was not there in the version that stored it, and has its default; one that is unknown was added
-by a later version.
+by a later version. The store may be somebody else's, so every value has the type that its field says.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields
-from typing import Any, TypeVar
+import math
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from functools import lru_cache
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from arena.errors import StoreError
+from arena.text import shortened_text
 
 T = TypeVar("T")
+Check = Callable[[Any], bool]
 
-
-def parse_stored(text: str, where: str) -> Any:
-    """Return the value of a stored JSON text.
-
-    Args:
-        text: what is stored; in somebody else's database that may be anything.
-        where: what is being read, for the message.
-
-    Raises:
-        StoreError: if it is not JSON, or nested more deeply than anything that an arena stores.
-    """
-    try:
-        return json.loads(text)
-    except (ValueError, TypeError) as error:
-        raise StoreError(f"{where} is not JSON: {error}") from error
-    except RecursionError as error:
-        raise StoreError(f"{where} is malformed: nested too deeply") from error
+MOST_DEPTH = 100
+_LEAST_INTEGER, _MOST_INTEGER = -(2**63), 2**64 - 1
+_ANY_NUMBER = int | float
+"""A number of a game's own making, which need not be finite."""
 
 
 def from_stored(kind: type[T], stored: object, where: str) -> T:
     """Return a dataclass from its stored fields; those that are not there have their defaults.
+
+    Fields that are dataclasses themselves, or lists of such, are left as they are stored.
 
     Args:
         kind: the dataclass.
@@ -43,17 +37,34 @@ def from_stored(kind: type[T], stored: object, where: str) -> T:
         where: what is being read, for the message.
 
     Raises:
-        StoreError: if a field is unknown, or one without a default is missing.
+        StoreError: if a field is unknown or of another type, or one without a default is missing.
     """
-    known: dict[str, Field[Any]] = {part.name: part for part in fields(kind)}  # type: ignore[arg-type]
+    known = _checks_of(kind)  # type: ignore[arg-type]
     values = mapping_of(stored, where)
-    for name in values:
+    for name, value in values.items():
         if name not in known:
             raise StoreError(f"{where} has a field {name!r} that this arena does not know; a newer arena is needed")
-    for name, part in known.items():
-        if name not in values and part.default is MISSING and part.default_factory is MISSING:
+        check, accepted, _ = known[name]
+        if not check(value):
+            raise StoreError(f"{where} is malformed: {name} = {shortened_text(repr(value))}; expected is {accepted}")
+    for name, (_, _, is_needed) in known.items():
+        if is_needed and name not in values:
             raise StoreError(f"{where} has no field {name!r}")
     return kind(**values)
+
+
+def from_json_text(text: str, where: str) -> Any:
+    """Return what a stored text of JSON says.
+
+    Raises:
+        StoreError: if it is no JSON, or nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, TypeError) as error:
+        raise StoreError(f"{where} is not JSON: {error}") from error
+    except RecursionError as error:
+        raise StoreError(f"{where} is malformed: it is nested too deeply") from error
 
 
 def mapping_of(stored: object, where: str) -> Mapping[str, Any]:
@@ -76,3 +87,95 @@ def list_of(stored: object, where: str) -> list[Any]:
     if not isinstance(stored, list):
         raise StoreError(f"{where} is malformed: expected a list, got {type(stored).__name__}")
     return stored
+
+
+def is_whole(value: object, least: int = _LEAST_INTEGER, most: int = _MOST_INTEGER) -> bool:
+    """Tell whether a value is an integer within bounds."""
+    return type(value) is int and least <= value <= most
+
+
+def is_text(value: object) -> bool:
+    """Tell whether a value is a text that can be written in UTF-8."""
+    if not isinstance(value, str):
+        return False
+    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def is_plain(value: object) -> bool:
+    """Tell whether a value is made of texts, numbers that messages can carry, lists and mappings, none too deep."""
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        inner: list[Any] = []
+        for part in level:
+            if isinstance(part, list):
+                inner += part
+            elif isinstance(part, dict):
+                inner += [*part, *part.values()]
+            elif not (part is None or isinstance(part, bool | float) or is_whole(part) or is_text(part)):
+                return False
+        if not inner:
+            return True
+        level = inner
+    return False
+
+
+@lru_cache(maxsize=32)
+def _checks_of(kind: type[Any]) -> dict[str, tuple[Check, str, bool]]:
+    """Return for each field of a dataclass what its values are checked by, what they are, and whether it is needed."""
+    hints = get_type_hints(kind)
+    return {
+        part.name: (
+            _check_of(hints[part.name]),
+            _in_words(hints[part.name]),
+            part.default is MISSING and part.default_factory is MISSING,
+        )
+        for part in fields(kind)
+    }
+
+
+def _check_of(hint: Any) -> Check:
+    origin, inner = get_origin(hint), get_args(hint)
+    if is_dataclass(hint) or any(map(is_dataclass, inner)):
+        return lambda value: True  # whoever reads it next checks it
+    if hint == _ANY_NUMBER:
+        return lambda value: is_whole(value) or isinstance(value, float)
+    if origin in (types.UnionType, Union):
+        checks = [_check_of(part) for part in inner]
+        return lambda value: any(check(value) for check in checks)
+    if origin is dict:
+        return lambda value: isinstance(value, dict) and is_plain(value)
+    if hint == list[list[Any]]:  # the longest of a record
+        return lambda value: (
+            isinstance(value, list) and all(isinstance(part, list) for part in value) and is_plain(value)
+        )
+    if origin in (list, tuple, Sequence):
+        of_each = _check_of(inner[0])
+        return lambda value: isinstance(value, list) and all(map(of_each, value))
+    return _SIMPLE.get(hint, lambda value: False)  # what is not stored
+
+
+def _in_words(hint: Any) -> str:
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (types.UnionType, Union):
+        return " or ".join(dict.fromkeys(_in_words(part) for part in inner))
+    if origin in (list, tuple, Sequence):
+        return f"a list, each {_in_words(inner[0])}"
+    return _WORDS.get(hint, "a mapping")
+
+
+_SIMPLE: dict[Any, Check] = {
+    Any: is_plain,
+    bool: lambda value: isinstance(value, bool),
+    int: is_whole,
+    float: lambda value: is_whole(value) or (isinstance(value, float) and math.isfinite(value)),
+    str: is_text,
+    type(None): lambda value: value is None,
+}
+_WORDS = {
+    Any: "a value",
+    bool: "true or false",
+    int: "a whole number of 64 bits",
+    float: "a number",
+    str: "a text",
+    type(None): "null",
+}

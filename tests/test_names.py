@@ -9,7 +9,7 @@ from arena import names
 from arena.errors import BotDefinitionError, UsageError
 from arena.kits.languages import LANGUAGES
 from arena.kits.new_bot import new_bot
-from arena.names import is_name
+from arena.names import as_file_name, is_name
 from arena.players.manifest import load_bot
 from arena.protocol.messages import read_ready
 from arena.tournament.arena_home import ArenaHome
@@ -159,3 +159,11 @@ def test_names_that_were_accepted_earlier_are_shown_and_go_on(tmp_path, monkeypa
 
 def test_what_is_said_of_names_agrees_with_the_rule():
     assert str(names.MOST_CHARACTERS) in names.ACCEPTED
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("a cup", "a cup"), ("../../x", "_.._x"), ("/etc/x", "_etc_x"), ("..", "_"), ("a\0\u202eb", "a__b"), ("", "_")],
+)
+def test_a_file_is_called_by_a_name_without_a_path(name, file):
+    assert as_file_name(name) == file

@@ -3,30 +3,36 @@
 import pytest
 
 from arena.errors import StoreError
-from arena.store.store import _stored_tuple, record_from
+from arena.store.statements import stored_bots_and_ranks
+from arena.store.store import record_from
 from arena.store.values import StoredTournament
-from arena.stored import parse_stored
+from arena.stored import from_json_text
 
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("{", "x is not JSON"), ("9" * 5000, "x is not JSON"), (DEEP, "x is malformed: nested too")]
+    ("text", "says"),
+    [("{", "x is not JSON"), ("9" * 5000, "x is not JSON"), (DEEP, "x is malformed: it is nested too")],
 )
 def test_what_is_no_json_is_refused_in_a_sentence(text, says):
     with pytest.raises(StoreError, match=says) as raised:
-        parse_stored(text, "x")
+        from_json_text(text, "x")
     assert len(str(raised.value)) < 200
 
 
 def test_nesting_is_refused_wherever_something_is_read():
     definition = StoredTournament(1, "t", DEEP, "", 0, 0)
-    for read in (lambda: record_from(1, DEEP), lambda: _stored_tuple(DEEP), lambda: definition.definition):
+    for read in (
+        lambda: record_from(1, DEEP),
+        lambda: stored_bots_and_ranks('["a", "b"]', DEEP),
+        lambda: definition.definition,
+    ):
         with pytest.raises(StoreError, match="nested too deeply"):
             read()
 
 
 def test_what_is_no_list_is_no_line_of_seats():
-    assert _stored_tuple('["a","b"]') == ("a", "b")
-    with pytest.raises(StoreError, match="malformed: expected a list, got int"):
-        _stored_tuple("5")
+    assert stored_bots_and_ranks('["a","b"]', "[1,2]") == (("a", "b"), (1, 2))
+    with pytest.raises(StoreError, match="malformed: expected is a place for each bot"):
+        stored_bots_and_ranks('["a","b"]', "5")

@@ -8,6 +8,7 @@ import click
 
 from arena.cli.common import home_option, named_or_latest
 from arena.errors import UsageError
+from arena.names import as_file_name
 
 KINDS = ("ratings", "course", "crosstable", "seats", "times")
 
@@ -48,4 +49,4 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
 def _path(name: str, kind: str, output: Path | None, is_all: bool) -> Path:
     if output is not None and not is_all:
         return output
-    return (output or Path(f"{name}-plots")) / f"{kind}.svg"
+    return (output or Path(f"{as_file_name(name)}-plots")) / f"{kind}.svg"

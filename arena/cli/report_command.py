@@ -8,6 +8,7 @@ import click
 
 from arena.cli.common import WholeNumber, home_option, named_or_latest
 from arena.errors import UsageError
+from arena.names import as_file_name
 
 
 @click.command("report")
@@ -29,7 +30,7 @@ def command(tournament: str | None, output: Path | None, matches: int, home: str
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         page, has_plots = tournament_page(arena_home, stored, matches)
-    path = output or Path(f"{stored.name}.html")
+    path = output or Path(f"{as_file_name(stored.name)}.html")
     try:
         path.write_text(page, encoding="utf-8")
     except OSError as error:

@@ -11,6 +11,7 @@ import click
 from arena.cli.common import MAX_COUNT, WholeNumber, home_option, match_of
 from arena.cli.group import FAILED, OK
 from arena.isolation.interpreters import arena_interpreter
+from arena.names import as_file_name
 from arena.report.exchanges import exchange_lines
 from arena.report.tables import printable
 from arena.text import counted
@@ -53,7 +54,7 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
         build_bots([bot], level)
         found = repeat(record, ProcessPlayer(bot, level, limits), seat, ply)
         _show(record, found)
-        _show_commands(arena_home, f"{tournament}-{number}-seat-{seat}", found, bot)
+        _show_commands(arena_home, f"{as_file_name(tournament)}-{number}-seat-{seat}", found, bot)
     return OK if found.is_same and not found.differing else FAILED
 
 
@@ -90,7 +91,7 @@ def _show_commands(arena_home: ArenaHome, name: str, found: Reproduction, bot: B
 
 def _debugger(bot: Bot, file: str) -> str:
     if bot.command[0] != arena_interpreter() or not bot.command[1:2] or bot.command[1].startswith("-"):
-        return f"gdb -ex 'run < {file} > /dev/null' --args {shlex.join(bot.command)}"
+        return f"gdb -ex {shlex.quote(f'run < {file} > /dev/null')} --args {shlex.join(bot.command)}"
     program = (
         'import pdb, runpy, sys; sys.argv = sys.argv[1:]; sys.path.insert(0, ".");'
         ' debugger = pdb.Pdb(stdin=open("/dev/tty"), stdout=open("/dev/tty", "w"));'

@@ -58,7 +58,7 @@ def find_game(name: str) -> type[Game[Any]]:
     return found
 
 
-def make_game(name: str, **options: Any) -> Game[Any]:
+def make_game(name: str, /, **options: Any) -> Game[Any]:
     """Return the rules of a game with their options.
 
     Args:

@@ -42,7 +42,7 @@ class Game(ABC, Generic[StateT]):
     action_format: ClassVar[str]
     mine: ClassVar[str] = ""
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, /, **given: Any) -> None:
         if "players" in given and not any(option.name == "players" for option in self.OPTIONS):
             players = given.pop("players")
             if type(players) is not int or players != 2:

@@ -32,6 +32,8 @@ def states_of(record: MatchRecord) -> Iterator[tuple[Game[Any], Any]]:
             state = game.withdraw(state) if action is None else game.apply(state, action)
         except IllegalActionError as error:
             raise ReplayError(f"ply {ply}: {error}") from error
+        if state is None:
+            raise ReplayError(f"ply {ply}: seat {seat} is taken out, which this game does not know")
         yield game, state
 
 

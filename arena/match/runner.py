@@ -60,6 +60,8 @@ class MatchRunner:
             VoidMatchError: if the arena itself failed; the bots of the match have been ended.
         """
         people = people or {}
+        if spec.void_tries:
+            self.close()  # somebody's rest may have been what disturbed the last try
         places = {seat: (bot, spec.bots[:seat].count(bot)) for seat, bot in enumerate(spec.bots) if seat not in people}
         bots = {seat: self._take(place) for seat, place in places.items()}
         for player in bots.values():

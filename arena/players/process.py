@@ -18,7 +18,7 @@ from arena.isolation.usage import LOOK_SECONDS
 from arena.players.at_rest import Activity, activity_of, unread_bytes
 from arena.players.bystanders import FIRST_LOOK_SECONDS, Bystanders
 from arena.players.lateness import Lateness
-from arena.players.resting import RestingProgram
+from arena.players.resting import BUSY_SECONDS, RestingProgram
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length
 from arena.protocol.messages import shortened
 from arena.records import Bot, Limits
@@ -89,6 +89,7 @@ class BotProcess(RestingProgram):
             LateError: if nobody can say whether it was in time.
         """
         cpu_before = self.whole_cpu_seconds() if on_cpu_clock else 0.0
+        own_before = self._cpu_seconds
         self._cpu_allowance = (cpu_before, seconds) if on_cpu_clock else None
         if self._is_frozen:
             self._thaw()
@@ -104,6 +105,8 @@ class BotProcess(RestingProgram):
         body, wall_seconds = self._wait_for_answer(asked, deadline, seconds)
         if on_cpu_clock or wall_seconds >= LOOK_SECONDS:
             self._look()
+        elif wall_seconds > BUSY_SECONDS:
+            self.count_children(wall_seconds, own_before)
         return body, wall_seconds, self._check_cpu_allowance() if on_cpu_clock else wall_seconds
 
     def settle(self, seconds: float) -> None:
@@ -115,6 +118,7 @@ class BotProcess(RestingProgram):
         was_frozen = self._is_frozen
         if was_frozen:
             self._thaw()
+        own_before = self._cpu_seconds
         started = time.perf_counter()
         pause_seconds = FIRST_REST_LOOK_SECONDS
         os.sched_yield()  # on a core of its own with us, the bot runs now
@@ -123,6 +127,8 @@ class BotProcess(RestingProgram):
             pause_seconds = min(2 * pause_seconds, LAST_REST_LOOK_SECONDS)
         if was_frozen:
             self.freeze()
+        if waited_seconds > BUSY_SECONDS:
+            self.count_children(waited_seconds, own_before)
 
     def _is_settled(self, waited_seconds: float) -> bool:
         """Tell whether there is nothing more to come on stderr, and take what has come."""

@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 
 from arena.isolation.plans import Isolation
-from arena.players.bystanders import Bystanders
+from arena.players.bystanders import FIRST_LOOK_SECONDS, Bystanders
 from arena.players.program import BotProgram
 from arena.records import Bot, Limits
 
@@ -84,6 +84,22 @@ class RestingProgram(BotProgram):
         if not self._is_reaped:
             with contextlib.suppress(OSError):
                 self._watch.look_at_cpu()
+
+    def count_children(self, wall_seconds: float, own_before: float) -> None:
+        """Take note of what its children have used while it was to act, lest that be taken for work at rest.
+
+        Needed only where no clock tells it, and where children may have worked: it was waited for longer than its own
+        process was at work, or so long that looking costs next to nothing.
+
+        Args:
+            wall_seconds: how long it was waited for.
+            own_before: what ``cpu_seconds`` had told before.
+        """
+        if self._watch.exact_clock is not None:
+            return
+        is_explained = wall_seconds - (self.cpu_seconds() - own_before) <= BUSY_SECONDS
+        if wall_seconds >= FIRST_LOOK_SECONDS or not is_explained:
+            self.update_cpu()
 
     def keep_still(self) -> None:
         """Stop it if it works although it is to rest; if that does not help, kill it."""

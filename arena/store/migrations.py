@@ -13,6 +13,7 @@ from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from sqlalchemy import Connection
 
+from arena.errors import StoreError
 from arena.store.schema import SCHEMA_VERSION, meta
 
 
@@ -48,7 +49,10 @@ def _to_2(operations: Operations, connection: Connection) -> None:
         )
     )
     for key, text in connection.execute(sa.text("SELECT id, definition FROM tournaments")).all():
-        changed = json.dumps(_definition_2(json.loads(text)), separators=(",", ":"))
+        try:
+            changed = json.dumps(_definition_2(json.loads(text)), separators=(",", ":"))
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise StoreError(f"tournament {key} in the database: its stored definition is malformed") from error
         connection.execute(
             sa.text("UPDATE tournaments SET definition = :text WHERE id = :key"), {"text": changed, "key": key}
         )

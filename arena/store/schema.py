@@ -10,9 +10,67 @@ results add a round to ``matches`` when the one before is complete; ``finished_a
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
+
+from arena.errors import StoreError
 
 SCHEMA_VERSION = 2
+
+
+def _expected(*kinds: type) -> Callable[[Any], Any]:
+    """Return the check of a column's values: a column of SQLite holds whatever was put there."""
+
+    def checked(value: Any) -> Any:
+        if type(value) not in kinds:
+            raise StoreError(f"the database holds {value!r:.80} where {'a number' if int in kinds else 'text'} belongs")
+        return value
+
+    return checked
+
+
+class Integer(sa.Integer):
+    """A column of whole numbers."""
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+        """Return what every value read is passed through."""
+        return _expected(int)
+
+
+class BigInteger(sa.BigInteger):
+    """A column of large whole numbers."""
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+        """Return what every value read is passed through."""
+        return _expected(int)
+
+
+class String(sa.String):
+    """A column of short texts."""
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+        """Return what every value read is passed through."""
+        return _expected(str)
+
+
+class OptionalString(sa.String):
+    """A column of short texts that may be left out."""
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+        """Return what every value read is passed through."""
+        return _expected(str, type(None))
+
+
+class Text(sa.Text):
+    """A column of texts."""
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+        """Return what every value read is passed through."""
+        return _expected(str)
+
 
 metadata = MetaData()
 
@@ -25,7 +83,7 @@ tournaments = Table(
     Column("name", String(64), nullable=False, unique=True),
     Column("definition", Text, nullable=False),
     Column("created_at", String(40), nullable=False),
-    Column("finished_at", String(40)),
+    Column("finished_at", OptionalString(40)),
 )
 
 matches = Table(

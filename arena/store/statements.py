@@ -8,11 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Select
 
+from arena.definition import Definition
+from arena.errors import StoreError
 from arena.records import ScheduledMatch
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import faults, matches, records
-from arena.store.values import StoredTournament
-from arena.stored import list_of, parse_stored
+from arena.store.values import RoundMatch, StoredTournament
+from arena.stored import from_json_text, is_plain, is_text, is_whole
 
 CHUNK_ROWS = 500
 
@@ -77,16 +79,68 @@ def _chunks(lines: Iterable[ScheduledMatch]) -> Iterator[list[ScheduledMatch]]:
         yield chunk
 
 
-def scheduled_match(line: Any) -> ScheduledMatch:
-    """Return a line of a schedule from its row."""
-    where = f"match {line.match} of the schedule"
+def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
+    """Return a line of a schedule from its row.
+
+    Raises:
+        StoreError: if it does not fit the tournament's definition.
+    """
+    where = f"match {line.match} of tournament {definition.name!r}: its line in the schedule"
+    opening_actions = from_json_text(line.opening_actions, where)
+    if not (isinstance(opening_actions, list) and is_plain(opening_actions)):
+        raise StoreError(f"{where} is malformed: expected is an opening that is a list")
     return ScheduledMatch(
         line.match,
         line.encounter,
         line.round,
         line.game,
-        tuple(list_of(parse_stored(line.seats, where), where)),
+        _seats(line.seats, line.game, definition, where),
         line.opening,
-        tuple(_tuples(list_of(parse_stored(line.opening_actions, where), where))),
+        tuple(_tuples(opening_actions)),
         line.rng_seed,
     )
+
+
+def round_match(row: Any, definition: Definition) -> RoundMatch:
+    """Return a recorded match of a round from its row.
+
+    Raises:
+        StoreError: if it does not fit the tournament's definition.
+    """
+    where = f"a match of encounter {row.encounter} of tournament {definition.name!r}"
+    seats = _seats(row.seats, row.game, definition, where)
+    ranks = _ranks(row.ranks, len(seats), where)
+    return RoundMatch(row.round, row.encounter, row.game, seats, ranks, row.start, row.digest)
+
+
+def stored_bots_and_ranks(bots: str, ranks: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return who sat in a match, and their places.
+
+    Raises:
+        StoreError: if these are no such lists.
+    """
+    labels = from_json_text(bots, "its bots")
+    if not (isinstance(labels, list) and labels and all(map(is_text, labels))):
+        raise StoreError("its bots are malformed: expected is a list of names")
+    return tuple(labels), _ranks(ranks, len(labels), "its ranks")
+
+
+def _seats(text: str, game: int, definition: Definition, where: str) -> tuple[int, ...]:
+    """Return the entrants of a match of one of the definition's games."""
+    seats = from_json_text(text, where)
+    if not 0 <= game < len(definition.games):
+        raise StoreError(f"{where} is malformed: game {game} is none of the tournament's")
+    if not _are_whole(seats, definition.games[game].players, 0, len(definition.entrants) - 1):
+        raise StoreError(f"{where} is malformed: expected is an entrant of the tournament for each seat")
+    return tuple(seats)
+
+
+def _ranks(text: str, count: int, where: str) -> tuple[int, ...]:
+    ranks = from_json_text(text, where)
+    if not _are_whole(ranks, count, 1, count):
+        raise StoreError(f"{where} is malformed: expected is a place for each bot")
+    return tuple(ranks)
+
+
+def _are_whole(values: object, count: int, least: int, most: int) -> bool:
+    return isinstance(values, list) and len(values) == count and all(is_whole(value, least, most) for value in values)

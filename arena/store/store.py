@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, func, inspect, select
+from sqlalchemy import Connection, Integer, Select, and_, func, inspect, select
 
 from arena.definition import Definition
 from arena.errors import StoreError, UnknownNameError
@@ -16,9 +17,17 @@ from arena.store.connection import Database
 from arena.store.lock import DirectorLock, FileLock, ServerLock
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import SCHEMA_VERSION, bots, faults, matches, meta, metadata, records, tournaments, voids
-from arena.store.statements import CHUNK_ROWS, insert_lines, insert_records, narrowed, scheduled_match
+from arena.store.statements import (
+    CHUNK_ROWS,
+    insert_lines,
+    insert_records,
+    narrowed,
+    round_match,
+    scheduled_match,
+    stored_bots_and_ranks,
+)
 from arena.store.values import RoundMatch, StoredBot, StoredFault, StoredResult, StoredTournament
-from arena.stored import list_of, parse_stored
+from arena.stored import from_json_text
 
 RESULTS_CHUNK_ROWS = 10_000
 
@@ -33,14 +42,7 @@ def record_from(match: int, text: str) -> MatchRecord:
     Raises:
         StoreError: if a newer arena has stored it, or it is malformed.
     """
-    return MatchRecord.from_json(parse_stored(text, f"the record of match {match}"))
-
-
-_SEATS_OF_A_MATCH = "what is stored of a match's seats"
-
-
-def _stored_tuple(text: str) -> tuple[Any, ...]:
-    return tuple(list_of(parse_stored(text, _SEATS_OF_A_MATCH), _SEATS_OF_A_MATCH))
+    return MatchRecord.from_json(from_json_text(text, f"the record of match {match}"))
 
 
 class Store:
@@ -100,7 +102,9 @@ class Store:
                 raise StoreError(f"{self._database.shown}: this is a database of another program; nothing was changed")
             return None
         text = connection.execute(select(meta.c.value).where(meta.c.key == "schema_version")).scalar()
-        return int(text) if text is not None else None
+        if text is not None and not (text.isdecimal() and int(text[:9]) > 0):
+            raise StoreError(f"{self._database.shown}: the database's version is {text[:20]!r}; expected is a number")
+        return int(text[:9]) if text is not None else None
 
     def be_patient(self, seconds: float) -> None:
         """From now on wait so long for a server that has gone away, before giving up."""
@@ -132,7 +136,7 @@ class Store:
         number = tournament.number
 
         def extend_once(connection: Connection) -> None:
-            query = select(func.max(matches.c.round)).where(matches.c.tournament_id == number)
+            query = select(func.max(matches.c.round, type_=Integer)).where(matches.c.tournament_id == number)
             if (connection.execute(query).scalar() or 0) < lines[0].round:
                 insert_lines(connection, number, lines)
 
@@ -197,21 +201,22 @@ class Store:
         """Yield the matches that have no record, in order, reading the schedule piece by piece."""
         same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
         return self._lines(
+            tournament,
             select(matches)
             .outerjoin(records, same)
-            .where(matches.c.tournament_id == tournament.number, records.c.match.is_(None))
+            .where(matches.c.tournament_id == tournament.number, records.c.match.is_(None)),
         )
 
     def schedule(self, tournament: StoredTournament) -> Iterator[ScheduledMatch]:
         """Yield all matches of the schedule, in order, reading it piece by piece."""
-        return self._lines(select(matches).where(matches.c.tournament_id == tournament.number))
+        return self._lines(tournament, select(matches).where(matches.c.tournament_id == tournament.number))
 
-    def _lines(self, chosen: Select[Any]) -> Iterator[ScheduledMatch]:
+    def _lines(self, tournament: StoredTournament, chosen: Select[Any]) -> Iterator[ScheduledMatch]:
         last = 0
         while lines := self._rows(chosen.where(matches.c.match > last).order_by(matches.c.match).limit(CHUNK_ROWS)):
             for line in lines:
                 last = line.match
-                yield scheduled_match(line)
+                yield scheduled_match(line, tournament.definition)
 
     # records
 
@@ -260,12 +265,13 @@ class Store:
             chosen = chosen.where(records.c.encounter <= last_encounter)
         if last_tournament is not None:
             chosen = chosen.where(records.c.tournament_id <= last_tournament)
-        parsed: dict[str, tuple[Any, ...]] = {}
-        for number, _, encounter, name, labels, ranks, start, digest in self._by_key(chosen, RESULTS_CHUNK_ROWS):
-            for text in (labels, ranks):
-                if text not in parsed:
-                    parsed[text] = _stored_tuple(text)
-            yield StoredResult(number, encounter, name, parsed[labels], parsed[ranks], start, digest)
+        bots_and_ranks = lru_cache(maxsize=None)(stored_bots_and_ranks)
+        for number, match, encounter, name, labels, ranks, start, digest in self._by_key(chosen, RESULTS_CHUNK_ROWS):
+            try:
+                pair = bots_and_ranks(labels, ranks)
+            except StoreError as error:
+                raise StoreError(f"the result of match {match}: {error}") from error
+            yield StoredResult(number, encounter, name, *pair, start, digest)
 
     def _by_key(self, chosen: Select[Any], chunk_rows: int) -> Iterator[Any]:
         """Yield the rows of a query that begins with tournament and match, in that order, reading piece by piece."""
@@ -291,14 +297,11 @@ class Store:
             .where(matches.c.tournament_id == tournament.number, matches.c.round > after)
             .order_by(matches.c.match)
         )
-        return [
-            RoundMatch(number, encounter, game, _stored_tuple(seats), _stored_tuple(ranks), start, course)
-            for number, encounter, game, seats, ranks, start, course in self._rows(query)
-        ]
+        return [round_match(row, tournament.definition) for row in self._rows(query)]
 
     def last_encounter(self, tournament: StoredTournament) -> int:
         """Return the number of the last encounter that has a record; 0 before the first."""
-        query = select(func.max(records.c.encounter)).where(records.c.tournament_id == tournament.number)
+        query = select(func.max(records.c.encounter, type_=Integer)).where(records.c.tournament_id == tournament.number)
         return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
 
     def fault_counts(

@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from arena.definition import Definition
-from arena.stored import parse_stored
+from arena.stored import from_json_text
 
 
 @lru_cache(maxsize=256)
 def _definition(name: str, text: str) -> Definition:
-    return Definition.from_json(name, parse_stored(text, f"tournament {name!r}: its stored definition"))
+    return Definition.from_json(name, from_json_text(text, f"tournament {name!r}: its stored definition"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,30 @@ def test_who_is_at_rest_is_left_alone(bystanders):
     assert not idle.rest.was_broken
 
 
+@pytest.mark.parametrize("isolation", [LEVEL, Isolation(LEVEL.level)], ids=["as it is", "without control groups"])
+def test_work_that_children_did_on_turn_excuses_nobody(bystanders, isolation):
+    """Whoever lets its time run out could else have every match against such a bot played again."""
+    honest = launched("works_by_children_on_turn", bystanders, isolation)
+    other = launched("never_answers", bystanders)
+    for ply in range(2):
+        honest.ask(encode_frame({"type": "act", "ply": ply, "legal": [[1, 1]]}), 20.0)
+        honest.rest.since = honest.whole_cpu_seconds()
+        with pytest.raises(BotError, match="timeout"):
+            other.ask(encode_frame({"type": "act", "ply": 0, "legal": [[1, 1]]}), 0.3)
+    assert not honest.rest.was_broken
+
+
+def test_a_match_is_played_again_with_nobody_else_running():
+    names = ("good_with_note", "uses_children", "slow_but_good")
+    kept, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
+    control = TimeControl(20.0)
+    with MatchRunner(LEVEL) as runner:
+        runner.play(MatchSpec(1, "t", "differences", {"size": 4}, (kept, good), 5, time_control=control))
+        again = MatchSpec(2, "t", "differences", {"size": 4}, (slow, good), 5, time_control=control).after_void(None)
+        runner.play(again)
+        assert [bot.name for bot, _ in runner._players] == ["slow_but_good", "uses_children"]
+
+
 def test_who_may_work_off_turn_is_left_alone(bystanders):
     busy = launched("children_think_off_turn", bystanders)
     busy.rest.is_due = False

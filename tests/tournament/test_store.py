@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.definition import Definition
+from arena.definition import Definition, GameChoice
 from arena.errors import StoreAwayError, StoreError, UnknownNameError
-from arena.records import Fault, MatchRecord, ScheduledMatch, TimeControl
+from arena.records import Bot, Fault, MatchRecord, ScheduledMatch, SeatReport, TimeControl
 from arena.store.rows import row_of
 from arena.store.store import Store
 from arena.store.values import StoredBot
@@ -29,7 +29,8 @@ def record(match, **changes):
         "match": match, "tournament": "t", "game": "differences", "options": {"size": 2}, "bots": ["a@1", "b@1"],
         "rng_seed": 1, "encounter": 1, "opening": 0, "opening_plies": 0, "actions": [[0, (1, 1)], [1, (2, 2)]],
         "scores": [1, 1], "ranks": [1, 1], "termination": "normal", "faults": [], "wall_seconds": [0.1, 0.2],
-        "cpu_seconds": [None, None], "seats": [], "notes": [], "time_control": TimeControl(), "isolation": "none",
+        "cpu_seconds": [None, None], "seats": [SeatReport(), SeatReport()], "notes": [],
+        "time_control": TimeControl(), "isolation": "none",
     }  # fmt: skip
     return row_of(MatchRecord(**{**values, **changes}))
 
@@ -55,7 +56,8 @@ def sqlite_store(tmp_path):
 
 
 def definition(**fields):
-    return Definition("t", (), (), **fields)
+    entrants = (Bot("a", "1", ("a",), ""), Bot("b", "1", ("b",), ""))
+    return Definition("t", (GameChoice("differences", {"size": 2}, 2),), entrants, **fields)
 
 
 @pytest.fixture

@@ -28,11 +28,15 @@ def precious(tmp_path):
     return path
 
 
-def stored(directory, content="?", **place):
-    entrant = {"name": "bot", "version": "1", "content": content}
+def stored(directory, content="?", build=(), **place):
+    entrant = {"name": "bot", "version": "1", "content": content, "build": list(build)}
     recorded = {"directory": str(directory), "command": ["./bot"], "own_files": [], **place}
-    definition = json.dumps({"games": [], "entrants": [entrant], "places": {"bot@1": recorded}})
-    return StoredTournament(1, "t", definition, "2026-01-01", 1, 1)
+    definition = {
+        "games": [{"game": "plaid", "options": {}, "players": 2}],
+        "entrants": [entrant],
+        "places": {"bot@1": recorded},
+    }
+    return StoredTournament(1, "t", json.dumps(definition), "2026-01-01", 1, 1)
 
 
 def test_nothing_is_built_where_the_recorded_files_are_not(home, tmp_path):

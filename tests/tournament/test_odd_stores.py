@@ -1,0 +1,158 @@
+"""A store in which somebody has put whatever SQLite takes: every command ends in one sentence, and none in a defect."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from arena.cli import group
+from arena.errors import StoreError
+from arena.records import MatchRecord
+from tests.tournament.test_earlier_versions import HOMES, STORED
+
+COMMANDS = {
+    "record": [
+        ["matches", "faults"], ["matches", "faults", "--times"], ["matches", "faults", "--json"],
+        ["replay", "faults/1"], ["repro", "faults/1", "--isolation", "none"],
+        ["report", "faults", "-o", "page.html"], ["verify", "faults"],
+    ],
+    "column": [
+        ["standings", "faults"], ["standings", "swiss", "--places"], ["stats", "faults"], ["crosstable", "faults"],
+        ["leaderboard"], ["show", "crasher"], ["schedule", "swiss"], ["verify"], ["export"], ["bots"],
+    ],
+}  # fmt: skip
+
+RECORDS = {
+    "game": [None, [[0, None]], "", "nowhere"],
+    "options": [{}, "x", {"name": "plaid"}, {"self": 1}, {"players": 10**30}],
+    "bots": [{}, "x", 7, [], ["\ud800", "b@1", "c@1"]],
+    "ranks": [-1, [[]], [0, 1, 2], [10**9, 1, 1]],
+    "scores": [[[]], [0, 0], float("nan")],
+    "actions": ["x", [[0]], [["0", [1, 1]]], [[7, [1, 1]]], [[0, None], [1, None]], 10**29],
+    "wall_seconds": [{}, [["0"]], [], 10**29],
+    "opening_plies": [[[]], -1, 10**6],
+    "notes": ["1", [[10**9, 1]], float("nan")],
+    "faults": [[{"seat": 9, "kind": "exit", "ply": 0, "detail": ""}], [{"seat": 0, "kind": [], "ply": 0, "detail": 1}]],
+    "seats": [[], [{"exit": 3}] * 3],
+    "rng_seed": ["\ud800", 10**30, True],
+    "match": ["1", None],
+    "time_control": [{"per_action_seconds": float("nan")}, {"clock": 3}],
+    "tournament": [[[1]], float("inf")],
+}
+
+COLUMNS = [
+    ("records", "bots", '["a",["b"]]'), ("records", "bots", "[" * 5000), ("records", "ranks", "[1]"),
+    ("records", "ranks", '["1","2","3"]'), ("records", "ranks", "[1000000000,1,1]"), ("records", "encounter", "x"),
+    ("records", "match", "x"), ("records", "record", b"\xff"), ("records", "record", '{"a":' * 5000),
+    ("records", "start", 1.5), ("matches", "seats", "[0,99]"), ("matches", "seats", "{}"), ("matches", "game", 99),
+    ("matches", "opening_actions", "7"), ("matches", "round", "x"), ("tournaments", "created_at", 1),
+    ("tournaments", "finished_at", b"\xff"), ("tournaments", "definition", "[]"), ("tournaments", "definition", b"{}"),
+    ("faults", "bot", 5), ("meta", "value", "x"), ("meta", "value", "0"), ("bots", "name", 3), ("bots", "entry", 1.5),
+]  # fmt: skip
+
+
+@pytest.fixture
+def database(tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    shutil.copytree(STORED / "homes" / HOMES[0], home)
+    monkeypatch.setenv("ARENA_HOME", str(home))
+    monkeypatch.chdir(tmp_path)
+    return home / "arena.sqlite3"
+
+
+def change(database, statement, *values):
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute(statement, values)
+        connection.commit()
+
+
+def check_commands(commands, capsys):
+    for command in commands:
+        code = group.run(list(command))
+        said = capsys.readouterr().err
+        assert "defect" not in said, (command, said)
+        assert code in (group.OK, group.FAILED, group.WRONG_USE), command
+        if code == group.WRONG_USE:
+            assert said.startswith("arena: "), (command, said)
+            assert said.count("\n") == 1, (command, said)
+
+
+@pytest.mark.parametrize("field", RECORDS)
+def test_a_record_of_other_types_is_told_in_a_sentence(database, capsys, field):
+    with closing(sqlite3.connect(database)) as connection:
+        query = (
+            "SELECT id, record FROM records JOIN tournaments ON id = tournament_id WHERE name = 'faults' AND match = 1"
+        )
+        number, text = connection.execute(query).fetchone()
+    for value in RECORDS[field]:
+        changed = json.dumps({**json.loads(text), field: value})
+        change(database, "UPDATE records SET record = ? WHERE tournament_id = ? AND match = 1", changed, number)
+        check_commands(COMMANDS["record"], capsys)
+
+
+@pytest.mark.parametrize(("table", "column", "value"), COLUMNS)
+def test_a_column_of_other_types_is_told_in_a_sentence(database, capsys, table, column, value):
+    change(database, f"UPDATE {table} SET {column} = ? WHERE rowid = (SELECT min(rowid) FROM {table})", value)
+    check_commands(COMMANDS["column"], capsys)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"entrants": [{"name": [], "version": "1"}]},
+        {"entrants": [{"name": "a", "version": "1"}, {"name": "a", "version": "1"}]},
+        {"settings": []},
+        {"settings": {"players": []}},
+        {"format": None},
+        {"format": "nowhere"},
+        {"games": [{"game": 1, "options": {}, "players": 2}]},
+        {"games": []},
+        {"entrants": []},
+        {"limits": {"memory_bytes": "x"}},
+        {"time_control": {"per_action_seconds": float("inf")}},
+        {"places": {"first@1": {"command": 7}}},
+        {"active": [1]},
+        {"name": [1]},
+        {"colour": "blue"},
+    ],
+    ids=str,
+)
+def test_a_definition_of_other_types_is_told_in_a_sentence(database, capsys, changes):
+    with closing(sqlite3.connect(database)) as connection:
+        stored = connection.execute("SELECT id, definition FROM tournaments").fetchall()
+    for number, text in stored:
+        changed = json.dumps({**json.loads(text), **changes})
+        change(database, "UPDATE tournaments SET definition = ? WHERE id = ?", changed, number)
+    check_commands(COMMANDS["column"], capsys)
+
+
+def test_whole_records_are_read_as_before(database):
+    with closing(sqlite3.connect(database)) as connection:
+        texts = [text for (text,) in connection.execute("SELECT record FROM records")]
+    assert texts
+    for text in texts:
+        assert json.loads(json.dumps(MatchRecord.from_json(json.loads(text)).to_json())) == json.loads(text)
+
+
+def test_a_truncated_database_is_told_in_a_sentence(database, capsys):
+    data = Path(database).read_bytes()
+    for size in (50, 5000, len(data) // 2):
+        Path(database).write_bytes(data[:size])
+        check_commands(COMMANDS["column"], capsys)
+
+
+def test_a_number_of_no_double_is_refused(database):
+    with pytest.raises(StoreError, match=r"wall_seconds = .* expected is a list, each a number or null"):
+        MatchRecord.from_json({"wall_seconds": [float("nan")]})
+
+
+def test_a_name_with_a_path_writes_nothing_elsewhere(database, capsys, tmp_path, monkeypatch):
+    change(database, "UPDATE tournaments SET name = ? WHERE name = 'faults'", "../../escaped")
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    check_commands([["report", "../../escaped"], ["repro", "../../escaped/1", "--isolation", "none"]], capsys)
+    assert [path.parent for path in tmp_path.rglob("*escaped*.html")] == [tmp_path / "a" / "b"]
+    assert {path.parent for path in tmp_path.rglob("*escaped*.stdin")} <= {database.parent / "repro"}
