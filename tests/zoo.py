@@ -64,12 +64,13 @@ def honest_bot(name: str) -> Path:
 
 
 def _bot_directory(name: str, files: list[Path]) -> Path:
+    """Return the directory of a bot with its files and nothing else: it may have written there at another level."""
     directory = workshop() / name
-    if not directory.exists():
-        directory.mkdir()
-        for file in files:
-            shutil.copy(file, directory / file.name)
-        (directory / "bot.toml").write_text(f'name = "{name}"\ncommand = ["python3", "{files[0].name}"]\n')
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir()
+    for file in files:
+        shutil.copy(file, directory / file.name)
+    (directory / "bot.toml").write_text(f'name = "{name}"\ncommand = ["python3", "{files[0].name}"]\n')
     return directory
 
 
