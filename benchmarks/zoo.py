@@ -2,7 +2,8 @@
 
     python -m benchmarks.zoo [LEVEL ...] [--write]
 
-With ``--write`` the table is put into benchmarks/README.md. It takes about two minutes a level.
+With ``--write`` the table is put into benchmarks/README.md: there is one as root and one as an ordinary user. It takes
+about two minutes a level.
 """
 
 import os
@@ -16,7 +17,8 @@ from benchmarks.common import machine
 from tests.zoo import ZOO, is_safe_inline, judge, play_zoo_bot
 
 README = Path(__file__).with_name("README.md")
-BEGIN, END = "<!-- zoo: made by python -m benchmarks.zoo --write -->", "<!-- /zoo -->"
+WHO = "as root" if os.geteuid() == 0 else "as an ordinary user"
+BEGIN, END = f"<!-- zoo {WHO}: made by python -m benchmarks.zoo --write -->", "<!-- /zoo -->"
 
 
 def play_all(levels):
@@ -30,9 +32,8 @@ def play_all(levels):
 
 
 def table(levels, verdicts, seconds):
-    user = "as root" if os.geteuid() == 0 else "as an ordinary user"
     labels = [choose_isolation(level).label for level in levels]
-    lines = [f"{machine()}, {user}; {len(ZOO)} bots, {len(levels)} levels, {seconds:.0f} s.", ""]
+    lines = [f"{machine()}, {WHO}; {len(ZOO)} bots, {len(levels)} levels, {seconds:.0f} s.", ""]
     lines += [f"| bot | what it does | {' | '.join(labels)} |", "| --- " * (len(levels) + 2) + "|"]
     for name, entry in ZOO.items():
         cells = [f"**{verdict}**" if verdict == "gets through" else verdict for verdict in _row(name, levels, verdicts)]
