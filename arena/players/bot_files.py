@@ -248,34 +248,6 @@ def copy_files(files: Sequence[BotFile], target: Path) -> None:
         place.chmod(0o755)
 
 
-def remove_tree(directory: Path) -> None:
-    """Remove a directory with all that is in it, however deep, by bringing everything up to its first level.
-
-    Raises:
-        OSError: if something can't be removed.
-    """
-    number = 0
-    while entries := list(directory.iterdir()):
-        for entry in entries:
-            if not _is_directory(entry):
-                entry.unlink()
-                continue
-            entry.chmod(0o700)
-            for below in entry.iterdir():
-                if _is_directory(below):
-                    below.chmod(0o700)  # to move a directory is to change what it says of the one above
-                    number += 1
-                    below.rename(directory / f".{os.getpid()}-{number}")
-                else:
-                    below.unlink()
-            entry.rmdir()
-    directory.rmdir()
-
-
-def _is_directory(path: Path) -> bool:
-    return stat.S_ISDIR(path.lstat().st_mode)
-
-
 def _check_opened(descriptor: int, file: BotFile) -> None:
     """Raise if a link has been put in a file's place, or in that of a directory above, since it was looked at."""
     if not file.inside or sys.platform != "linux":

@@ -22,7 +22,8 @@ from pathlib import Path
 from arena.errors import BotDefinitionError
 from arena.isolation.interpreters import follow
 from arena.isolation.plans import Isolation, clean_environment
-from arena.players.bot_files import BUILD_DIRECTORY, open_at_once, remove_tree
+from arena.isolation.removal import remove_tree
+from arena.players.bot_files import BUILD_DIRECTORY, open_at_once
 from arena.players.build_output import fingerprint, take_output
 from arena.players.program import EXIT_SECONDS, BotProgram
 from arena.records import MEBIBYTE, Bot, Limits
@@ -130,7 +131,7 @@ def _put_in_place(made: Path, bot: Bot) -> None:
         target.rename(before)
     made.rename(target)
     if before.is_dir() and not before.is_symlink():
-        remove_tree(before)
+        remove_tree(str(before))
     with contextlib.suppress(OSError):  # without the note it is only built again
         note = _note_of(Path(bot.directory))
         note.unlink(missing_ok=True)

@@ -4,7 +4,6 @@ which may also be a server that several machines reach ($ARENA_STORE).
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
 from collections.abc import Sequence
@@ -13,7 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
-from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, remove_tree, single_file
+from arena.isolation.removal import remove_tree
+from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
 from arena.players.building import forget_build
 from arena.players.manifest import MANIFEST, load_bot
 from arena.records import Bot, Limits
@@ -210,7 +210,7 @@ class ArenaHome:
                 raise UsageError(f"{target.parent}: the bot can't be copied there: {error.strerror}") from error
         copy = load_bot(target / own[0].name if own else target)
         if copy.content != bot.content and is_new:
-            remove_tree(target)
+            remove_tree(str(target))
             raise BotDefinitionError(f"bot {bot.label!r}: its files have changed while they were copied")
         if copy.content != bot.content:
             raise UsageError(f"bot {bot.label!r}: its files in {target} are not those that were submitted; remove them")
@@ -227,8 +227,7 @@ class ArenaHome:
     def discard(self, bot: Bot) -> None:
         """Remove the files of a copied bot that was refused."""
         if all(stored.content != bot.content for stored in self.store.submitted_bots()):
-            with contextlib.suppress(OSError):
-                remove_tree(self.directory / "bots" / bot.content)
+            remove_tree(str(self.directory / "bots" / bot.content))
             forget_build(bot)
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import BotDefinitionError, UsageError
-from arena.players.bot_files import SUBMITTED, bot_files, copy_files, remove_tree
+from arena.isolation.removal import remove_tree
+from arena.players.bot_files import SUBMITTED, bot_files, copy_files
 from arena.players.manifest import load_bot
 from arena.tournament import arena_home
 from arena.tournament.arena_home import ArenaHome
@@ -141,7 +142,7 @@ def test_a_hostile_submission_is_refused_in_one_sentence(tmp_path, what):
             assert len(str(raised.value).splitlines()) == 1
             assert list(home.directory.glob("bots/*")) == []
     finally:
-        remove_tree(bot)
+        remove_tree(str(bot))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't tell what has been opened")
@@ -291,6 +292,6 @@ def test_a_directory_is_removed_however_deep_and_closed_it_is(tmp_path):
     (bot / "d/closed").mkdir()
     (bot / "d/closed/inner").mkdir(mode=0)
     (bot / "d/closed").chmod(0)
-    remove_tree(bot)
+    remove_tree(str(bot))
     assert not bot.exists()
     assert (tmp_path / "kept/file").exists()
