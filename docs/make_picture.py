@@ -15,6 +15,9 @@ ROOT = Path(__file__).parents[1]
 CHARACTER_WIDTH, LINE_HEIGHT, MARGIN = 7.83, 19, 18
 FONTS = "ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace"
 
+KEEPS_SPACES = 'xml:space="preserve" style="white-space: pre"'
+"""On each line itself: Chromium lets lines of text inherit neither, and columns fall together without."""
+
 
 def main() -> None:
     """Run the tournament and write the picture."""
@@ -32,13 +35,13 @@ def svg(lines: list[str]) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
         f'<rect width="{width}" height="{height}" rx="8" fill="#16181d"/>',
-        f'<g font-family="{FONTS}" font-size="13" xml:space="preserve">',
+        f'<g font-family="{FONTS}" font-size="13">',
     ]
     for number, line in enumerate(lines):
         colour = "#7fd1ae" if number == 0 else "#8f96a3" if number < 3 else "#e6e8ec"
         length = f'textLength="{len(line) * CHARACTER_WIDTH:.1f}" lengthAdjust="spacing"'
         y = MARGIN + (number + 0.75) * LINE_HEIGHT
-        parts.append(f'<text x="{MARGIN}" y="{y:.1f}" fill="{colour}" {length}>{escape(line)}</text>')
+        parts.append(f'<text x="{MARGIN}" y="{y:.1f}" fill="{colour}" {KEEPS_SPACES} {length}>{escape(line)}</text>')
     return "\n".join([*parts, "</g>", "</svg>", ""])
 
 

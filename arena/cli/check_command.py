@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-import textwrap
 from dataclasses import asdict
 
 import click
 
-from arena.cli.boards import terminal_width
-from arena.cli.common import SECONDS, find_bots, home_option
+from arena.cli.common import SECONDS, find_bots, home_option, print_wrapped
 from arena.cli.group import FAILED, OK
 from arena.conformance import Step, check_bot
 from arena.errors import UsageError
@@ -93,7 +91,7 @@ class _Display:
             return False
         self.show_repeated()
         mark = "ok    " if step.is_passed else _alarming("FAILED")
-        _print_wrapped(f"{number:3d}  {mark}  ", 13, f"{printable(step.name)}: {printable(step.detail)}")
+        print_wrapped(f"{number:3d}  {mark}  ", 13, f"{printable(step.name)}: {printable(step.detail)}")
         if not step.is_passed:
             self._first[step.hint] = number
             self._explain(step)
@@ -107,41 +105,20 @@ class _Display:
         names = "; ".join(printable(step.name) for _, step in self._repeated)
         first = self._first[self._repeated[0][1].hint]
         which = f"{numbers[0]:3d}" if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}".rjust(3)
-        _print_wrapped(f"{which}  {_alarming('FAILED')}  ", len(which) + 10, f"like step {first}, also in: {names}")
+        print_wrapped(f"{which}  {_alarming('FAILED')}  ", len(which) + 10, f"like step {first}, also in: {names}")
         self._repeated = []
 
     def _explain(self, step: Step) -> None:
         """Print what was said and how to fix it."""
         if self._shows_bytes and step.sent:
             for line in exchange_lines(step.sent, step.received):
-                _print_wrapped(INDENT, len(INDENT) + (0 if line.startswith(" ") else 11), line)
+                print_wrapped(INDENT, len(INDENT) + (0 if line.startswith(" ") else 11), line)
         for line in own_traceback(step.stderr, self._bot)[-STDERR_LINES:]:
-            _print_wrapped(f"{INDENT}stderr:    ", len(INDENT) + 11, printable(line))
-        _print_wrapped(f"{INDENT}to fix it: ", len(INDENT) + 11, printable(step.hint))
+            print_wrapped(f"{INDENT}stderr:    ", len(INDENT) + 11, printable(line))
+        print_wrapped(f"{INDENT}to fix it: ", len(INDENT) + 11, printable(step.hint))
 
 
 def _alarming(text: str) -> str:
     """Return a text that is seen from afar, where there is a terminal that shows colours and nobody minds."""
     has_colours = sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
     return click.style(text, fg="red", bold=True) if has_colours else text
-
-
-def _width() -> int:
-    """Return how wide lines may be: as the terminal is; in a file or a pipe, which may be searched, of any width."""
-    return terminal_width() if sys.stdout.isatty() or os.environ.get("COLUMNS") else sys.maxsize
-
-
-def _print_wrapped(head: str, indent: int, text: str) -> None:
-    """Print a text after a head, broken at the terminal's width into lines that begin under the text.
-
-    A text that begins with spaces keeps them, as the lines of a traceback do.
-    """
-    lines = textwrap.wrap(
-        text,
-        max(20, _width() - indent),
-        drop_whitespace=True,
-        replace_whitespace=False,
-        subsequent_indent=text[: len(text) - len(text.lstrip())],
-        break_on_hyphens=False,
-    )
-    click.echo(f"\n{' ' * indent}".join([head + (lines or [""])[0], *lines[1:]]))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from math import isnan
 from pathlib import Path
@@ -9,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from arena.cli.boards import terminal_width
 from arena.errors import UsageError
 from arena.report.tables import FORMATS, Column, Row, printable, printable_lines, render_table
 
@@ -116,6 +120,27 @@ def warn_of_weak_isolation(wanted: str) -> None:
     level = choose_isolation(wanted).level
     if wanted == "auto" and level in ("none", "limits"):
         click.echo(f"arena: bots are hardly confined on this machine ({level}); arena doctor says why", err=True)
+
+
+def print_wrapped(head: str, indent: int, text: str) -> None:
+    """Print a text after a head, broken at the terminal's width into lines that begin under the text.
+
+    A text that begins with spaces keeps them, as the lines of a traceback do.
+    """
+    lines = textwrap.wrap(
+        text,
+        max(20, _line_width() - indent),
+        drop_whitespace=True,
+        replace_whitespace=False,
+        subsequent_indent=text[: len(text) - len(text.lstrip())],
+        break_on_hyphens=False,
+    )
+    click.echo(f"\n{' ' * indent}".join([head + (lines or [""])[0], *lines[1:]]))
+
+
+def _line_width() -> int:
+    """Return how wide lines may be: as the terminal is; in a file or a pipe, which may be searched, of any width."""
+    return terminal_width() if sys.stdout.isatty() or os.environ.get("COLUMNS") else sys.maxsize
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str) -> None:

@@ -26,8 +26,12 @@ CODES = {"accepted": ACCEPTED, "rejected": REJECTED, "open": UNDECIDED}
 @click.argument("old")
 @click.option("--game", required=True, help="The game they play.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game; repeatable.")
-@click.option("--elo0", type=float, default=0.0, show_default=True, help="Rejected: NEW is at most so much better.")
-@click.option("--elo1", type=float, default=10.0, show_default=True, help="Accepted: NEW is at least so much better.")
+@click.option(
+    "--elo0", type=float, default=0.0, show_default=True, help="Rejected if NEW is at most this many Elo better."
+)
+@click.option(
+    "--elo1", type=float, default=10.0, show_default=True, help="Accepted if NEW is at least this many Elo better."
+)
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="How often NEW may be accepted wrongly.")
 @click.option("--beta", type=float, default=0.05, show_default=True, help="How often NEW may be rejected wrongly.")
 @click.option(
@@ -39,7 +43,7 @@ CODES = {"accepted": ACCEPTED, "rejected": REJECTED, "open": UNDECIDED}
 )
 @click.option("--opening-plies", type=WholeNumber(0, 1000), default=2, show_default=True, help="Random actions first.")
 @click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="For each action.")
-@click.option("--rng-seed", type=SEED, default=0, show_default=True, help="Everything random.")
+@click.option("--rng-seed", type=SEED, default=0, show_default=True, help="The source of all randomness.")
 @click.option("--workers", type=WholeNumber(1, 1024), help="Matches at a time [default: one for each core].")
 @click.option("--new-args", default="", help="Arguments for NEW, in one text.")
 @click.option("--old-args", default="", help="Arguments for OLD, in one text.")

@@ -8,7 +8,7 @@ import platform
 
 import click
 
-from arena.cli.common import WholeNumber, print_table
+from arena.cli.common import WholeNumber, print_table, print_wrapped
 from arena.cli.group import OK
 from arena.isolation.levels import PREFERRED, Finding, try_level
 from arena.isolation.plans import has_own_file_systems
@@ -60,16 +60,12 @@ def _show_levels(findings: list[Finding]) -> None:
     user = "as root, and bots under uids of their own" if os.geteuid() == 0 else "as an ordinary user, and so do bots"
     click.echo(f"{system.sysname} {system.release} on {system.machine}, Python {platform.python_version()}")
     click.echo(f"The arena runs {user}.\n")
-    columns = [
-        Column("level", "level", is_number=False),
-        Column("here", "here", is_number=False),
-        Column("holds", "what it holds", is_number=False),
-    ]
-    rows = [
-        {"level": finding.isolation.level, "here": _yes(finding), "holds": HOLDS[finding.isolation.level]}
-        for finding in findings
-    ]
-    print_table(columns, rows, "text")
+    here = [_yes(finding) for finding in findings]
+    width = max(map(len, ["here", *here]))
+    click.echo(f"{'level':10}  {'here':{width}}  what it holds\n{'-' * 10}  {'-' * width}  {'-' * 13}")
+    for finding, answer in zip(findings, here, strict=True):
+        level = finding.isolation.level
+        print_wrapped(f"{level:10}  {answer:{width}}  ", 10 + 2 + width + 2, HOLDS[level])
     best = next(
         finding
         for name in PREFERRED
@@ -78,7 +74,7 @@ def _show_levels(findings: list[Finding]) -> None:
     )
     click.echo(f'\nBots run at {best.isolation.label} (isolation = "auto").')
     if best.escapes:
-        click.echo("A test program could still " + ", ".join(sorted(best.escapes)) + ".")
+        print_wrapped("", 0, "A test program could still " + ", ".join(sorted(best.escapes)) + ".")
     else:
         click.echo("A test program that tried to get out managed nothing.")
     _show_advice(findings, best)
@@ -95,16 +91,20 @@ def _show_advice(findings: list[Finding], best: Finding) -> None:
 
     for finding in findings:
         if not finding.is_available:
-            click.echo(f"No {finding.isolation.level}: {finding.problem}.")
+            print_wrapped("", 0, f"No {finding.isolation.level}: {finding.problem}.")
     if not best.isolation.groups:
-        click.echo(
+        print_wrapped(
+            "",
+            0,
             f"No control groups: {no_groups()}. Memory and processes are held for each process of a bot, and their sum"
-            " is watched ten times a second. To have them: systemd-run --user --scope -p Delegate=yes arena run …"
+            " is watched ten times a second. To have them: systemd-run --user --scope -p Delegate=yes arena run …",
         )
     if not has_own_file_systems(best.isolation):
-        click.echo(
+        print_wrapped(
+            "",
+            0,
             "No file systems of their own for bots: user namespaces don't work here. What bots write is counted ten"
-            " times a second, and at landlock locks and shared memory of multiprocessing end in a PermissionError."
+            " times a second, and at landlock locks and shared memory of multiprocessing end in a PermissionError.",
         )
 
 

@@ -89,6 +89,9 @@ def command(
             return
         rows = [_row(record, table_format) for record in islice(chosen, limit)]
         has_more = next(chosen, None) is not None
+    if table_format == "text" and not rows:
+        click.echo("No match with a fault." if only_faults else "No match has been recorded yet.")
+        return
     print_table(COLUMNS, rows, table_format)
     if has_more:
         click.echo(f"Only the first {limit}; more with --limit.", err=True)

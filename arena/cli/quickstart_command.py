@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from arena.cli import run_command
-from arena.cli.common import home_option
+from arena.cli.common import home_option, print_wrapped
 from arena.cli.group import OK
 
 NEXT_STEPS = (
@@ -36,7 +36,9 @@ def command(context: click.Context, quiet: bool, home: str | None) -> int:
     if code == OK and not quiet:
         steps = [*_way_to_the_program(), *_next_steps(home)]
         width = max(len(step) for step, _ in steps)
-        click.echo("\n".join(["\nWhat next:", *(f"  {step:{width}}  {purpose}" for step, purpose in steps)]))
+        click.echo("\nWhat next:")
+        for step, purpose in steps:
+            print_wrapped(f"  {step:{width}}  ", width + 4, purpose)
     return code
 
 

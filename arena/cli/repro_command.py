@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--isolation", default="auto", show_default=True, help="The level it runs under.")
 @home_option
 def command(match: str, ply: int | None, seat: int | None, place: Path | None, isolation: str, home: str | None) -> int:
-    """Start a bot of MATCH (written TOURNAMENT/NUMBER) again, tell it what it was told then, and show what it does at
+    """Start a bot of MATCH (written TOURNAMENT/NUMBER) again, send it what it was sent then, and show what it does at
     PLY: by default where it failed, or at its last action.
 
     Exits with 0 if it does as recorded, with 1 if not. The last lines say how to run it on the same input without the

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @click.option(
     "--cluster", metavar="ADDRESS", help="Play on the Dask cluster whose scheduler is there, tcp://HOST:8786."
 )
-@click.option("--local-cluster", type=WholeNumber(1, 1024), help="Try a Dask cluster of so many processes here.")
+@click.option("--local-cluster", type=WholeNumber(1, 1024), help="Play on a Dask cluster of this many processes here.")
 @click.option("--name", help="Play it under another name.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the table.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the log on stderr as well.")

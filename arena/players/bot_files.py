@@ -188,6 +188,12 @@ class _Walk:
     def _check_inside(self, path: Path) -> None:
         real = os.path.realpath(path)
         if real != self._real_root and not real.startswith(f"{self._real_root}/"):
+            environment = next((parent for parent in path.parents if (parent / "pyvenv.cfg").is_file()), None)
+            if environment is not None and environment.is_relative_to(self._root):
+                raise BotDefinitionError(
+                    f"{path}: a link that leads out of the bot's directory, in the virtual environment"
+                    f" {environment.name!r}, which can't be submitted; docs/dependencies.md has other ways"
+                )
             raise BotDefinitionError(f"{path}: a link that leads out of the bot's directory")
 
     def _check_name(self, name: str) -> None:

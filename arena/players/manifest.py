@@ -21,6 +21,7 @@ from arena.shipped import bot_path
 from arena.text import shortened_text
 
 MANIFEST = "bot.toml"
+LEAST = """it takes at least name = 'my_bot' and command = ['python3', 'bot.py']"""
 MOST_MANIFEST_BYTES = 16 * 1024
 """Reading thousands of dotted keys takes a time that grows with their square: half a second with so much."""
 
@@ -116,7 +117,7 @@ def _read_manifest(path: Path) -> bytes:
     """Return what a ``bot.toml`` holds, if it is a plain file of the bot and not too large."""
     mode = _mode_of(path, str(path))
     if mode is None:
-        raise BotDefinitionError(f"bot {str(path.parent)!r}: there is no {MANIFEST} in this directory")
+        raise BotDefinitionError(f"bot {str(path.parent)!r}: there is no {MANIFEST} in this directory; {LEAST}")
     if not stat.S_ISREG(mode):
         raise BotDefinitionError(f"{path}: a plain file is expected")
     if not Path(os.path.realpath(path)).is_relative_to(path.parent):

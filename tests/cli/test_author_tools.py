@@ -203,6 +203,11 @@ def test_the_doctor_says_what_holds_and_what_to_install(arena, monkeypatch):
     assert all(entry["available"] == try_level(entry["level"]).is_available for entry in levels)
 
 
+def test_the_doctor_keeps_to_the_width_of_the_terminal(arena, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, arena("doctor")[1].splitlines())) <= 80
+
+
 def test_the_doctor_says_why_not(arena, monkeypatch):
     monkeypatch.setattr("arena.isolation.levels.find_bubblewrap", lambda: None)
     monkeypatch.setattr("arena.isolation.levels.find_group_home", lambda: None)

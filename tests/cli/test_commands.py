@@ -134,6 +134,7 @@ def test_matches_and_export_agree(arena):
     only = json.loads(arena("matches", "tiny", "--bot", "1e5", "--json")[1])
     assert len(only) == 12
     assert json.loads(arena("matches", "tiny", "--faults", "--json")[1]) == []
+    assert arena("matches", "tiny", "--faults")[1] == "No match with a fault.\n"
 
 
 def test_a_replay_shows_every_position(arena):
@@ -255,7 +256,7 @@ MISTAKES = [
     (["run", str(ROOT)], "this is a directory"),
     (["run", "x.toml", "--workers", "0"], "0 is not in the range"),
     (["submit", "nowhere"], "there is no such file or directory"),
-    (["submit", str(ROOT / "tests")], "there is no bot.toml in this directory"),
+    (["submit", str(ROOT / "tests")], "there is no bot.toml in this directory; it takes at least name = "),
     (["play", "differences", str(BOTS / "greedy")], "players = 1: differences is a game for exactly 2 players"),
     (["play", "differences", "nobody", "nobody"], "unknown bot 'nobody'"),
     (["play", "differences", *[str(BOTS / "greedy")] * 3], "players = 3: differences is a game for exactly 2 players"),

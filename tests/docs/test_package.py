@@ -84,6 +84,11 @@ def test_the_next_steps_of_the_quickstart_can_be_pasted(installed, tmp_path):
         assert done.returncode == 0, f"{step}: {done.stdout}"
 
 
+def test_the_next_steps_of_the_quickstart_fit_into_80_columns(installed, tmp_path):
+    shown = installed.paste("COLUMNS=80 arena quickstart", tmp_path).stdout.partition("What next:")[2]
+    assert max(map(len, shown.splitlines())) <= 80
+
+
 def test_the_protocol_can_be_read(installed, tmp_path):
     done = installed.paste("arena protocol", tmp_path)
     assert done.stdout.strip() == (ROOT / "protocol.md").read_text().strip()

@@ -114,6 +114,7 @@ def test_the_picture_shows_the_table_as_it_is(pasted):
     assert len(lines) == 6
     for line in lines:
         assert f">{escape(line)}</text>" in picture
+    assert picture.count('xml:space="preserve" style="white-space: pre"') == picture.count("<text ") == 7
     heading = next(line for line in README.splitlines() if line.startswith("rank "))
     assert heading.split() == lines[0].split()
 

@@ -271,6 +271,15 @@ def test_a_link_elsewhere_does_not_travel_to_another_machine(tmp_path):
         pack(load_bot(bot))
 
 
+def test_a_virtual_environment_is_refused_by_its_name(tmp_path):
+    bot = make_bot(tmp_path / "b")
+    (bot / "venv" / "bin").mkdir(parents=True)
+    (bot / "venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    link("venv/bin/python", "/usr/bin/python3")(bot)
+    with pytest.raises(UsageError, match="in the virtual environment 'venv', which can't be submitted"):
+        pack(load_bot(bot))
+
+
 def test_the_digest_of_a_bot_is_what_it_was_in_earlier_versions(tmp_path):
     """Digests are in databases: computed by the version of 0.1.0, from this very layout."""
     bot = make_bot(tmp_path / "b")
