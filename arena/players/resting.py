@@ -26,6 +26,7 @@ class Rest:
         is_due: it is to leave the processor to others while it is not asked.
         since: the CPU time it had used when it was last to rest; None if it never was.
         was_broken: it has been found at work while it was to rest.
+        went_on: it has been found at work although its group had been stopped, so its processes are stopped one by one.
         cpu_when_stopped: the CPU time it had used when it was last stopped.
         fault: what it did although it had been stopped; None if it did nothing.
     """
@@ -33,6 +34,7 @@ class Rest:
     is_due: bool = True
     since: float | None = None
     was_broken: bool = False
+    went_on: bool = False
     cpu_when_stopped: float = 0.0
     fault: str | None = None
 
@@ -116,6 +118,8 @@ class RestingProgram(BotProgram):
     def freeze(self) -> None:
         """Stop the bot's group, until it is asked again."""
         super().freeze()
+        if self.rest.went_on:
+            self._freeze_members()
         self.rest.cpu_when_stopped = self.possible_cpu_seconds()
 
     def _hold(self) -> None:
@@ -123,6 +127,7 @@ class RestingProgram(BotProgram):
         used = self.possible_cpu_seconds() - self.rest.cpu_when_stopped
         self.rest.cpu_when_stopped += used
         if not self._stopped:
+            self.rest.went_on = True
             self._freeze_members()
             return
         self._note_members()
