@@ -51,22 +51,21 @@ def activity_of(pid: int, pipe: int) -> Activity:
         pid: the bot's own process.
         pipe: our end of its stdin.
     """
-    machine = _MACHINE
-    if machine not in _READS:
+    if _MACHINE not in _READS:
         return Activity.UNKNOWN
     inode = os.fstat(pipe).st_ino
     try:
-        found = _activity_of_process(pid, inode, machine)
+        found = _activity_of_process(pid, inode)
         if found is Activity.WORKS:
             for process in sweeping.descendants(pid):
-                if (found := _activity_of_process(process, inode, machine)) is not Activity.WORKS:
+                if (found := _activity_of_process(process, inode)) is not Activity.WORKS:
                     break
     except (OSError, ValueError):  # it is gone, or may not be looked at
         return Activity.UNKNOWN
     return found
 
 
-def _activity_of_process(pid: int, inode: int, machine: str) -> Activity:
+def _activity_of_process(pid: int, inode: int) -> Activity:
     waits = works = False
     with os.scandir(f"/proc/{pid}/task") as threads:
         for thread in threads:
@@ -74,7 +73,7 @@ def _activity_of_process(pid: int, inode: int, machine: str) -> Activity:
             if words[0] == b"running":
                 works = True
             elif not waits:
-                waits = _is_waiting(pid, words, inode, machine)
+                waits = _is_waiting(pid, words, inode)
     if waits:
         return Activity.WAITS_AND_WORKS if works else Activity.WAITS
     return Activity.WORKS
@@ -89,17 +88,16 @@ def _read(path: str) -> bytes:
         os.close(descriptor)
 
 
-def _is_waiting(pid: int, words: list[bytes], inode: int, machine: str) -> bool:
+def _is_waiting(pid: int, words: list[bytes], inode: int) -> bool:
     """Tell whether a thread waits for the pipe, or for events as long as it takes.
 
     Args:
         pid: its process.
         words: the number of the system call it sleeps in, and the arguments.
         inode: of the pipe.
-        machine: whose numbers they are.
     """
     number = int(words[0])
-    if number in _READS[machine]:
+    if number in _READS[_MACHINE]:
         return os.stat(f"/proc/{pid}/fd/{int(words[1], 16)}").st_ino == inode  # noqa: PTH116 - see _read
-    timeout_place = _EVENT_WAITS[machine].get(number)
+    timeout_place = _EVENT_WAITS[_MACHINE].get(number)
     return timeout_place is not None and int(words[1 + timeout_place], 16) in _NO_TIMEOUT
