@@ -101,7 +101,7 @@ HEAVY = {"sqlalchemy", "pydantic", "click", "rich", "trueskill", "tabulate", "mu
         ("arena", HEAVY),
         ("arena.botkit", HEAVY | {"subprocess"}),
         ("arena.cli.group", HEAVY - {"click"} | {"subprocess"}),
-        ("arena.tournament.executors.worker", HEAVY - {"multiprocessing"}),
+        ("arena.executors.worker", HEAVY - {"multiprocessing"}),
     ],
 )
 def test_starting_quickly_needs_nothing_heavy(module, heavy):

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import ArenaError
+from arena.executors import LocalExecutor, Played, Void
+from arena.executors.executor import void_after
 from arena.isolation.control_groups import find_group_home
 from arena.isolation.launcher import FIRST_UID, LAST_UID
 from arena.isolation.levels import choose_isolation
@@ -30,8 +32,6 @@ from arena.store.rows import row_of
 from arena.store.store import Store
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.executors import LocalExecutor, Played, Void
-from arena.tournament.executors.outcome import void_after
 
 BAD_BOTS = Path(__file__).parent / "bad_bots"
 BOTS = Path(__file__).parents[1] / "bots"

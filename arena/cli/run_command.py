@@ -28,8 +28,8 @@ from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.definition import Definition
+    from arena.executors import Executor
     from arena.tournament.arena_home import ArenaHome
-    from arena.tournament.executors import Executor
 
 
 @click.command("run")
@@ -144,11 +144,11 @@ def _cluster_executor(definition: Definition, address: str | None, local_workers
         return None
     if address is not None and local_workers is not None:
         raise UsageError(f"--cluster {address} and --local-cluster {local_workers}: accepted is one of them")
+    from arena.executors.bot_archive import pack
+    from arena.executors.dask import ClusterExecutor
+    from arena.executors.dask_worker import NodeSettings
     from arena.isolation.levels import choose_isolation
     from arena.players.building import build_bots
-    from arena.tournament.executors.cluster import ClusterExecutor
-    from arena.tournament.executors.node import NodeSettings
-    from arena.tournament.executors.parcels import pack
 
     build_bots(definition.entrants, choose_isolation(definition.isolation))
     parcels = tuple(pack(bot) for bot in definition.entrants)

@@ -51,10 +51,10 @@ def command(
     the worst imbalance in who plays how often, sits where, meets whom and acts right after whom. Where rounds depend on
     results, that is the first round, or what the store has of the tournament.
     """
+    from arena.executors.local import available_cores
     from arena.tournament.arena_home import ArenaHome
     from arena.tournament.audit import audit
     from arena.tournament.definition import load_definition
-    from arena.tournament.executors.local import available_cores
     from arena.tournament.expected import seconds_a_match
     from arena.tournament.rounds import needs_results
     from arena.tournament.schedule import schedule

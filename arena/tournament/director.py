@@ -17,15 +17,15 @@ from typing import Any
 
 from arena.definition import Definition
 from arena.errors import DefinitionError, UsageError
+from arena.executors import Executor, LocalExecutor, Played, Void
+from arena.executors.local import available_cores
+from arena.executors.worker_start import end_if_importing
 from arena.isolation.levels import choose_isolation
 from arena.players.building import build_bots
 from arena.records import ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.executors import Executor, LocalExecutor, Played, Void
-from arena.tournament.executors.local import available_cores
-from arena.tournament.executors.starting import end_if_importing
 from arena.tournament.formats import kind_of
 from arena.tournament.rounds import Course
 from arena.tournament.schedule import schedule, spec_of

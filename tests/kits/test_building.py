@@ -12,11 +12,11 @@ import sys
 import pytest
 
 from arena.errors import BotDefinitionError
+from arena.executors.bot_archive import pack, unpack
 from arena.isolation.levels import choose_isolation
 from arena.players import build_output, building
 from arena.players.building import build_bots, is_built
 from arena.players.manifest import load_bot
-from arena.tournament.executors.parcels import pack, unpack
 
 ARENA = [sys.executable, "-m", "arena"]
 COPY = "cp program.sh build/bot"

@@ -12,19 +12,19 @@ from pathlib import Path
 import pytest
 
 from arena.errors import BotDefinitionError, ClusterError, UsageError
+from arena.executors.bot_archive import pack, unpack
 from arena.isolation.removal import remove_tree
 from arena.players.manifest import BUILD_DIRECTORY, load_bot
 from arena.records import Bot
 from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.executors.parcels import pack, unpack
 from tests.tournament.conftest import BOTS
 
 pytest.importorskip("distributed")
 
-from arena.tournament.executors.cluster import ClusterExecutor
-from arena.tournament.executors.node import Node, NodeSettings
+from arena.executors.dask import ClusterExecutor
+from arena.executors.dask_worker import Node, NodeSettings
 
 # the package leaves sockets and event loops to the garbage collector when workers are killed
 pytestmark = [
@@ -109,7 +109,7 @@ def cluster():
 
 
 def test_a_lost_scheduler_is_told_and_the_tournament_goes_on_elsewhere(write_definition, tmp_path, monkeypatch):
-    monkeypatch.setattr("arena.tournament.executors.cluster.GONE_SECONDS", 2.0)
+    monkeypatch.setattr("arena.executors.dask.GONE_SECONDS", 2.0)
     definition = load_definition(write_definition(bots=NAMES, encounters=200))
     with cluster() as (address, scheduler), ArenaHome(tmp_path / "h") as home:
 
@@ -127,7 +127,7 @@ def test_a_lost_scheduler_is_told_and_the_tournament_goes_on_elsewhere(write_def
 
 
 def test_an_unreachable_cluster_is_told_in_a_sentence(write_definition, tmp_path, monkeypatch):
-    monkeypatch.setattr("arena.tournament.executors.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("arena.executors.dask.CONNECT_SECONDS", 1)
     settings = settings_of(load_definition(write_definition()))
     for address, says in (
         ("tcp://127.0.0.1:9", "can't be reached"),
@@ -157,7 +157,7 @@ def test_a_bot_travels_with_its_files_and_runs_there(tmp_path):
 
 
 def test_a_bot_too_large_for_a_parcel_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("arena.tournament.executors.parcels.MOST_BYTES", 10)
+    monkeypatch.setattr("arena.executors.bot_archive.MOST_BYTES", 10)
     with pytest.raises(UsageError, match=r"bot 'greedy@1': 0 MiB of files; a cluster takes 0"):
         pack(load_bot(BOTS / "greedy"))
 

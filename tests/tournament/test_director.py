@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 from arena.errors import DefinitionError, LateError, StoreError
+from arena.executors import LocalExecutor, Played, Void
+from arena.executors.executor import void_after
+from arena.executors.local import cores_for_workers
 from arena.isolation.levels import choose_isolation
 from arena.match.referee import play_match
 from arena.players.scripted import ScriptedPlayer
@@ -21,9 +24,6 @@ from arena.store.rows import row_of
 from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import load_definition, renamed
 from arena.tournament.director import run_tournament
-from arena.tournament.executors import LocalExecutor, Played, Void
-from arena.tournament.executors.local import cores_for_workers
-from arena.tournament.executors.outcome import void_after
 from arena.tournament.schedule import schedule, spec_of
 from tests.zoo import bad_bot
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from arena.errors import UsageError
+from arena.executors import LocalExecutor
+from arena.executors.worker_start import MAX_KILLED_STARTS, NO_GUARD_STATUS, StartedWorkers
 from arena.isolation.levels import choose_isolation
 from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.executors import LocalExecutor
-from arena.tournament.executors.starting import MAX_KILLED_STARTS, NO_GUARD_STATUS, StartedWorkers
 from arena.tournament.schedule import schedule, spec_of
 
 RUN = """
@@ -36,8 +36,8 @@ from arena.tournament.director import run_tournament
 
 CLUSTER = """
 from arena.players.building import build_bots
-from arena.tournament.executors.cluster import ClusterExecutor
-from arena.tournament.executors.node import NodeSettings
+from arena.executors.dask import ClusterExecutor
+from arena.executors.dask_worker import NodeSettings
 from arena.records import DEFAULT_LIMITS
 """
 
@@ -98,7 +98,7 @@ def specs_of(path):
 
 
 def test_a_machine_without_room_for_a_process_stops_the_run(write_definition, monkeypatch):
-    monkeypatch.setattr("arena.tournament.executors.local.START_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("arena.executors.local.START_AGAIN_SECONDS", 0.0)
 
     def no_room(*_):
         raise BlockingIOError(11, "Resource temporarily unavailable")
@@ -110,7 +110,7 @@ def test_a_machine_without_room_for_a_process_stops_the_run(write_definition, mo
 
 
 def test_a_machine_that_has_room_again_is_used(write_definition, monkeypatch):
-    monkeypatch.setattr("arena.tournament.executors.local.START_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("arena.executors.local.START_AGAIN_SECONDS", 0.0)
     with LocalExecutor(1, choose_isolation("limits")) as executor:
         start, failures = executor._start_once, [BlockingIOError(11, "full"), BlockingIOError(11, "full")]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from arena.errors import StoreError, UsageError
+from arena.executors.log_file import JoinedLog
 from arena.players.manifest import load_bot
 from arena.store.lock import FileLock
 from arena.store.values import StoredTournament
 from arena.tournament.arena_home import ArenaHome
-from arena.tournament.executors.joined_log import JoinedLog
 
 
 @pytest.fixture

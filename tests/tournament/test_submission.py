@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from arena.errors import BotDefinitionError, UsageError
+from arena.executors.bot_archive import pack
 from arena.isolation.removal import remove_tree
 from arena.players.bot_files import SUBMITTED, bot_files, copy_files
 from arena.players.manifest import load_bot
 from arena.tournament import arena_home
 from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import load_definition
-from arena.tournament.executors.parcels import pack
 from arena.tournament.submission import submit
 
 ROOT = Path(__file__).parents[2]

@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.errors import UsageError
+from arena.executors.bot_archive import Parcel, unpack
+from arena.executors.executor import Played, Void
+from arena.executors.worker import play_spec
 from arena.isolation.launching import dismiss_launcher, expect_bots
 from arena.isolation.leftovers import NODE_PREFIX
 from arena.isolation.levels import choose_isolation
@@ -16,9 +19,6 @@ from arena.isolation.owner import own_tag
 from arena.isolation.removal import remove_tree
 from arena.match.runner import MatchRunner
 from arena.records import Bot, Limits, MatchSpec
-from arena.tournament.executors.outcome import Played, Void
-from arena.tournament.executors.parcels import Parcel, unpack
-from arena.tournament.executors.worker import play_spec
 from arena.version import __version__
 
 

@@ -15,12 +15,12 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from arena.errors import ArenaError
+from arena.executors.executor import Played, Void, void_after
 from arena.isolation.launching import dismiss_launcher, expect_bots
 from arena.isolation.plans import Isolation
 from arena.match.runner import MatchRunner
 from arena.records import Limits, MatchSpec
 from arena.store.rows import row_of
-from arena.tournament.executors.outcome import Played, Void, void_after
 
 log = logging.getLogger("arena.worker")
 

@@ -22,10 +22,10 @@ from types import TracebackType
 from typing import Any
 
 from arena.errors import ClusterError
+from arena.executors.dask_worker import Node, NodeSettings
+from arena.executors.executor import Played, Void
+from arena.executors.worker_start import end_if_importing, try_to_start
 from arena.records import MatchSpec
-from arena.tournament.executors.node import Node, NodeSettings
-from arena.tournament.executors.outcome import Played, Void
-from arena.tournament.executors.starting import end_if_importing, try_to_start
 
 try:
     import distributed as _distributed

@@ -21,12 +21,12 @@ from types import TracebackType
 from typing import Any
 
 from arena.errors import UsageError
+from arena.executors.executor import Played, Void
+from arena.executors.log_file import JoinedLog
+from arena.executors.worker import Ready, WorkerSettings, run_worker
+from arena.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
 from arena.isolation.plans import Isolation
 from arena.records import DEFAULT_LIMITS, Limits, MatchSpec
-from arena.tournament.executors.joined_log import JoinedLog
-from arena.tournament.executors.outcome import Played, Void
-from arena.tournament.executors.starting import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
-from arena.tournament.executors.worker import Ready, WorkerSettings, run_worker
 
 SPECS_PER_WORKER = 2
 """The match being played and the next one, so that a worker never waits for the director."""

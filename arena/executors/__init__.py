@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.tournament.executors.local import LocalExecutor
-from arena.tournament.executors.outcome import Executor, Played, Void
+from arena.executors.executor import Executor, Played, Void
+from arena.executors.local import LocalExecutor
 
 __all__ = ["Executor", "LocalExecutor", "Played", "Void"]
