@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 from arena.version import __version__
 
 if TYPE_CHECKING:
+    from arena.analysis.standings import Standing, Standings
+    from arena.analysis.verification import verify
     from arena.definition import Definition
     from arena.errors import ArenaError, UsageError
     from arena.games import make_game
@@ -34,9 +36,7 @@ if TYPE_CHECKING:
     from arena.tournament.arena_home import ArenaHome
     from arena.tournament.definition import load_definition
     from arena.tournament.director import Progress, run_tournament
-    from arena.tournament.standings import Standing, Standings
     from arena.tournament.submission import Submission, submit
-    from arena.tournament.verification import verify
 
 _HOMES = {
     "ArenaError": "arena.errors",
@@ -46,8 +46,8 @@ _HOMES = {
     "MatchRecord": "arena.records",
     "Progress": "arena.tournament.director",
     "Rating": "arena.ratings",
-    "Standing": "arena.tournament.standings",
-    "Standings": "arena.tournament.standings",
+    "Standing": "arena.analysis.standings",
+    "Standings": "arena.analysis.standings",
     "Submission": "arena.tournament.submission",
     "TimeControl": "arena.records",
     "UsageError": "arena.errors",
@@ -58,7 +58,7 @@ _HOMES = {
     "rate_results": "arena.ratings",
     "run_tournament": "arena.tournament.director",
     "submit": "arena.tournament.submission",
-    "verify": "arena.tournament.verification",
+    "verify": "arena.analysis.verification",
 }
 
 __all__ = [

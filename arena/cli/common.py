@@ -17,11 +17,11 @@ from arena.errors import UsageError
 from arena.report.tables import FORMATS, Column, Row, printable, printable_lines, render_table
 
 if TYPE_CHECKING:
+    from arena.analysis.standings import Standings
     from arena.records import MatchRecord
     from arena.store.values import StoredTournament
     from arena.tournament.arena_home import ArenaHome
     from arena.tournament.formats import Placing
-    from arena.tournament.standings import Standings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

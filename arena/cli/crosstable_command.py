@@ -17,9 +17,9 @@ def command(tournament: str | None, game: str | None, table_format: str, as_json
 
     A win is a point, a tie half.
     """
+    from arena.analysis.encounters import count_encounters
+    from arena.analysis.standings import crosstable
     from arena.tournament.arena_home import ArenaHome
-    from arena.tournament.encounters import count_encounters
-    from arena.tournament.standings import crosstable
     from arena.tournament.tables import crosstable_table
 
     table_format = chosen_format(table_format, as_json)

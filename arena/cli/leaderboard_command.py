@@ -10,7 +10,7 @@ from arena.cli.common import chosen_format, format_options, home_option, print_s
 from arena.report.tables import Column
 
 if TYPE_CHECKING:
-    from arena.tournament.courses import Stage
+    from arena.analysis.rating_history import Stage
 
 SHOWN_BOTS = 8
 
@@ -26,9 +26,9 @@ def command(game: str | None, over_time: bool, table_format: str, as_json: bool,
     A new version of a bot is a new player. A bot's rating over all games is that of all its matches together: it says
     most where everybody plays the same games.
     """
+    from arena.analysis.rating_history import course_over_tournaments
     from arena.games import find_game
     from arena.tournament.arena_home import ArenaHome
-    from arena.tournament.courses import course_over_tournaments
 
     if game is not None:
         find_game(game)

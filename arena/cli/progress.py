@@ -14,9 +14,9 @@ from arena.report.tables import printable
 from arena.text import counted
 
 if TYPE_CHECKING:
+    from arena.analysis.standings import Standing
     from arena.definition import Definition
     from arena.tournament.director import Progress
-    from arena.tournament.standings import Standing
 
 TOP = 5
 PLAIN_SECONDS = 10.0
@@ -143,8 +143,8 @@ class Live:
     def _rate(self) -> None:
         import json
 
-        from arena.tournament.encounters import CountedEncounter, CountedMatch
-        from arena.tournament.standings import standings
+        from arena.analysis.encounters import CountedEncounter, CountedMatch
+        from arena.analysis.standings import standings
 
         counted = [
             CountedEncounter(game, (CountedMatch(tuple(json.loads(bots)), tuple(json.loads(ranks))),), count)

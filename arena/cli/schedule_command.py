@@ -51,11 +51,11 @@ def command(
     the worst imbalance in who plays how often, sits where, meets whom and acts right after whom. Where rounds depend on
     results, that is the first round, or what the store has of the tournament.
     """
+    from arena.analysis.duration import seconds_a_match
+    from arena.analysis.schedule_balance import audit
     from arena.executors.local import available_cores
     from arena.tournament.arena_home import ArenaHome
-    from arena.tournament.audit import audit
     from arena.tournament.definition import load_definition
-    from arena.tournament.expected import seconds_a_match
     from arena.tournament.rounds import needs_results
     from arena.tournament.schedule import schedule
     from arena.tournament.tables import AUDIT_COLUMNS

@@ -11,7 +11,7 @@ from arena.cli.common import home_option
 from arena.report.tables import Column, printable, render_table
 
 if TYPE_CHECKING:
-    from arena.tournament.bot_page import BotPage
+    from arena.analysis.bot_profile import BotPage
 
 SHOWN_RIVALS = 5
 
@@ -51,8 +51,8 @@ def command(bot: str, as_json: bool, home: str | None) -> None:
     Its rating after each tournament it took part in, game by game; the rivals it does best and worst against; its
     latest faults, each with the command that leads it there again.
     """
+    from arena.analysis.bot_profile import bot_page, known_bots, labels_of
     from arena.tournament.arena_home import ArenaHome
-    from arena.tournament.bot_page import bot_page, known_bots, labels_of
 
     with ArenaHome(home, must_exist=True) as arena_home:
         labels = labels_of(bot, known_bots(arena_home.store.tournaments()))

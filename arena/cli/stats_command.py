@@ -32,11 +32,11 @@ def command(
     that can't be told apart; the probability that one bot is better than another; whether one number for each bot is
     enough, with the cycles if not, and Nash averaging; agreement with Bradley-Terry; faults and time used.
     """
+    from arena.analysis.bot_times import bot_times
+    from arena.analysis.encounters import count_encounters
+    from arena.analysis.game_statistics import check_of, game_statistics
     from arena.tournament.arena_home import ArenaHome
-    from arena.tournament.encounters import count_encounters
-    from arena.tournament.statistics import check_of, game_statistics
     from arena.tournament.stats_tables import STATS_TITLES, stats_sentences, stats_tables
-    from arena.tournament.times import bot_times
 
     table_format = chosen_format(table_format, as_json)
     if table is None and table_format not in ("text", "json"):

@@ -11,6 +11,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from arena.analysis.encounters import count_encounters
+from arena.analysis.standings import Standings, standings
+from arena.analysis.standings_cache import kept_or_made
 from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
 from arena.isolation.removal import remove_tree
 from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
@@ -20,9 +23,6 @@ from arena.records import Bot, Limits
 from arena.store.store import Store
 from arena.store.values import StoredBot, StoredTournament
 from arena.text import shortened_text
-from arena.tournament.encounters import count_encounters
-from arena.tournament.kept_standings import kept_or_made
-from arena.tournament.standings import Standings, standings
 
 DEFAULT_HOME = ".arena"
 HOME_VARIABLE = "ARENA_HOME"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from arena.analysis.bot_times import bot_times
+from arena.analysis.encounters import count_encounters
+from arena.analysis.rating_history import course_of_tournament
+from arena.analysis.standings import Standings, crosstable
 from arena.report import plots
 from arena.store.values import StoredTournament
 from arena.tournament.arena_home import ArenaHome
-from arena.tournament.courses import course_of_tournament
-from arena.tournament.encounters import count_encounters
-from arena.tournament.standings import Standings, crosstable
-from arena.tournament.times import bot_times
 
 MOST_COURSES = 24
 

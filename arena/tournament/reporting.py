@@ -7,6 +7,11 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
+from arena.analysis.bot_times import bot_times
+from arena.analysis.encounters import count_encounters
+from arena.analysis.game_statistics import check_of, game_statistics
+from arena.analysis.schedule_balance import audit
+from arena.analysis.standings import Standings, crosstable
 from arena.errors import UsageError
 from arena.match.replay import states_of
 from arena.records import MatchRecord
@@ -15,11 +20,7 @@ from arena.report.tables import printable
 from arena.store.values import StoredTournament
 from arena.text import counted
 from arena.tournament.arena_home import ArenaHome
-from arena.tournament.audit import audit
-from arena.tournament.encounters import count_encounters
 from arena.tournament.rounds import ranking_of
-from arena.tournament.standings import Standings, crosstable
-from arena.tournament.statistics import check_of, game_statistics
 from arena.tournament.stats_tables import STATS_TITLES, stats_sentences, stats_tables
 from arena.tournament.tables import (
     AUDIT_COLUMNS,
@@ -29,7 +30,6 @@ from arena.tournament.tables import (
     standings_footer,
     standings_rows,
 )
-from arena.tournament.times import bot_times
 
 CAPTIONS = {
     "ratings": "Ratings with 95 % intervals",

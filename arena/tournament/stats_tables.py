@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arena.analysis.bot_times import BotTimes
+from arena.analysis.game_statistics import Check, GameStatistics, Share
+from arena.analysis.standings import Standings
 from arena.records import FAULT_KINDS
 from arena.report.tables import Column, Row
-from arena.tournament.standings import Standings
-from arena.tournament.statistics import Check, GameStatistics, Share
 from arena.tournament.tables import percent_text
-from arena.tournament.times import BotTimes
 
 STATS_TITLES = {
     "games": ("Games", "Draws and the score of each seat, with 95 % intervals."),

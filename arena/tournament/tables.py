@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from arena.analysis.standings import Standing, Standings
 from arena.report.tables import Column, Row
 from arena.text import counted
 from arena.tournament.formats import Placing
-from arena.tournament.standings import Standing, Standings
 
 MOST_PLACES = 8
 """Columns 1st, 2nd, … in games of more than two players; later places are not shown."""

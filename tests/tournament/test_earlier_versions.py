@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena import ArenaHome, load_definition, run_tournament
-from arena.tournament.verification import verify
+from arena.analysis.verification import verify
 
 STORED = Path(__file__).parents[1] / "data" / "stored"
 HOMES = sorted(path.name for path in (STORED / "homes").iterdir())

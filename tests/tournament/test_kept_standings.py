@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arena.analysis import standings_cache as kept_standings
+from arena.analysis.encounters import CountedEncounter, CountedMatch
+from arena.analysis.standings import standings
+from arena.analysis.standings_cache import kept_or_made
+from arena.analysis.standings_file import MAX_TEXT_BYTES
 from arena.store.values import StoredTournament
-from arena.tournament import kept_standings
-from arena.tournament.encounters import CountedEncounter, CountedMatch
-from arena.tournament.kept_standings import kept_or_made
-from arena.tournament.standings import standings
-from arena.tournament.standings_file import MAX_TEXT_BYTES
 
 FINISHED = StoredTournament(1, "t", {}, "2026-01-01", 10, 10, "2026-01-02")
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.analysis.schedule_balance import audit
 from arena.records import ScheduledMatch
-from arena.tournament.audit import audit
 from arena.tournament.seats import SeatPlanner, rotations, steps
 
 

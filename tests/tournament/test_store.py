@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from arena.analysis.encounters import count_encounters
 from arena.definition import Definition, GameChoice
 from arena.errors import StoreAwayError, StoreError, UnknownNameError
 from arena.records import Bot, Fault, MatchRecord, ScheduledMatch, SeatReport, TimeControl
 from arena.store.rows import row_of
 from arena.store.store import Store
 from arena.store.values import StoredBot
-from arena.tournament.encounters import count_encounters
 
 
 def line(match):

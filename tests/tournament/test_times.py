@@ -1,7 +1,7 @@
 """Times of bots, added up by hand."""
 
+from arena.analysis.bot_times import BotTimes, bot_times
 from arena.records import MatchRecord, SeatReport, TimeControl
-from arena.tournament.times import BotTimes, bot_times
 
 
 def record(bots, actions, wall, seats):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from arena.analysis.encounters import CountedEncounter, count_encounters
+from arena.analysis.rating_history import course_over_tournaments
+from arena.analysis.standings import Standing, rated_encounters
 from arena.errors import UnknownNameError
 from arena.ratings.consistency import pair_scores
 from arena.ratings.environment import CONFIDENCE_95
 from arena.store.store import Store
 from arena.store.values import StoredFault, StoredTournament
-from arena.tournament.courses import course_over_tournaments
-from arena.tournament.encounters import CountedEncounter, count_encounters
-from arena.tournament.standings import Standing, rated_encounters
 
 MOST_FAULTS = 10
 

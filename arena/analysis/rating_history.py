@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from arena.analysis.encounters import count_encounters
+from arena.analysis.standings import Standings, standings
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.encounters import count_encounters
-from arena.tournament.standings import Standings, standings
 
 POINTS = 12
 

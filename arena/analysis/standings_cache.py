@@ -12,8 +12,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 import arena
+from arena.analysis.standings import Standings
 from arena.store.values import StoredTournament
-from arena.tournament.standings import Standings
 from arena.version import __version__
 
 WORTH_KEEPING_SECONDS = 0.5
@@ -27,7 +27,7 @@ def kept_or_made(directory: Path, tournament: StoredTournament, make: Callable[[
         tournament: the tournament.
         make: makes its standings.
     """
-    from arena.tournament.standings_file import read_standings, write_standings  # pydantic takes time to import
+    from arena.analysis.standings_file import read_standings, write_standings  # pydantic takes time to import
 
     if tournament.finished_at is None:
         return make()
@@ -46,5 +46,5 @@ def kept_or_made(directory: Path, tournament: StoredTournament, make: Callable[[
 def _code() -> int:
     """Return when the code that makes standings was changed last."""
     package = Path(arena.__file__).parent
-    sources = [*(package / "ratings").glob("*.py"), package / "tournament" / "standings.py"]
+    sources = [*(package / "ratings").glob("*.py"), package / "analysis" / "standings.py"]
     return max((source.stat().st_mtime_ns for source in sources), default=0)

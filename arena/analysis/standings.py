@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from arena.analysis.encounters import CountedEncounter
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import Encounter, FittedEncounters, fit_encounters
-from arena.tournament.encounters import CountedEncounter
 from arena.tournament.formats import points_of
 
 SURE = 0.975

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from arena.analysis.encounters import CountedEncounter
+from arena.analysis.standings import Standings, rated_encounters
 from arena.ratings.bradley_terry import bradley_terry, kendall_tau
 from arena.ratings.consistency import pair_scores
 from arena.ratings.nash import nash_average
 from arena.ratings.truncation import Floats
-from arena.tournament.encounters import CountedEncounter
 from arena.tournament.formats import points_of
-from arena.tournament.standings import Standings, rated_encounters
 
 RESAMPLES = 2000
 

@@ -16,10 +16,10 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
+from arena.analysis.standings import Standing, Standings
 from arena.ratings import Rating
 from arena.ratings.consistency import Consistency
 from arena.ratings.field_fit import DRAWS, FittedEncounters
-from arena.tournament.standings import Standing, Standings
 
 MAX_TEXT_BYTES = 4 * 1024 * 1024
 """Of the line: some 10,000 bots."""
