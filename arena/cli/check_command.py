@@ -16,8 +16,8 @@ from arena.errors import UsageError
 from arena.players.diagnosis import uses_botkit
 from arena.players.tracebacks import own_traceback
 from arena.records import Bot
-from arena.report.exchanges import exchange_lines
 from arena.report.tables import printable
+from arena.report.transcript import exchange_lines
 from arena.text import counted
 
 STDERR_LINES = 12

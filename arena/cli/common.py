@@ -150,14 +150,14 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: st
 
 def print_places(places: Sequence[tuple[str, Placing]], table_format: str) -> None:
     """Print the table of a format that ranks by itself."""
-    from arena.tournament.tables import places_table
+    from arena.report.standings_table import places_table
 
     print_table(*places_table(places), table_format)
 
 
 def print_standings(table: Standings, table_format: str) -> None:
     """Print standings, with the sentences under them where people read them."""
-    from arena.tournament.tables import standings_columns, standings_footer, standings_rows
+    from arena.report.standings_table import standings_columns, standings_footer, standings_rows
 
     rows = standings_rows(table, for_people=table_format not in ("json", "csv"))
     print_table(standings_columns(table), rows, table_format)

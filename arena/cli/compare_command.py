@@ -128,7 +128,7 @@ def command(
 
 
 def _as_text(found: Compared, names: tuple[str, ...]) -> str:
-    from arena.tournament.tables import percent_text
+    from arena.report.standings_table import percent_text
 
     evidence, tested = found.verdict.evidence, found.hypotheses
     low, high = tested.bounds

@@ -12,8 +12,8 @@ from arena.cli.common import MAX_COUNT, WholeNumber, home_option, match_of
 from arena.cli.group import FAILED, OK
 from arena.isolation.interpreters import arena_interpreter
 from arena.names import as_file_name
-from arena.report.exchanges import exchange_lines
 from arena.report.tables import printable
+from arena.report.transcript import exchange_lines
 from arena.text import counted
 
 if TYPE_CHECKING:

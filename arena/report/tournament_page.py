@@ -16,13 +16,7 @@ from arena.errors import UsageError
 from arena.match.replay import states_of
 from arena.records import MatchRecord
 from arena.report.html_page import Section, frames_of, html_page
-from arena.report.tables import printable
-from arena.store.values import StoredTournament
-from arena.text import counted
-from arena.tournament.arena_home import ArenaHome
-from arena.tournament.rounds import ranking_of
-from arena.tournament.stats_tables import STATS_TITLES, stats_sentences, stats_tables
-from arena.tournament.tables import (
+from arena.report.standings_table import (
     AUDIT_COLUMNS,
     crosstable_table,
     places_table,
@@ -30,6 +24,12 @@ from arena.tournament.tables import (
     standings_footer,
     standings_rows,
 )
+from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
+from arena.report.tables import printable
+from arena.store.values import StoredTournament
+from arena.text import counted
+from arena.tournament.arena_home import ArenaHome
+from arena.tournament.rounds import ranking_of
 
 CAPTIONS = {
     "ratings": "Ratings with 95 % intervals",
@@ -106,7 +106,7 @@ def _standings_section(home: ArenaHome, tournament: StoredTournament, table: Sta
 def _pictures(home: ArenaHome, tournament: StoredTournament, table: Standings) -> list[tuple[str, str]]:
     try:
         from arena.report.plots import rendered
-        from arena.tournament.pictures import PLOTS, tournament_plot
+        from arena.report.tournament_plots import PLOTS, tournament_plot
     except UsageError:
         return []
     return [

@@ -8,8 +8,8 @@ from arena.analysis.bot_times import BotTimes
 from arena.analysis.game_statistics import Check, GameStatistics, Share
 from arena.analysis.standings import Standings
 from arena.records import FAULT_KINDS
+from arena.report.standings_table import percent_text
 from arena.report.tables import Column, Row
-from arena.tournament.tables import percent_text
 
 STATS_TITLES = {
     "games": ("Games", "Draws and the score of each seat, with 95 % intervals."),
