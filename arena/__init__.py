@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from arena.definition import Definition
     from arena.errors import ArenaError, UsageError
     from arena.games import make_game
-    from arena.play import play_match
+    from arena.home import ArenaHome
+    from arena.match.single_match import play_match
     from arena.players.manifest import load_bot
     from arena.ratings import Rating, rate_results
     from arena.records import Bot, MatchRecord, TimeControl
-    from arena.tournament.arena_home import ArenaHome
     from arena.tournament.definition import load_definition
     from arena.tournament.director import Progress, run_tournament
     from arena.tournament.submission import Submission, submit
 
 _HOMES = {
     "ArenaError": "arena.errors",
-    "ArenaHome": "arena.tournament.arena_home",
+    "ArenaHome": "arena.home",
     "Bot": "arena.records",
     "Definition": "arena.definition",
     "MatchRecord": "arena.records",
@@ -54,7 +54,7 @@ _HOMES = {
     "load_bot": "arena.players.manifest",
     "load_definition": "arena.tournament.definition",
     "make_game": "arena.games",
-    "play_match": "arena.play",
+    "play_match": "arena.match.single_match",
     "rate_results": "arena.ratings",
     "run_tournament": "arena.tournament.director",
     "submit": "arena.tournament.submission",

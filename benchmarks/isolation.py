@@ -12,7 +12,7 @@ import time
 from arena.isolation.launching import expect_bots
 from arena.isolation.levels import choose_isolation, try_level
 from arena.isolation.plans import Isolation
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot
 from arena.players.process import BotProcess
 from arena.protocol.frames import encode_frame

@@ -17,12 +17,12 @@ from pathlib import Path
 from arena.definition import Definition, GameChoice
 from arena.executors import Played
 from arena.games import make_game
+from arena.home import ArenaHome
 from arena.match.referee import play_match
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
 from arena.records import Bot, Limits, TimeControl
 from arena.store.rows import row_of
-from arena.tournament.arena_home import ArenaHome
 from arena.tournament.director import run_tournament
 from arena.tournament.seeds import pick_below
 from benchmarks.common import machine

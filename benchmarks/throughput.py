@@ -5,8 +5,8 @@ import time
 
 from arena.definition import Definition, GameChoice
 from arena.games import make_game
+from arena.home import ArenaHome
 from arena.records import DEFAULT_LIMITS, TimeControl
-from arena.tournament.arena_home import ArenaHome
 from arena.tournament.director import run_tournament
 from benchmarks.common import instant_bot, machine
 

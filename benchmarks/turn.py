@@ -5,7 +5,7 @@ import statistics
 import time
 
 from arena.isolation.levels import choose_isolation
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.records import MatchSpec
 from arena.store.rows import row_of
 from benchmarks.common import instant_bot, machine, ping_pong_us

@@ -7,12 +7,12 @@ import pytest
 
 from arena import names
 from arena.errors import BotDefinitionError, UsageError
+from arena.home import ArenaHome
 from arena.kits.languages import LANGUAGES
 from arena.kits.new_bot import new_bot
 from arena.names import as_file_name, is_name
 from arena.players.manifest import load_bot
 from arena.protocol.messages import read_ready
-from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import check_tournament_name, load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.submission import submit

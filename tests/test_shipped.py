@@ -4,9 +4,9 @@ import pytest
 
 from arena import shipped
 from arena.errors import UnknownNameError
+from arena.home import ArenaHome
 from arena.players.manifest import load_bot
 from arena.shipped import bot_path, protocol_text, tournament_path
-from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import find_entrant, load_definition
 from arena.tournament.submission import submit
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from arena.errors import UsageError
+from arena.home import ArenaHome
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
 from arena.ratings.repeats import counting
 from arena.store.store import record_from
 from arena.store.values import StoredTournament
-from arena.tournament.arena_home import ArenaHome
 
 RATING_TOLERANCE = 0.02
 """Two fits of the same results, summed in another order, may differ by a few of the fit's own tolerance."""

@@ -20,7 +20,7 @@ COLUMNS = [
 @home_option
 def command(table_format: str, as_json: bool, home: str | None) -> None:
     """List the submitted bots, the oldest first."""
-    from arena.tournament.arena_home import ArenaHome
+    from arena.home import ArenaHome
 
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home) as arena_home:

@@ -18,9 +18,9 @@ from arena.report.tables import FORMATS, Column, Row, printable, printable_lines
 
 if TYPE_CHECKING:
     from arena.analysis.standings import Standings
+    from arena.home import ArenaHome
     from arena.records import MatchRecord
     from arena.store.values import StoredTournament
-    from arena.tournament.arena_home import ArenaHome
     from arena.tournament.formats import Placing
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -175,8 +175,8 @@ def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[An
     """
     import shlex
 
+    from arena.home import ArenaHome
     from arena.players.human import HUMAN
-    from arena.tournament.arena_home import ArenaHome
     from arena.tournament.definition import find_entrant
 
     with ArenaHome(home) as arena_home:

@@ -81,9 +81,9 @@ def command(
     """
     from arena.cli.progress import make_progress
     from arena.games import parse_options
+    from arena.home import ArenaHome
     from arena.ratings.sequential import Hypotheses
     from arena.records import TimeControl
-    from arena.tournament.arena_home import ArenaHome
     from arena.tournament.comparison import compared, comparison_definition
     from arena.tournament.director import run_tournament
 

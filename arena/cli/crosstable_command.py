@@ -19,8 +19,8 @@ def command(tournament: str | None, game: str | None, table_format: str, as_json
     """
     from arena.analysis.encounters import count_encounters
     from arena.analysis.standings import crosstable
+    from arena.home import ArenaHome
     from arena.report.standings_table import crosstable_table
-    from arena.tournament.arena_home import ArenaHome
 
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:

@@ -109,7 +109,7 @@ def _show_advice(findings: list[Finding], best: Finding) -> None:
 
 
 def _show_clock(turns: int, as_json: bool) -> None:
-    from arena.clock_test import measure_turns
+    from arena.players.turn_latency import measure_turns
 
     measured = measure_turns(turns)
     if as_json:

@@ -15,7 +15,7 @@ from arena.stored import from_json_text
 @home_option
 def command(tournament: str | None, home: str | None) -> None:
     """Print one JSON object for each recorded match of TOURNAMENT, or of all, in the order of the schedule."""
-    from arena.tournament.arena_home import ArenaHome
+    from arena.home import ArenaHome
 
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = arena_home.store.tournament(tournament) if tournament is not None else None

@@ -28,7 +28,7 @@ def command(game: str | None, over_time: bool, table_format: str, as_json: bool,
     """
     from arena.analysis.rating_history import course_over_tournaments
     from arena.games import find_game
-    from arena.tournament.arena_home import ArenaHome
+    from arena.home import ArenaHome
 
     if game is not None:
         find_game(game)

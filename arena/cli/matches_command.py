@@ -69,7 +69,7 @@ def command(
     """List the recorded matches of TOURNAMENT (by default the latest)."""
     from arena.analysis.bot_times import bot_times
     from arena.errors import UnknownNameError
-    from arena.tournament.arena_home import ArenaHome
+    from arena.home import ArenaHome
 
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:

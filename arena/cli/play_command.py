@@ -70,7 +70,7 @@ def command(
         if record is None:
             return OK
     else:
-        from arena.play import play_match
+        from arena.match.single_match import play_match
 
         observer = None if quiet or as_json else _Drawer([bot.label for bot in loaded])
         record = play_match(game, loaded, observer=observer, **settings)
@@ -90,7 +90,7 @@ def _play_with_people(
 ) -> MatchRecord | None:
     """Play the match, from an earlier position again whenever somebody takes something back; None if it was left."""
     from arena.cli.human_prompt import Table
-    from arena.play import ask_bot, play_match
+    from arena.match.single_match import ask_bot, play_match
     from arena.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackError
 
     def suggest(actions: list[Any]) -> Any:

@@ -24,9 +24,9 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
 
     Needs the extra `plots` (matplotlib).
     """
+    from arena.home import ArenaHome
     from arena.report.plots import rendered
     from arena.report.tournament_plots import tournament_plot
-    from arena.tournament.arena_home import ArenaHome
 
     if kind is not None and output is not None and output.suffix not in (".png", ".svg"):
         raise UsageError(f"--output {str(output)!r}: accepted are names that end in .png or .svg")

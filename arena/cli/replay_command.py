@@ -29,8 +29,8 @@ def command(match: str, home: str | None) -> None:
     start and the end; p plays by itself until a key is pressed. Beside the board stand the actions with their times and
     the bots' notes. Without a terminal, every position is printed.
     """
+    from arena.home import ArenaHome
     from arena.match.replay import states_of
-    from arena.tournament.arena_home import ArenaHome
 
     tournament, number = match_of(match)
     with ArenaHome(home, must_exist=True) as arena_home:

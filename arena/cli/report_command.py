@@ -24,8 +24,8 @@ def command(tournament: str | None, output: Path | None, matches: int, home: str
     Standings, plots, crosstable, statistics, the audit of the schedule, and every match to step through. It can be
     opened from the disk, mailed, or put on any web server. Plots need the extra `plots`.
     """
+    from arena.home import ArenaHome
     from arena.report.tournament_page import tournament_page
-    from arena.tournament.arena_home import ArenaHome
 
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)

@@ -17,9 +17,9 @@ from arena.report.transcript import exchange_lines
 from arena.text import counted
 
 if TYPE_CHECKING:
+    from arena.home import ArenaHome
     from arena.match.repro import Reproduction
     from arena.records import Bot, MatchRecord
-    from arena.tournament.arena_home import ArenaHome
 
 
 @click.command("repro")
@@ -36,11 +36,11 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
     Exits with 0 if it does as recorded, with 1 if not. The last lines say how to run it on the same input without the
     arena, and under a debugger.
     """
+    from arena.home import ArenaHome
     from arena.isolation.levels import choose_isolation
     from arena.match.repro import repeat, whom_to_repeat
     from arena.players.building import build_bots
     from arena.players.process_player import ProcessPlayer
-    from arena.tournament.arena_home import ArenaHome
 
     tournament, number = match_of(match)
     with ArenaHome(home, must_exist=True) as arena_home:

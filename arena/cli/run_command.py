@@ -29,7 +29,7 @@ from arena.text import counted
 if TYPE_CHECKING:
     from arena.definition import Definition
     from arena.executors import Executor
-    from arena.tournament.arena_home import ArenaHome
+    from arena.home import ArenaHome
 
 
 @click.command("run")
@@ -64,7 +64,7 @@ def command(
     when all has been played, it only shows the table. `--workers` may differ from run to run; results don't depend on
     it.
     """
-    from arena.tournament.arena_home import ArenaHome
+    from arena.home import ArenaHome
     from arena.tournament.definition import load_definition, renamed
     from arena.tournament.director import run_tournament
     from arena.tournament.rounds import ranking_of

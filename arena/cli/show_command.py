@@ -52,7 +52,7 @@ def command(bot: str, as_json: bool, home: str | None) -> None:
     latest faults, each with the command that leads it there again.
     """
     from arena.analysis.bot_profile import bot_page, known_bots, labels_of
-    from arena.tournament.arena_home import ArenaHome
+    from arena.home import ArenaHome
 
     with ArenaHome(home, must_exist=True) as arena_home:
         labels = labels_of(bot, known_bots(arena_home.store.tournaments()))

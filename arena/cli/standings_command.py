@@ -27,7 +27,7 @@ def command(
     tournament: str | None, game: str | None, places: bool, table_format: str, as_json: bool, home: str | None
 ) -> None:
     """Show the table of TOURNAMENT (by default the latest), the best bot first."""
-    from arena.tournament.arena_home import ArenaHome
+    from arena.home import ArenaHome
     from arena.tournament.rounds import ranking_of
 
     table_format = chosen_format(table_format, as_json)

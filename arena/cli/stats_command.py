@@ -35,8 +35,8 @@ def command(
     from arena.analysis.bot_times import bot_times
     from arena.analysis.encounters import count_encounters
     from arena.analysis.game_statistics import check_of, game_statistics
+    from arena.home import ArenaHome
     from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
-    from arena.tournament.arena_home import ArenaHome
 
     table_format = chosen_format(table_format, as_json)
     if table is None and table_format not in ("text", "json"):

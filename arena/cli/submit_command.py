@@ -21,7 +21,7 @@ def command(path: Path, games: tuple[str, ...], home: str | None) -> int:
     It can then be entered in tournaments by its name, or as name@version. A name and version can be submitted once;
     give changed files a new version in bot.toml.
     """
-    from arena.tournament.arena_home import ArenaHome
+    from arena.home import ArenaHome
     from arena.tournament.submission import submit
 
     with ArenaHome(home) as arena_home:

@@ -16,7 +16,7 @@ from arena.text import counted
 def command(tournament: str | None, home: str | None) -> int:
     """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings."""
     from arena.analysis.verification import verify
-    from arena.tournament.arena_home import ArenaHome
+    from arena.home import ArenaHome
 
     with ArenaHome(home, must_exist=True) as arena_home:
         chosen = [arena_home.store.tournament(tournament)] if tournament else arena_home.store.tournaments()

@@ -17,7 +17,7 @@ from arena.isolation.leftovers import NODE_PREFIX
 from arena.isolation.levels import choose_isolation
 from arena.isolation.owner import own_tag
 from arena.isolation.removal import remove_tree
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.records import Bot, Limits, MatchSpec
 from arena.version import __version__
 

@@ -18,7 +18,7 @@ from arena.errors import ArenaError
 from arena.executors.executor import Played, Void, void_after
 from arena.isolation.launching import dismiss_launcher, expect_bots
 from arena.isolation.plans import Isolation
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.records import Limits, MatchSpec
 from arena.store.rows import row_of
 

@@ -20,8 +20,8 @@ from typing import Any
 from arena.errors import BotError, IllegalActionError, LateError, MatchStateError
 from arena.games import Game, make_game
 from arena.match.clock import SeatClock
-from arena.match.outcome import final_ranks
-from arena.match.questions import question
+from arena.match.final_ranks import final_ranks
+from arena.match.request import question
 from arena.players.player import Answer, Player, Request
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
 from arena.records import Fault, MatchRecord, MatchSpec

@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.errors import ArenaError, IllegalActionError
 from arena.games import Game, make_game
-from arena.match.outcome import final_ranks
+from arena.match.final_ranks import final_ranks
 from arena.records import MatchRecord
 
 

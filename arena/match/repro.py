@@ -8,8 +8,8 @@ from typing import Any
 
 from arena.errors import BotError, IllegalActionError, UsageError
 from arena.match.clock import SeatClock
-from arena.match.questions import question
 from arena.match.replay import states_of
+from arena.match.request import question
 from arena.players.player import Request
 from arena.players.process_player import ProcessPlayer
 from arena.protocol import messages

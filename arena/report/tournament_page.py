@@ -13,6 +13,7 @@ from arena.analysis.game_statistics import check_of, game_statistics
 from arena.analysis.schedule_balance import audit
 from arena.analysis.standings import Standings, crosstable
 from arena.errors import UsageError
+from arena.home import ArenaHome
 from arena.match.replay import states_of
 from arena.records import MatchRecord
 from arena.report.html_page import Section, frames_of, html_page
@@ -28,7 +29,6 @@ from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_
 from arena.report.tables import printable
 from arena.store.values import StoredTournament
 from arena.text import counted
-from arena.tournament.arena_home import ArenaHome
 from arena.tournament.rounds import ranking_of
 
 CAPTIONS = {

@@ -9,9 +9,9 @@ from arena.analysis.bot_times import bot_times
 from arena.analysis.encounters import count_encounters
 from arena.analysis.rating_history import course_of_tournament
 from arena.analysis.standings import Standings, crosstable
+from arena.home import ArenaHome
 from arena.report import plots
 from arena.store.values import StoredTournament
-from arena.tournament.arena_home import ArenaHome
 
 MOST_COURSES = 24
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from arena.conformance import check_claimed_game
 from arena.errors import UsageError
 from arena.games import GAMES, make_game
-from arena.play import play_match
+from arena.home import ArenaHome
+from arena.match.single_match import play_match
 from arena.players.diagnosis import Failure, hint_for
 from arena.players.left_out import describe_left_out
 from arena.players.manifest import resolved_bot_path
 from arena.records import Bot, TimeControl
 from arena.shipped import bot_path
 from arena.text import counted
-from arena.tournament.arena_home import ArenaHome
 
 TRIAL_TIME = TimeControl(per_action_seconds=1.0)
 

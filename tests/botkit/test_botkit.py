@@ -15,7 +15,7 @@ from arena import botkit
 from arena.botkit import Clock, observations
 from arena.games import GAMES, make_game
 from arena.isolation.levels import choose_isolation
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot
 from arena.records import MatchSpec, TimeControl
 

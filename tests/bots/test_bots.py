@@ -12,7 +12,7 @@ import pytest
 
 from arena.games import GAMES
 from arena.isolation.levels import choose_isolation
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot
 from arena.records import MatchSpec, TimeControl
 

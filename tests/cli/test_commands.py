@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli.group import COMMANDS, run
-from arena.tournament.arena_home import ArenaHome
+from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 
@@ -300,7 +300,7 @@ def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypat
     def fail(*_):
         raise RuntimeError("oops")
 
-    monkeypatch.setattr("arena.tournament.arena_home.ArenaHome.standings", fail)
+    monkeypatch.setattr("arena.home.ArenaHome.standings", fail)
     code, _, errors = arena("standings", "tiny")
     assert code == 1
     assert "this is a defect of the arena (RuntimeError: oops)" in errors

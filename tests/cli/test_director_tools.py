@@ -16,7 +16,7 @@ import pytest
 
 from arena.cli.group import run
 from arena.games import GAMES, make_game
-from arena.tournament.arena_home import ArenaHome
+from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from tests.games.variants import VARIANTS

@@ -18,7 +18,7 @@ from arena.cli.group import run
 from arena.cli.replay_command import _page, _Place
 from arena.games import GAMES, make_game
 from arena.match.replay import states_of
-from arena.play import ask_bot, play_match
+from arena.match.single_match import ask_bot, play_match
 from arena.players.manifest import load_bot
 from arena.records import MatchRecord
 from tests import zoo

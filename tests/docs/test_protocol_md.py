@@ -10,7 +10,7 @@ import msgpack
 import pytest
 
 from arena.games import GAMES, make_game
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.protocol import frames, messages
 from arena.records import FAULT_KINDS, Bot, Fault, MatchSpec, TimeControl
 from arena.version import __version__

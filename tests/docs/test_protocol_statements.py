@@ -11,7 +11,7 @@ import pytest
 
 from arena.errors import BotError, IllegalActionError, VoidMatchError
 from arena.games import GAMES, make_game
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.protocol import frames, messages
 from arena.protocol.frames import FrameError, decode_body
 from arena.records import Bot, Limits, MatchSpec, TimeControl

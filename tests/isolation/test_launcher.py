@@ -17,7 +17,7 @@ from arena.isolation.leftovers import remove_stale
 from arena.isolation.levels import choose_isolation
 from arena.isolation.owner import is_dead, own_tag
 from arena.isolation.plans import make_plan
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from tests import zoo
@@ -58,7 +58,7 @@ import pytest
 from arena.isolation.owner import is_dead, own_tag
 from arena.isolation.levels import choose_isolation
 from arena.isolation.plans import make_plan
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 bots = (load_bot(Path(sys.argv[1])), load_bot(Path(sys.argv[1])))

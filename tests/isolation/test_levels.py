@@ -12,7 +12,7 @@ from arena.errors import UsageError
 from arena.isolation import levels, plans
 from arena.isolation.levels import PREFERRED, choose_isolation, try_level
 from arena.isolation.plans import Isolation
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot
 from arena.players.process import BotProcess
 from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, Bot, MatchSpec, TimeControl

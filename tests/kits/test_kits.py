@@ -16,7 +16,7 @@ import pytest
 from arena.games import GAMES, make_game
 from arena.isolation.levels import choose_isolation
 from arena.kits.languages import LANGUAGES
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.players.building import build_bots
 from arena.players.manifest import load_bot
 from arena.protocol.frames import decode_body

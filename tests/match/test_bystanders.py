@@ -7,7 +7,7 @@ import pytest
 from arena.errors import BotError, LateError
 from arena.isolation.levels import choose_isolation
 from arena.isolation.plans import Isolation
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.players.bystanders import Bystanders
 from arena.players.manifest import load_bot
 from arena.players.process import BotProcess

@@ -12,7 +12,7 @@ import pytest
 
 from arena.errors import BotError, DefinitionError, VoidMatchError
 from arena.isolation.levels import choose_isolation
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.players.lateness import LATE_SECONDS, Lateness
 from arena.players.manifest import load_bot
 from arena.players.process import BotProcess

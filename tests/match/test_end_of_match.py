@@ -12,7 +12,7 @@ import pytest
 from arena.isolation import sweeping
 from arena.isolation.launching import expect_bots
 from arena.isolation.levels import choose_isolation, try_level
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.players.at_rest import Activity, activity_of
 from arena.records import ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
 

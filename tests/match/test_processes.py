@@ -14,7 +14,7 @@ from arena.errors import BotError
 from arena.isolation import sweeping
 from arena.isolation.launching import expect_bots
 from arena.isolation.levels import choose_isolation
-from arena.match.runner import MatchRunner
+from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot
 from arena.players.process import BotProcess
 from arena.protocol.frames import encode_frame

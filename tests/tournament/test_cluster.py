@@ -13,10 +13,10 @@ import pytest
 
 from arena.errors import BotDefinitionError, ClusterError, UsageError
 from arena.executors.bot_archive import pack, unpack
+from arena.home import ArenaHome
 from arena.isolation.removal import remove_tree
 from arena.players.manifest import BUILD_DIRECTORY, load_bot
 from arena.records import Bot
-from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from tests.tournament.conftest import BOTS

@@ -13,8 +13,8 @@ import pytest
 from arena.analysis.bot_profile import bot_page, known_bots, labels_of
 from arena.analysis.rating_history import course_of_tournament, course_over_tournaments
 from arena.errors import DefinitionError
+from arena.home import ArenaHome
 from arena.report.standings_table import standings_footer
-from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.rounds import ranking_of

@@ -17,11 +17,11 @@ from arena.errors import DefinitionError, LateError, StoreError
 from arena.executors import LocalExecutor, Played, Void
 from arena.executors.executor import void_after
 from arena.executors.local import cores_for_workers
+from arena.home import ArenaHome
 from arena.isolation.levels import choose_isolation
 from arena.match.referee import play_match
 from arena.players.scripted import ScriptedPlayer
 from arena.store.rows import row_of
-from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import load_definition, renamed
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of

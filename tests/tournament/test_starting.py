@@ -11,8 +11,8 @@ import pytest
 from arena.errors import UsageError
 from arena.executors import LocalExecutor
 from arena.executors.worker_start import MAX_KILLED_STARTS, NO_GUARD_STATUS, StartedWorkers
+from arena.home import ArenaHome
 from arena.isolation.levels import choose_isolation
-from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of
@@ -21,7 +21,7 @@ RUN = """
 import sys
 {at_once}
 from arena.errors import UsageError
-from arena.tournament.arena_home import ArenaHome
+from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 {more}

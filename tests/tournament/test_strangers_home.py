@@ -9,10 +9,10 @@ import pytest
 
 from arena.errors import StoreError, UsageError
 from arena.executors.log_file import JoinedLog
+from arena.home import ArenaHome
 from arena.players.manifest import load_bot
 from arena.store.lock import FileLock
 from arena.store.values import StoredTournament
-from arena.tournament.arena_home import ArenaHome
 
 
 @pytest.fixture

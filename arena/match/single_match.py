@@ -8,10 +8,10 @@ from typing import Any
 from arena.errors import UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
+from arena.match.bot_pool import MatchRunner
 from arena.match.clock import SeatClock
-from arena.match.questions import question
 from arena.match.referee import Observer
-from arena.match.runner import MatchRunner
+from arena.match.request import question
 from arena.players.building import build_bots
 from arena.players.human import HumanPlayer
 from arena.players.player import Answer
