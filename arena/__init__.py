@@ -26,6 +26,7 @@ from arena.version import __version__
 if TYPE_CHECKING:
     from arena.analysis.standings import Standing, Standings
     from arena.analysis.verification import verify
+    from arena.conformance.submission import Submission, submit
     from arena.definition import Definition
     from arena.errors import ArenaError, UsageError
     from arena.games import make_game
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from arena.records import Bot, MatchRecord, TimeControl
     from arena.tournament.definition import load_definition
     from arena.tournament.director import Progress, run_tournament
-    from arena.tournament.submission import Submission, submit
 
 _HOMES = {
     "ArenaError": "arena.errors",
@@ -48,7 +48,7 @@ _HOMES = {
     "Rating": "arena.ratings",
     "Standing": "arena.analysis.standings",
     "Standings": "arena.analysis.standings",
-    "Submission": "arena.tournament.submission",
+    "Submission": "arena.conformance.submission",
     "TimeControl": "arena.records",
     "UsageError": "arena.errors",
     "load_bot": "arena.players.manifest",
@@ -57,7 +57,7 @@ _HOMES = {
     "play_match": "arena.match.single_match",
     "rate_results": "arena.ratings",
     "run_tournament": "arena.tournament.director",
-    "submit": "arena.tournament.submission",
+    "submit": "arena.conformance.submission",
     "verify": "arena.analysis.verification",
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena import names
+from arena.conformance.submission import submit
 from arena.errors import BotDefinitionError, UsageError
 from arena.home import ArenaHome
 from arena.kits.languages import LANGUAGES
@@ -15,7 +16,6 @@ from arena.players.manifest import load_bot
 from arena.protocol.messages import read_ready
 from arena.tournament.definition import check_tournament_name, load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.submission import submit
 
 ROOT = Path(__file__).parents[1]
 

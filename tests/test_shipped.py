@@ -3,12 +3,12 @@
 import pytest
 
 from arena import shipped
+from arena.conformance.submission import submit
 from arena.errors import UnknownNameError
 from arena.home import ArenaHome
 from arena.players.manifest import load_bot
 from arena.shipped import bot_path, protocol_text, tournament_path
 from arena.tournament.definition import find_entrant, load_definition
-from arena.tournament.submission import submit
 
 TOURNAMENT = """
 game = "differences"

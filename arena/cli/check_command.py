@@ -11,7 +11,7 @@ import click
 
 from arena.cli.common import SECONDS, find_bots, home_option, print_wrapped
 from arena.cli.group import FAILED, OK
-from arena.conformance import Step, check_bot
+from arena.conformance.check import Step, check_bot
 from arena.errors import UsageError
 from arena.players.diagnosis import uses_botkit
 from arena.players.tracebacks import own_traceback

@@ -21,8 +21,8 @@ def command(path: Path, games: tuple[str, ...], home: str | None) -> int:
     It can then be entered in tournaments by its name, or as name@version. A name and version can be submitted once;
     give changed files a new version in bot.toml.
     """
+    from arena.conformance.submission import submit
     from arena.home import ArenaHome
-    from arena.tournament.submission import submit
 
     with ArenaHome(home) as arena_home:
         submission = submit(arena_home, path, lambda text: click.echo(printable(text)), games)

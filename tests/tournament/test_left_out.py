@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
+from arena.conformance.submission import submit
 from arena.home import ArenaHome
 from arena.players import left_out
 from arena.players.left_out import describe_left_out
-from arena.tournament.submission import submit
 
 BOT = "from arena.botkit import run\nrun(lambda game, state, clock: game.legal_actions(state)[0])\n"
 

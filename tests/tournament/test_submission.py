@@ -8,16 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from arena.tournament.arena_home import ArenaHome
 
+from arena.conformance.submission import submit
 from arena.errors import BotDefinitionError, UsageError
 from arena.executors.bot_archive import pack
 from arena.isolation.removal import remove_tree
 from arena.players.bot_files import SUBMITTED, bot_files, copy_files
 from arena.players.manifest import load_bot
 from arena.tournament import arena_home
-from arena.tournament.arena_home import ArenaHome
 from arena.tournament.definition import load_definition
-from arena.tournament.submission import submit
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = 'name = "b"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]\n'

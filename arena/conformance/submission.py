@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from arena.conformance import check_claimed_game
+from arena.conformance.check import check_claimed_game
 from arena.errors import UsageError
 from arena.games import GAMES, make_game
 from arena.home import ArenaHome
