@@ -9,9 +9,9 @@ import subprocess
 import sys
 import time
 
-from arena.isolation.launching import expect_bots
+from arena.isolation.launch_spec import Isolation
+from arena.isolation.launcher_client import expect_bots
 from arena.isolation.levels import choose_isolation, try_level
-from arena.isolation.plans import Isolation
 from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot
 from arena.players.process import BotProcess

@@ -10,8 +10,8 @@ import click
 
 from arena.cli.common import WholeNumber, print_table, print_wrapped
 from arena.cli.group import OK
+from arena.isolation.launch_spec import has_own_file_systems
 from arena.isolation.levels import PREFERRED, Finding, try_level
-from arena.isolation.plans import has_own_file_systems
 from arena.records import ISOLATION_LEVELS
 from arena.report.tables import Column
 

@@ -76,7 +76,7 @@ def _show(record: MatchRecord, found: Reproduction) -> None:
 
 def _show_commands(arena_home: ArenaHome, name: str, found: Reproduction, bot: Bot) -> None:
     """Keep what the bot was sent in a file, and say how to run the bot on it."""
-    from arena.isolation.plans import clean_environment
+    from arena.isolation.launch_spec import clean_environment
 
     path = arena_home.keep_input(name, b"".join(found.frames))
     directory, file = shlex.quote(bot.directory), shlex.quote(str(path))

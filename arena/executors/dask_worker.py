@@ -12,11 +12,11 @@ from arena.errors import UsageError
 from arena.executors.bot_archive import Parcel, unpack
 from arena.executors.executor import Played, Void
 from arena.executors.worker import play_spec
-from arena.isolation.launching import dismiss_launcher, expect_bots
-from arena.isolation.leftovers import NODE_PREFIX
+from arena.isolation.launcher_client import dismiss_launcher, expect_bots
 from arena.isolation.levels import choose_isolation
-from arena.isolation.owner import own_tag
+from arena.isolation.process_tag import own_tag
 from arena.isolation.removal import remove_tree
+from arena.isolation.stale_cleanup import NODE_PREFIX
 from arena.match.bot_pool import MatchRunner
 from arena.records import Bot, Limits, MatchSpec
 from arena.version import __version__

@@ -25,7 +25,7 @@ from arena.executors.executor import Played, Void
 from arena.executors.log_file import JoinedLog
 from arena.executors.worker import Ready, WorkerSettings, run_worker
 from arena.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
-from arena.isolation.plans import Isolation
+from arena.isolation.launch_spec import Isolation
 from arena.records import DEFAULT_LIMITS, Limits, MatchSpec
 
 SPECS_PER_WORKER = 2

@@ -16,8 +16,8 @@ from typing import Any
 
 from arena.errors import ArenaError
 from arena.executors.executor import Played, Void, void_after
-from arena.isolation.launching import dismiss_launcher, expect_bots
-from arena.isolation.plans import Isolation
+from arena.isolation.launch_spec import Isolation
+from arena.isolation.launcher_client import dismiss_launcher, expect_bots
 from arena.match.bot_pool import MatchRunner
 from arena.records import Limits, MatchSpec
 from arena.store.rows import row_of

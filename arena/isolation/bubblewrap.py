@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Sequence
 
-from arena.isolation.reachable import READ_ONLY_SYSTEM
+from arena.isolation.readable_paths import READ_ONLY_SYSTEM
 from arena.records import Limits
 
 SECCOMP_DESCRIPTOR = 3

@@ -1,7 +1,7 @@
 """Control groups: exact limits on the memory and the number of processes of a bot with all it starts, and its CPU time.
 
 Version 1 has a tree for each controller, version 2 one for all. A bot gets a group of its own wherever this process may
-make one; where it may not, limits are per process and the sum is watched (``arena.isolation.usage``).
+make one; where it may not, limits are per process and the sum is watched (``arena.isolation.resource_monitor``).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.isolation.launcher import remove_control_group
-from arena.isolation.owner import is_dead, own_tag
+from arena.isolation.fork_server import remove_control_group
+from arena.isolation.process_tag import is_dead, own_tag
 from arena.records import Limits
 
 _names = itertools.count()

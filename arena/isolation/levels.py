@@ -32,12 +32,12 @@ from arena.isolation.bubblewrap import find_bubblewrap
 from arena.isolation.control_groups import find_group_home
 from arena.isolation.interpreters import arena_interpreter, arena_python
 from arena.isolation.landlock import landlock_abi
-from arena.isolation.launching import expect_bots, make_scratch
-from arena.isolation.leftovers import OUTSIDE_PREFIX
-from arena.isolation.owner import own_tag
-from arena.isolation.plans import Isolation, is_root, make_plan
+from arena.isolation.launch_spec import Isolation, is_root, make_plan
+from arena.isolation.launcher_client import expect_bots, make_scratch
+from arena.isolation.process_tag import own_tag
 from arena.isolation.removal import remove_tree
 from arena.isolation.seccomp import ARCHITECTURES
+from arena.isolation.stale_cleanup import OUTSIDE_PREFIX
 from arena.records import ISOLATION_LEVELS, Bot, Limits
 
 SELF_TEST_SECONDS = 20.0

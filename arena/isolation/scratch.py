@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.isolation import memory, procfs
-from arena.isolation.plans import SHARED_MEMORY
+from arena.isolation.launch_spec import SHARED_MEMORY
 from arena.records import MEBIBYTE, Limits
 
 MOST_FILES = 15_000

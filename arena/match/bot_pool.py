@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import TracebackType
 
-from arena.isolation.plans import Isolation
+from arena.isolation.launch_spec import Isolation
 from arena.match.referee import Observer, play_match
 from arena.players.bystanders import Bystanders
 from arena.players.human import HumanPlayer

@@ -12,7 +12,7 @@ import os
 import struct
 import termios
 
-from arena.isolation import sweeping
+from arena.isolation import reaper as sweeping
 
 _EVENT_WAITS = {
     "x86_64": {7: 2, 271: 2, 232: 3, 281: 3, 23: 4, 270: 4},

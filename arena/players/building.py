@@ -21,7 +21,7 @@ from pathlib import Path
 
 from arena.errors import BotDefinitionError
 from arena.isolation.interpreters import follow
-from arena.isolation.plans import Isolation, clean_environment
+from arena.isolation.launch_spec import Isolation, clean_environment
 from arena.isolation.removal import remove_tree
 from arena.players.bot_files import BUILD_DIRECTORY, open_at_once
 from arena.players.build_output import fingerprint, take_output

@@ -13,8 +13,8 @@ import time
 from typing import NoReturn
 
 from arena.errors import BotError, LateError
-from arena.isolation.plans import Isolation
-from arena.isolation.usage import LOOK_SECONDS
+from arena.isolation.launch_spec import Isolation
+from arena.isolation.resource_monitor import LOOK_SECONDS
 from arena.players.at_rest import Activity, activity_of, unread_bytes
 from arena.players.bystanders import FIRST_LOOK_SECONDS, Bystanders
 from arena.players.lateness import Lateness

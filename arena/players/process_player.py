@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from arena.errors import BotError, MatchStateError
-from arena.isolation.plans import Isolation
-from arena.isolation.usage import Usage
+from arena.isolation.launch_spec import Isolation
+from arena.isolation.resource_monitor import Usage
 from arena.players.bystanders import Bystanders
 from arena.players.outside_game import find_outside_game
 from arena.players.player import Answer, Player, Request

@@ -10,13 +10,13 @@ import signal
 import time
 
 from arena.errors import VoidMatchError
-from arena.isolation import sweeping
+from arena.isolation import reaper as sweeping
 from arena.isolation.cpu_time import cpu_clock_of
-from arena.isolation.launching import Launched, expect_bots, make_scratch
-from arena.isolation.plans import Isolation, make_plan
+from arena.isolation.launch_spec import Isolation, make_plan
+from arena.isolation.launcher_client import Launched, expect_bots, make_scratch
 from arena.isolation.removal import remove_tree
+from arena.isolation.resource_monitor import Usage, Watch
 from arena.isolation.system_v import may_leave_shared_memory, remove_made_by
-from arena.isolation.usage import Usage, Watch
 from arena.players.kept_text import KeptText
 from arena.protocol.frames import HEADER_BYTES
 from arena.records import Bot, Limits

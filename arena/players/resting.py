@@ -6,7 +6,7 @@ import contextlib
 import signal
 from dataclasses import dataclass
 
-from arena.isolation.plans import Isolation
+from arena.isolation.launch_spec import Isolation
 from arena.players.bystanders import FIRST_LOOK_SECONDS, Bystanders
 from arena.players.program import BotProgram
 from arena.records import Bot, Limits

@@ -11,9 +11,9 @@ import pytest
 from arena.errors import BotError
 from arena.isolation import interpreters
 from arena.isolation.interpreters import arena_python, follow
+from arena.isolation.launch_spec import Isolation, make_plan
 from arena.isolation.levels import choose_isolation, try_level
-from arena.isolation.plans import Isolation, make_plan
-from arena.isolation.reachable import behind_closed_doors, readable_paths
+from arena.isolation.readable_paths import behind_closed_doors, readable_paths
 from arena.players.manifest import load_bot
 from arena.players.process import BotProcess
 from arena.records import DEFAULT_LIMITS, Bot

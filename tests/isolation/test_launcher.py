@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from arena.errors import VoidMatchError
-from arena.isolation import launching, leftovers, sweeping
-from arena.isolation.launching import expect_bots, make_scratch
-from arena.isolation.leftovers import remove_stale
+from arena.isolation import launcher_client as launching
+from arena.isolation import reaper as sweeping
+from arena.isolation import stale_cleanup as leftovers
+from arena.isolation.launch_spec import make_plan
+from arena.isolation.launcher_client import expect_bots, make_scratch
 from arena.isolation.levels import choose_isolation
-from arena.isolation.owner import is_dead, own_tag
-from arena.isolation.plans import make_plan
+from arena.isolation.process_tag import is_dead, own_tag
+from arena.isolation.stale_cleanup import remove_stale
 from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
@@ -55,9 +57,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from arena.isolation.owner import is_dead, own_tag
+from arena.isolation.process_tag import is_dead, own_tag
 from arena.isolation.levels import choose_isolation
-from arena.isolation.plans import make_plan
+from arena.isolation.launch_spec import make_plan
 from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl

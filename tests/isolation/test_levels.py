@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from arena.errors import UsageError
-from arena.isolation import levels, plans
+from arena.isolation import launch_spec as plans
+from arena.isolation import levels
+from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import PREFERRED, choose_isolation, try_level
-from arena.isolation.plans import Isolation
 from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot
 from arena.players.process import BotProcess

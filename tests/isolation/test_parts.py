@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.isolation import reachable
+from arena.isolation import readable_paths as reachable
 from arena.isolation.control_groups import GroupHome, group_plans
 from arena.isolation.landlock import ruleset
-from arena.isolation.plans import clean_environment
+from arena.isolation.launch_spec import clean_environment
 from arena.isolation.seccomp import _CALLS, ARCHITECTURES, assemble_filter
 from arena.records import Limits
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from arena.isolation import levels
+from arena.isolation.launch_spec import Isolation, make_plan
 from arena.isolation.levels import choose_isolation, try_level
-from arena.isolation.plans import Isolation, make_plan
 from arena.isolation.seccomp import _CALLS, ARCHITECTURES
 from arena.records import Bot, Limits
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.isolation import leftovers
-from arena.isolation.leftovers import remove_stale, remove_stale_directories
-from arena.isolation.owner import is_dead, own_tag
+from arena.isolation import stale_cleanup as leftovers
+from arena.isolation.process_tag import is_dead, own_tag
 from arena.isolation.removal import remove_tree
+from arena.isolation.stale_cleanup import remove_stale, remove_stale_directories
 
 DEAD = "999999999.5"
 """The tag of a process that there can't be: process numbers end at 4,194,304 (proc_sys_kernel(5))."""
@@ -118,7 +118,7 @@ def test_other_file_systems_are_left_alone(tmp_path):
     """In a mount namespace of a child, for a mount that stays would be in everybody's way."""
     script = """
 import ctypes, os, sys
-from arena.isolation.confining import mount, libc
+from arena.isolation.sandbox_child import mount, libc
 from arena.isolation.removal import remove_tree
 place = sys.argv[1]
 os.makedirs(f"{place}/scratch/inner")

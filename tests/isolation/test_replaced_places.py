@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from arena.errors import BotError
-from arena.isolation import launching, levels
-from arena.isolation.launching import expect_bots, make_scratch
+from arena.isolation import launcher_client as launching
+from arena.isolation import levels
+from arena.isolation.launch_spec import Isolation, make_plan
+from arena.isolation.launcher_client import expect_bots, make_scratch
 from arena.isolation.levels import choose_isolation, try_level
-from arena.isolation.plans import Isolation, make_plan
 from arena.records import Bot, Limits
 
 TRY = """

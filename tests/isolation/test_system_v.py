@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from arena.isolation import system_v
-from arena.isolation.launcher import LAST_UID, kill_uid, lock_uid
-from arena.isolation.leftovers import remove_stale
+from arena.isolation.fork_server import LAST_UID, kill_uid, lock_uid
+from arena.isolation.stale_cleanup import remove_stale
 from arena.isolation.system_v import remove_made_by
 
 MAKE_ALL = """

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from arena.errors import BotError, LateError
+from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import choose_isolation
-from arena.isolation.plans import Isolation
 from arena.match.bot_pool import MatchRunner
 from arena.players.bystanders import Bystanders
 from arena.players.manifest import load_bot

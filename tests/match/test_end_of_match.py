@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.isolation import sweeping
-from arena.isolation.launching import expect_bots
+from arena.isolation import reaper as sweeping
+from arena.isolation.launcher_client import expect_bots
 from arena.isolation.levels import choose_isolation, try_level
 from arena.match.bot_pool import MatchRunner
 from arena.players.at_rest import Activity, activity_of

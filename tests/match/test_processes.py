@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import BotError
-from arena.isolation import sweeping
-from arena.isolation.launching import expect_bots
+from arena.isolation import reaper as sweeping
+from arena.isolation.launcher_client import expect_bots
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot

@@ -19,8 +19,8 @@ from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, find_bubblewrap, wrap
 from arena.isolation.control_groups import find_group_home, group_plans
 from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, ruleset
-from arena.isolation.owner import own_tag
-from arena.isolation.reachable import (
+from arena.isolation.process_tag import own_tag
+from arena.isolation.readable_paths import (
     behind_closed_doors,
     existing_system,
     readable_paths,

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import BotError, VoidMatchError
-from arena.isolation.leftovers import SCRATCH_PREFIX, remove_stale
-from arena.isolation.owner import own_tag
+from arena.isolation.process_tag import own_tag
+from arena.isolation.stale_cleanup import SCRATCH_PREFIX, remove_stale
 
 ANSWER_SECONDS = 20.0
 """A launcher that takes longer has been stopped by somebody; another takes its place."""

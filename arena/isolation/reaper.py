@@ -9,7 +9,7 @@ Four nets, each for what slips through the one before:
    its parent dies; ``sweep`` kills and reaps those. A process can't join our session, so an orphan is a child of ours
    in a foreign session. In a worker, which launches nothing but bots, every such child is one; elsewhere only those
    are taken for orphans that carry the mark of a bot in their environment;
-4. the launcher (``arena.isolation.launcher``) does all this if this process itself is killed.
+4. the launcher (``arena.isolation.fork_server``) does all this if this process itself is killed.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import signal
 from pathlib import Path
 
 from arena.isolation import procfs
-from arena.isolation.launching import Launcher
-from arena.isolation.plans import MARK
+from arena.isolation.launch_spec import MARK
+from arena.isolation.launcher_client import Launcher
 
 MOST_ROUNDS = 1000
 

@@ -12,9 +12,10 @@ import resource
 import time
 from typing import NamedTuple
 
-from arena.isolation import control_groups, procfs, sweeping
+from arena.isolation import control_groups, procfs
+from arena.isolation import reaper as sweeping
 from arena.isolation.cpu_time import GroupClock, ProcessStat, ProcessTimes, open_group_clock, read_stat
-from arena.isolation.launching import Launched
+from arena.isolation.launcher_client import Launched
 from arena.isolation.memory import MemoryWatch
 from arena.isolation.scratch import ScratchWatch
 from arena.records import MEBIBYTE, Limits

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from arena.isolation import procfs
 from arena.isolation.control_groups import remove_stale_groups
-from arena.isolation.launcher import FIRST_UID, LAST_UID, lock_uid
-from arena.isolation.owner import is_dead
-from arena.isolation.plans import MARK
+from arena.isolation.fork_server import FIRST_UID, LAST_UID, lock_uid
+from arena.isolation.launch_spec import MARK
+from arena.isolation.process_tag import is_dead
 from arena.isolation.removal import remove_entry
 from arena.isolation.system_v import owners, remove_of_uid
 
