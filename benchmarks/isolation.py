@@ -13,8 +13,8 @@ from arena.isolation.launch_spec import Isolation
 from arena.isolation.launcher_client import expect_bots
 from arena.isolation.levels import choose_isolation, try_level
 from arena.match.bot_pool import MatchRunner
+from arena.players.connection import BotProcess
 from arena.players.manifest import load_bot
-from arena.players.process import BotProcess
 from arena.protocol.frames import encode_frame
 from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, MatchSpec, TimeControl
 from benchmarks.common import instant_bot, machine

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import msgpack
 
-from arena.botkit.outside_game import load_outside_game
+from arena.botkit.external_game import load_outside_game
 from arena.botkit.seat import Choose, ChooseOnTurn, MatchInfo, MatchResult, Seat, Turn, as_choice
 from arena.games import make_game
 

@@ -19,9 +19,9 @@ from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.launch_spec import Isolation
 from arena.match.referee import play_match
 from arena.players.building import build_bots
+from arena.players.connection import BotProcess
 from arena.players.diagnosis import Failure, hint_for
 from arena.players.player import Player, Request
-from arena.players.process import BotProcess
 from arena.players.process_player import ProcessPlayer
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Seating

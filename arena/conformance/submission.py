@@ -12,7 +12,7 @@ from arena.games import GAMES, make_game
 from arena.home import ArenaHome
 from arena.match.single_match import play_match
 from arena.players.diagnosis import Failure, hint_for
-from arena.players.left_out import describe_left_out
+from arena.players.excluded_files import describe_left_out
 from arena.players.manifest import resolved_bot_path
 from arena.records import Bot, TimeControl
 from arena.shipped import bot_path

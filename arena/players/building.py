@@ -25,7 +25,7 @@ from arena.isolation.launch_spec import Isolation, clean_environment
 from arena.isolation.removal import remove_tree
 from arena.players.bot_files import BUILD_DIRECTORY, open_at_once
 from arena.players.build_output import fingerprint, take_output
-from arena.players.program import EXIT_SECONDS, BotProgram
+from arena.players.subprocess import EXIT_SECONDS, BotProgram
 from arena.records import MEBIBYTE, Bot, Limits
 
 MOST_SECONDS = 300.0

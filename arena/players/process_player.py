@@ -10,10 +10,10 @@ from arena.errors import BotError, MatchStateError
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.resource_monitor import Usage
 from arena.players.bystanders import Bystanders
-from arena.players.outside_game import find_outside_game
+from arena.players.connection import BotProcess
+from arena.players.game_location import find_outside_game
+from arena.players.off_turn import BUSY_SECONDS
 from arena.players.player import Answer, Player, Request
-from arena.players.process import BotProcess
-from arena.players.resting import BUSY_SECONDS
 from arena.protocol import messages
 from arena.protocol.frames import MAX_BYTES_TO_BOT, FrameError, Message, decode_body, encode_frame
 from arena.protocol.messages import Ready, Seating, Wants

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.levels import choose_isolation
 from arena.players import echo
-from arena.players.process import BotProcess
+from arena.players.connection import BotProcess
 from arena.records import DEFAULT_LIMITS, Bot
 
 WARM_TURNS = 50

@@ -27,9 +27,9 @@ from scipy.sparse import csr_matrix
 from scipy.special import ndtr
 
 from arena.ratings.environment import MU, SIGMA
+from arena.ratings.ep_messages import Joint
 from arena.ratings.results import Canonical, Result, canonical
 from arena.ratings.set_fit import Rating, Said, SetFit
-from arena.ratings.sites import Joint
 from arena.ratings.truncation import Floats
 
 DRAWS = 2000

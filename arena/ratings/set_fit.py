@@ -23,8 +23,8 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from arena.ratings.environment import BETA, MU, SIGMA, Environment, ppf
+from arena.ratings.ep_messages import Groups, Joint, Pairs
 from arena.ratings.results import Canonical, Result, in_canonical_order
-from arena.ratings.sites import Groups, Joint, Pairs
 from arena.ratings.ties import Ties
 from arena.ratings.truncation import Floats, corrections, messages
 

@@ -14,8 +14,8 @@ from arena.isolation.interpreters import arena_python, follow
 from arena.isolation.launch_spec import Isolation, make_plan
 from arena.isolation.levels import choose_isolation, try_level
 from arena.isolation.readable_paths import behind_closed_doors, readable_paths
+from arena.players.connection import BotProcess
 from arena.players.manifest import load_bot
-from arena.players.process import BotProcess
 from arena.records import DEFAULT_LIMITS, Bot
 
 PATH = "/usr/local/bin:/usr/bin:/bin"

@@ -14,8 +14,8 @@ from arena.isolation import levels
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import PREFERRED, choose_isolation, try_level
 from arena.match.bot_pool import MatchRunner
+from arena.players.connection import BotProcess
 from arena.players.manifest import load_bot
-from arena.players.process import BotProcess
 from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
 from tests import zoo
 

@@ -9,8 +9,8 @@ from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import MatchRunner
 from arena.players.bystanders import Bystanders
+from arena.players.connection import BotProcess
 from arena.players.manifest import load_bot
-from arena.players.process import BotProcess
 from arena.protocol.frames import encode_frame
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from tests import zoo

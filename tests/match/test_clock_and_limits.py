@@ -13,9 +13,9 @@ import pytest
 from arena.errors import BotError, DefinitionError, VoidMatchError
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import MatchRunner
-from arena.players.lateness import LATE_SECONDS, Lateness
+from arena.players.connection import BotProcess
 from arena.players.manifest import load_bot
-from arena.players.process import BotProcess
+from arena.players.stall_detection import LATE_SECONDS, Lateness
 from arena.records import DEFAULT_LIMITS, Limits, MatchSpec, TimeControl
 from arena.tournament.definition import load_definition
 from tests import zoo

@@ -13,7 +13,7 @@ from arena.isolation import reaper as sweeping
 from arena.isolation.launcher_client import expect_bots
 from arena.isolation.levels import choose_isolation, try_level
 from arena.match.bot_pool import MatchRunner
-from arena.players.at_rest import Activity, activity_of
+from arena.players.idle_detection import Activity, activity_of
 from arena.records import ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
 
 TESTS = Path(__file__).parents[1]

@@ -15,8 +15,8 @@ from arena.isolation import reaper as sweeping
 from arena.isolation.launcher_client import expect_bots
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import MatchRunner
+from arena.players.connection import BotProcess
 from arena.players.manifest import load_bot
-from arena.players.process import BotProcess
 from arena.protocol.frames import encode_frame
 from arena.records import Bot, Limits, MatchSpec, TimeControl
 from tests import zoo

@@ -7,8 +7,8 @@ import pytest
 
 from arena.conformance.submission import submit
 from arena.home import ArenaHome
-from arena.players import left_out
-from arena.players.left_out import describe_left_out
+from arena.players import excluded_files as left_out
+from arena.players.excluded_files import describe_left_out
 
 BOT = "from arena.botkit import run\nrun(lambda game, state, clock: game.legal_actions(state)[0])\n"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from arena.tournament.formats.comparison import Comparison
 from arena.tournament.formats.format import (
     Field,
     Format,
@@ -13,6 +12,7 @@ from arena.tournament.formats.format import (
     Round,
     points_of,
 )
+from arena.tournament.formats.sprt import Comparison
 from arena.tournament.formats.table import FORMATS, KINDS, field_of, formats_of, kind_of
 
 __all__ = [

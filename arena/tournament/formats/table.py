@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from arena.definition import Definition
 from arena.errors import DefinitionError, UnknownNameError
-from arena.tournament.formats.comparison import Comparison
 from arena.tournament.formats.format import Field, Format
 from arena.tournament.formats.gauntlet import Gauntlet
 from arena.tournament.formats.knockout import Knockout
 from arena.tournament.formats.ladder import Ladder
 from arena.tournament.formats.round_robin import RoundRobin
+from arena.tournament.formats.sprt import Comparison
 from arena.tournament.formats.swiss import Swiss
 
 FORMATS: Mapping[str, type[Format]] = {

@@ -15,10 +15,10 @@ from typing import NoReturn
 from arena.errors import BotError, LateError
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.resource_monitor import LOOK_SECONDS
-from arena.players.at_rest import Activity, activity_of, unread_bytes
 from arena.players.bystanders import FIRST_LOOK_SECONDS, Bystanders
-from arena.players.lateness import Lateness
-from arena.players.resting import BUSY_SECONDS, RestingProgram
+from arena.players.idle_detection import Activity, activity_of, unread_bytes
+from arena.players.off_turn import BUSY_SECONDS, RestingProgram
+from arena.players.stall_detection import Lateness
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length
 from arena.protocol.messages import shortened
 from arena.records import Bot, Limits

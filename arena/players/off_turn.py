@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from arena.isolation.launch_spec import Isolation
 from arena.players.bystanders import FIRST_LOOK_SECONDS, Bystanders
-from arena.players.program import BotProgram
+from arena.players.subprocess import BotProgram
 from arena.records import Bot, Limits
 
 BUSY_SECONDS = 0.001

@@ -17,7 +17,7 @@ from arena.isolation.launcher_client import Launched, expect_bots, make_scratch
 from arena.isolation.removal import remove_tree
 from arena.isolation.resource_monitor import Usage, Watch
 from arena.isolation.system_v import may_leave_shared_memory, remove_made_by
-from arena.players.kept_text import KeptText
+from arena.players.head_tail_buffer import KeptText
 from arena.protocol.frames import HEADER_BYTES
 from arena.records import Bot, Limits
 
