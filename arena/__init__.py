@@ -2,18 +2,18 @@
 
 What the commands do can also be called:
 
-    from arena import ArenaHome, load_definition, run_tournament
+    from arena import ArenaHome, load_definition, run_tournament, standings_of
 
     if __name__ == "__main__":                      # workers are new Python processes that import this file
         definition = load_definition("arena:quickstart")
         with ArenaHome("my-arena") as home:         # the directory with the database
             run_tournament(definition, home.store)
-            for line in home.standings(definition.name).lines:
+            for line in standings_of(home.store, definition.name).lines:
                 print(line.rank, line.bot, line.rating.exposure)
 
 ``make_game`` gives the rules of a game, ``load_bot`` a bot from disk, ``play_match`` plays a single match, ``submit``
-takes a bot into the arena, ``home.standings(game=NAME)`` is a leaderboard, ``home.store.records(…)`` yields what
-``arena export`` prints, ``verify`` checks it, and ``rate_results`` rates results from anywhere.
+takes a bot into the arena, ``standings_of(home.store, game=NAME)`` is a leaderboard, ``home.store.records(…)`` yields
+what ``arena export`` prints, ``verify`` checks it, and ``rate_results`` rates results from anywhere.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from arena.version import __version__
 
 if TYPE_CHECKING:
     from arena.analysis.standings import Standing, Standings
+    from arena.analysis.standings_cache import standings_of
     from arena.analysis.verification import verify
     from arena.conformance.submission import Submission, submit
     from arena.definition import Definition
@@ -56,6 +57,7 @@ _HOMES = {
     "make_game": "arena.games",
     "play_match": "arena.match.single_match",
     "rate_results": "arena.ratings",
+    "standings_of": "arena.analysis.standings_cache",
     "run_tournament": "arena.tournament.director",
     "submit": "arena.conformance.submission",
     "verify": "arena.analysis.verification",
@@ -81,6 +83,7 @@ __all__ = [
     "play_match",
     "rate_results",
     "run_tournament",
+    "standings_of",
     "submit",
     "verify",
 ]

@@ -6,22 +6,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
-from arena.analysis.encounters import count_encounters
-from arena.analysis.standings import Standings, standings
-from arena.analysis.standings_cache import kept_or_made
-from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
-from arena.isolation.removal import remove_tree
-from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
-from arena.players.building import forget_build
-from arena.players.manifest import MANIFEST, load_bot
-from arena.records import Bot, Limits
+from arena.bot_registry import BotRegistry
+from arena.errors import StoreError, UsageError
 from arena.store.store import Store
-from arena.store.values import StoredBot, StoredTournament
 from arena.text import shortened_text
 
 DEFAULT_HOME = ".arena"
@@ -35,13 +24,17 @@ class ArenaHome:
     Attributes:
         directory: where it is.
         store: its database.
+        bots: the bots it knows.
     """
 
-    def __init__(self, directory: str | os.PathLike[str] | None = None, must_exist: bool = False) -> None:
+    def __init__(
+        self, directory: str | os.PathLike[str] | None = None, must_exist: bool = False, *, store: str | None = None
+    ) -> None:
         """Open the directory, creating it where there is none.
 
         Args:
             directory: by default $ARENA_HOME, or ``.arena`` in the working directory.
+            store: address of a PostgreSQL database; by default $ARENA_STORE, or a file in the directory.
             must_exist: refuse to create it; for those who only want to read.
 
         Raises:
@@ -55,10 +48,11 @@ class ArenaHome:
         except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a ring of links
             reason = getattr(error, "strerror", None) or "this is no path"
             raise StoreError(f"home {shortened_text(str(place))!r}: {reason}") from error
-        server = os.environ.get(STORE_VARIABLE)
+        server = store or os.environ.get(STORE_VARIABLE)
         if must_exist and not server and not is_there:
             raise StoreError(f"{self.directory}: there is no tournament yet; begin one with: arena run FILE")
         self.store = Store(server or path)
+        self.bots = BotRegistry(self.directory / "bots", self.store)
 
     def __enter__(self) -> ArenaHome:
         return self
@@ -74,59 +68,10 @@ class ArenaHome:
         """Return where the log of a tournament is written."""
         return self.directory / "logs" / f"{tournament}.log"
 
-    def standings(self, tournament: str | None = None, game: str | None = None) -> Standings:
-        """Return the table of a tournament, or of everything; of one game, or of all.
-
-        Raises:
-            UnknownNameError: if there is no such tournament.
-        """
-        if tournament is None:
-            return standings(count_encounters(self.store.results(game=game)), self.store.fault_counts(game=game))
-        found = self.store.tournament(tournament)
-        if game is not None:
-            return self._make_standings(found, game)
-        table = kept_or_made(self.directory / "cache", found, lambda: self._make_standings(found))
-        table.scheduled = found.scheduled
-        table.is_finished = found.finished_at is not None
-        return table
-
-    def _make_standings(self, tournament: StoredTournament, game: str | None = None) -> Standings:
-        names = tournament.definition.shown_names
-        faults = self.store.fault_counts(tournament, game)
-        return standings(count_encounters(self.store.results(tournament, game)), faults, names, everybody=list(names))
-
-    def recorded_bot(self, tournament: StoredTournament, label: str, place: Path | None) -> tuple[Bot, Limits, bool]:
-        """Find the bot of a record again.
-
-        Args:
-            tournament: where it played.
-            label: its name@version.
-            place: where it is now; by default where it was.
-
-        Returns:
-            The bot, what it might use, and whether its files have changed.
-
-        Raises:
-            UsageError: if it is not there any more, or what the record says of its place is not to be trusted: the home
-                may be somebody else's.
-        """
-        definition = tournament.definition
-        entrant = next(bot for bot in definition.entrants if bot.label == label)
-        if place is None and not entrant.directory:
-            raise UsageError(f"bot {label!r}: the record does not say where it was; use --bot PATH")
-        bot = entrant if place is None else load_bot(place, is_known=self.is_known)
-        if not Path(bot.directory).is_dir() or not all(Path(file).exists() for file in bot.own_files):
-            raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot PATH")
-        if place is None:
-            _check_place(bot)
-        own = [single_file(Path(file)) for file in bot.own_files]
-        changed = digest_of(own or bot_files(Path(bot.directory), bool(bot.build))) != entrant.content
-        if changed and bot.build and place is None:
-            raise UsageError(
-                f"bot {label!r}: the files in {bot.directory} have changed since, and building it would write there;"
-                " use --bot PATH"
-            )
-        return bot, definition.limits, changed
+    @property
+    def cache_directory(self) -> Path:
+        """Where standings of finished tournaments are kept; everything in it can be computed again."""
+        return self.directory / "cache"
 
     def keep_input(self, name: str, data: bytes) -> Path:
         """Keep what a bot was sent in a file, and return its path.
@@ -143,109 +88,3 @@ class ArenaHome:
         except OSError as error:
             raise UsageError(f"{path}: can't be written: {error.strerror}") from error
         return path
-
-    @staticmethod
-    def check_game(tournament: StoredTournament, game: str | None) -> None:
-        """Raise UnknownNameError unless the tournament has this game; None stands for all of its games."""
-        if game is not None and game not in tournament.games:
-            raise UnknownNameError("game", game, tournament.games)
-
-    def is_known(self, name: str) -> bool:
-        """Tell whether a name or version is in use here: of a submitted bot, an entrant or a tournament."""
-        if any(name in (bot.name, bot.version) for bot in self.store.submitted_bots()):
-            return True
-        return any(
-            name == tournament.name or any(name in (bot.name, bot.version) for bot in tournament.definition.entrants)
-            for tournament in self.store.tournaments()
-        )
-
-    # submitted bots
-
-    def find_bot(self, text: str, args: Sequence[str] = ()) -> Bot:
-        """Return a submitted bot by ``name`` (its latest version) or ``name@version``.
-
-        Raises:
-            UnknownNameError: if there is none.
-        """
-        bots = self.store.submitted_bots()
-        found = [bot for bot in bots if text in (bot.name, bot.label)]
-        if not found:
-            raise UnknownNameError("bot", text, [bot.label for bot in bots])
-        stored = found[-1]
-        loaded = load_bot(self.directory / "bots" / stored.content / stored.entry, args, is_known=self.is_known)
-        if loaded.content != stored.content:
-            raise UsageError(f"bot {text!r}: its files in {loaded.directory} were changed after it was submitted")
-        return replace(loaded, name=stored.name, version=stored.version)
-
-    def is_submitted(self, bot: Bot) -> bool:
-        """Tell whether this very bot has been submitted.
-
-        Raises:
-            BotDefinitionError: if its name and version have been submitted with other files.
-        """
-        for stored in self.store.submitted_bots():
-            if stored.label == bot.label:
-                if stored.content == bot.content:
-                    return True
-                raise BotDefinitionError(
-                    f"{bot.label} has been submitted with other files; raise the version in {MANIFEST}"
-                )
-        return False
-
-    def copy_in(self, path: str | os.PathLike[str]) -> Bot:
-        """Copy a bot's files into the home, by the digest of its files, and return it as it runs from there.
-
-        Raises:
-            BotDefinitionError: if the bot is refused: too large, too many files, or what can't be copied.
-        """
-        bot = load_bot(path, bounds=SUBMITTED)
-        own = [Path(file) for file in bot.own_files]
-        files = [single_file(own[0], SUBMITTED)] if own else bot_files(Path(bot.directory), bool(bot.build), SUBMITTED)
-        target = self.directory / "bots" / bot.content
-        is_new = not target.exists()
-        if is_new:
-            try:
-                _copy(files, target)
-            except OSError as error:
-                raise UsageError(f"{target.parent}: the bot can't be copied there: {error.strerror}") from error
-        copy = load_bot(target / own[0].name if own else target)
-        if copy.content != bot.content and is_new:
-            remove_tree(str(target))
-            raise BotDefinitionError(f"bot {bot.label!r}: its files have changed while they were copied")
-        if copy.content != bot.content:
-            raise UsageError(f"bot {bot.label!r}: its files in {target} are not those that were submitted; remove them")
-        return copy
-
-    def add_bot(self, bot: Bot) -> None:
-        """Enter a copied bot into the list of submitted ones."""
-        target = self.directory / "bots" / bot.content
-        program = Path(bot.command[-1])
-        entry = "." if (target / MANIFEST).exists() else program.name
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        self.store.add_bot(StoredBot(bot.name, bot.version, bot.content, entry, now))
-
-    def discard(self, bot: Bot) -> None:
-        """Remove the files of a copied bot that was refused."""
-        if all(stored.content != bot.content for stored in self.store.submitted_bots()):
-            remove_tree(str(self.directory / "bots" / bot.content))
-            forget_build(bot)
-
-
-def _check_place(bot: Bot) -> None:
-    """Raise UsageError unless a recorded place is a bot's: what is in it is opened to the recorded command."""
-    root = Path(bot.directory).resolve()
-    if not all(Path(file).resolve().is_relative_to(root) for file in bot.own_files):
-        raise UsageError(f"bot {bot.label!r}: the record names files outside of {bot.directory}; use --bot PATH")
-    if not bot.own_files and not (root / MANIFEST).is_file():
-        raise UsageError(f"bot {bot.label!r}: there is no {MANIFEST} in {bot.directory}; use --bot PATH")
-    if not set(bot.own_files) <= set(bot.command):
-        raise UsageError(f"bot {bot.label!r}: the record names files that are not its program; use --bot PATH")
-
-
-def _copy(files: Sequence[BotFile], target: Path) -> None:
-    """Copy files into a new directory, which appears only when all of them are there."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="unfinished-", dir=target.parent, ignore_cleanup_errors=True) as unfinished:
-        whole = Path(unfinished) / "bot"
-        copy_files(files, whole)
-        whole.rename(target)

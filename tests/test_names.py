@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena import names
+from arena.analysis.standings_cache import standings_of
 from arena.conformance.submission import submit
 from arena.errors import BotDefinitionError, UsageError
 from arena.home import ArenaHome
@@ -147,14 +148,14 @@ def test_names_that_were_accepted_earlier_are_shown_and_go_on(tmp_path, monkeypa
             for place in ("arena.players.manifest.is_name", "arena.tournament.definition.is_visible_text"):
                 earlier.setattr(place, lambda name: True)
             assert submit(home, bot).refusal is None
-            run_tournament(load_definition(path, home.find_bot), home.store, workers=1)
+            run_tournament(load_definition(path, home.bots.find), home.store, workers=1)
         with pytest.raises(UsageError, match="accepted are"):
-            load_definition(path, home.find_bot)
-        progress = run_tournament(load_definition(path, home.find_bot, home.is_known), home.store, workers=1)
+            load_definition(path, home.bots.find)
+        progress = run_tournament(load_definition(path, home.bots.find, home.bots.is_known), home.store, workers=1)
         assert progress.is_complete
-        assert old in [line.bot for line in home.standings("an old\u3164cup").lines]
-        assert home.find_bot(old).name == old
-        assert home.find_bot(f"{old}@1").version == "1"
+        assert old in [line.bot for line in standings_of(home.store, "an old\u3164cup").lines]
+        assert home.bots.find(old).name == old
+        assert home.bots.find(f"{old}@1").version == "1"
 
 
 def test_what_is_said_of_names_agrees_with_the_rule():

@@ -18,8 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.match.runner import MatchRunner
-
 from arena.errors import ArenaError
 from arena.executors import LocalExecutor, Played, Void
 from arena.executors.executor import void_after
@@ -28,6 +26,7 @@ from arena.isolation.fork_server import FIRST_UID, LAST_UID
 from arena.isolation.launch_spec import MARK, Isolation, has_own_file_systems
 from arena.isolation.levels import choose_isolation
 from arena.isolation.process_tag import is_dead
+from arena.match.bot_pool import MatchRunner
 from arena.records import MatchRecord, MatchSpec
 from arena.store.rows import row_of
 from arena.store.store import Store

@@ -1,7 +1,7 @@
-"""Standings of finished tournaments, kept in a file: they are pure functions of records that don't change any more.
+"""The standings of a store, with a cache for finished tournaments, whose records don't change any more.
 
-Only what took long is kept. The key says what the standings were made of and by which code; whatever can't be read, or
-has another key, is made again.
+Only standings that took long to compute are cached. The key of an entry says from which records and by which code it was
+computed; an entry that can't be read, or has another key, is computed again.
 """
 
 from __future__ import annotations
@@ -12,33 +12,68 @@ from hashlib import blake2b
 from pathlib import Path
 
 import arena
-from arena.analysis.standings import Standings
+from arena.analysis.encounters import count_encounters
+from arena.analysis.standings import Standings, standings
+from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.version import __version__
 
-WORTH_KEEPING_SECONDS = 0.5
+WORTH_CACHING_SECONDS = 0.5
 
 
-def kept_or_made(directory: Path, tournament: StoredTournament, make: Callable[[], Standings]) -> Standings:
-    """Return the standings of a tournament from the file, or make them.
+def standings_of(
+    store: Store, tournament: str | None = None, game: str | None = None, *, cache_directory: Path | None = None
+) -> Standings:
+    """Return the standings of a tournament, or of everything that was played.
 
     Args:
-        directory: where such files are.
+        store: where the records are.
+        tournament: its name; None for a leaderboard of all tournaments.
+        game: only matches of this game; None for all.
+        cache_directory: where standings of finished tournaments are cached; None for no cache.
+
+    Raises:
+        UnknownNameError: if there is no such tournament.
+    """
+    if tournament is None:
+        return standings(count_encounters(store.results(game=game)), store.fault_counts(game=game))
+    found = store.tournament(tournament)
+    if game is not None or cache_directory is None:
+        table = _compute(store, found, game)
+    else:
+        table = cached_standings(cache_directory, found, lambda: _compute(store, found))
+    if game is None:
+        table.scheduled = found.scheduled
+        table.is_finished = found.finished_at is not None
+    return table
+
+
+def _compute(store: Store, tournament: StoredTournament, game: str | None = None) -> Standings:
+    names = tournament.definition.shown_names
+    faults = store.fault_counts(tournament, game)
+    return standings(count_encounters(store.results(tournament, game)), faults, names, everybody=list(names))
+
+
+def cached_standings(directory: Path, tournament: StoredTournament, compute: Callable[[], Standings]) -> Standings:
+    """Return the standings of a tournament from the cache, or compute them.
+
+    Args:
+        directory: where the cache is.
         tournament: the tournament.
-        make: makes its standings.
+        compute: computes its standings.
     """
     from arena.analysis.standings_file import read_standings, write_standings  # pydantic takes time to import
 
     if tournament.finished_at is None:
-        return make()
+        return compute()
     key = (__version__, _code(), tournament.number, tournament.created_at, tournament.finished_at, tournament.recorded)
     path = directory / f"{blake2b(tournament.name.encode(), digest_size=8).hexdigest()}.standings"
-    kept = read_standings(path, key)
-    if kept is not None:
-        return kept
+    cached = read_standings(path, key)
+    if cached is not None:
+        return cached
     started = time.monotonic()
-    table = make()
-    if time.monotonic() - started >= WORTH_KEEPING_SECONDS:
+    table = compute()
+    if time.monotonic() - started >= WORTH_CACHING_SECONDS:
         write_standings(path, key, table)
     return table
 

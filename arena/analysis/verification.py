@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.analysis.standings_cache import standings_of
 from arena.errors import UsageError
 from arena.home import ArenaHome
 from arena.match.replay import ReplayError, check_record
@@ -45,7 +46,7 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str
 
 
 def _compare_ratings(home: ArenaHome, tournament: StoredTournament, results: list[Result]) -> list[str]:
-    table = home.standings(tournament.name)
+    table = standings_of(home.store, tournament.name, cache_directory=home.cache_directory)
     width, probability = table.fitted.prior_width, table.fitted.draw_probability
     recomputed = rate_results(reversed(results), sigma=width, draw_probability=probability)
     problems = []

@@ -183,7 +183,7 @@ def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[An
         return [
             HUMAN
             if text == HUMAN.name
-            else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.find_bot, arena_home.is_known)
+            else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.bots.find, arena_home.bots.is_known)
             for text in texts
         ]
 

@@ -19,15 +19,16 @@ def command(tournament: str | None, game: str | None, table_format: str, as_json
     """
     from arena.analysis.encounters import count_encounters
     from arena.analysis.standings import crosstable
+    from arena.analysis.standings_cache import standings_of
     from arena.home import ArenaHome
     from arena.report.standings_table import crosstable_table
 
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
-        arena_home.check_game(stored, game)
+        stored.require_game(game)
         cells = crosstable(count_encounters(arena_home.store.results(stored, game)))
-        table = arena_home.standings(stored.name, game)
+        table = standings_of(arena_home.store, stored.name, game, cache_directory=arena_home.cache_directory)
     bots = [(label, line.bot) for label, line in zip(table.labels, table.lines, strict=True)]
     columns, rows = crosstable_table(cells, bots, for_people=table_format != "json")
     print_table(columns, rows, table_format)

@@ -27,6 +27,7 @@ def command(game: str | None, over_time: bool, table_format: str, as_json: bool,
     most where everybody plays the same games.
     """
     from arena.analysis.rating_history import course_over_tournaments
+    from arena.analysis.standings_cache import standings_of
     from arena.games import find_game
     from arena.home import ArenaHome
 
@@ -37,7 +38,7 @@ def command(game: str | None, over_time: bool, table_format: str, as_json: bool,
         if over_time:
             _print_course(course_over_tournaments(arena_home.store, game), table_format)
             return
-        table = arena_home.standings(game=game)
+        table = standings_of(arena_home.store, game=game)
     print_standings(table, table_format)
 
 

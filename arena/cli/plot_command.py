@@ -24,6 +24,7 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
 
     Needs the extra `plots` (matplotlib).
     """
+    from arena.analysis.standings_cache import standings_of
     from arena.home import ArenaHome
     from arena.report.plots import rendered
     from arena.report.tournament_plots import tournament_plot
@@ -32,8 +33,8 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
         raise UsageError(f"--output {str(output)!r}: accepted are names that end in .png or .svg")
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
-        arena_home.check_game(stored, game)
-        table = arena_home.standings(stored.name, game)
+        stored.require_game(game)
+        table = standings_of(arena_home.store, stored.name, game, cache_directory=arena_home.cache_directory)
         for one in KINDS if kind is None else (kind,):
             path = _path(stored.name, one, output, is_all=kind is None)
             figure = tournament_plot(arena_home, stored, table, one, game)

@@ -47,7 +47,7 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
         stored = arena_home.store.tournament(tournament)
         record = arena_home.store.record_of(stored, number)
         seat, ply = whom_to_repeat(record, ply, seat)
-        bot, limits, changed = arena_home.recorded_bot(stored, record.bots[seat], place)
+        bot, limits, changed = arena_home.bots.recorded(stored, record.bots[seat], place)
         if changed:
             click.echo(f"arena: the files of {printable(bot.label)} have changed since this match", err=True)
         level = choose_isolation(isolation)

@@ -27,6 +27,7 @@ from arena.shipped import tournament_path
 from arena.text import counted
 
 if TYPE_CHECKING:
+    from arena.analysis.standings_cache import standings_of
     from arena.definition import Definition
     from arena.executors import Executor
     from arena.home import ArenaHome
@@ -75,9 +76,9 @@ def command(
         handler.setFormatter(logging.Formatter("%(message)s"))
         logging.getLogger("arena").addHandler(handler)
     with ArenaHome(home) as arena_home:
-        definition = load_definition(file, arena_home.find_bot, arena_home.is_known)
+        definition = load_definition(file, arena_home.bots.find, arena_home.bots.is_known)
         if name is not None:
-            definition = renamed(definition, name, arena_home.is_known)
+            definition = renamed(definition, name, arena_home.bots.is_known)
         warn_of_weak_isolation(definition.isolation)
         executor = _cluster_executor(definition, cluster, local_cluster)
         progress_display = make_progress(definition, quiet=quiet or verbose)
@@ -102,7 +103,9 @@ def command(
         if own is not None and table_format == "text":
             print_places(own, table_format)
             click.echo()
-        print_standings(arena_home.standings(definition.name), table_format)
+        print_standings(
+            standings_of(arena_home.store, definition.name, cache_directory=arena_home.cache_directory), table_format
+        )
         for match, reason in sorted(progress.given_up.items()):
             click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
         return OK if progress.is_complete else FAILED
@@ -130,9 +133,9 @@ class _Watched:
             return None
         self._seen = self._stamp()
         try:
-            definition = load_definition(self._path, self._home.find_bot, self._home.is_known)
+            definition = load_definition(self._path, self._home.bots.find, self._home.bots.is_known)
             build_bots(definition.entrants, choose_isolation(definition.isolation))
-            return renamed(definition, self._name, self._home.is_known) if self._name is not None else definition
+            return renamed(definition, self._name, self._home.bots.is_known) if self._name is not None else definition
         except UsageError as error:
             click.echo(f"arena: the change is not taken: {error}", err=True)
             return None

@@ -27,15 +27,16 @@ def command(
     tournament: str | None, game: str | None, places: bool, table_format: str, as_json: bool, home: str | None
 ) -> None:
     """Show the table of TOURNAMENT (by default the latest), the best bot first."""
+    from arena.analysis.standings_cache import standings_of
     from arena.home import ArenaHome
     from arena.tournament.rounds import ranking_of
 
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
-        arena_home.check_game(stored, game)
+        stored.require_game(game)
         own = ranking_of(arena_home.store, stored) if game is None else None
-        table = arena_home.standings(stored.name, game)
+        table = standings_of(arena_home.store, stored.name, game, cache_directory=arena_home.cache_directory)
     if places and own is None:
         raise UsageError(f"--places: {stored.definition.format} has no table of its own; a whole swiss or knockout has")
     if own is not None and (places or table_format == "text"):

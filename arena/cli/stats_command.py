@@ -35,6 +35,7 @@ def command(
     from arena.analysis.bot_times import bot_times
     from arena.analysis.encounters import count_encounters
     from arena.analysis.game_statistics import check_of, game_statistics
+    from arena.analysis.standings_cache import standings_of
     from arena.home import ArenaHome
     from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 
@@ -43,9 +44,9 @@ def command(
         raise UsageError(f"--format {table_format}: one table at a time; choose one with --table {'|'.join(TABLES)}")
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
-        arena_home.check_game(stored, game)
+        stored.require_game(game)
         encounters = count_encounters(arena_home.store.results(stored, game))
-        standings = arena_home.standings(stored.name, game)
+        standings = standings_of(arena_home.store, stored.name, game, cache_directory=arena_home.cache_directory)
         times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
     check = check_of(encounters, standings)
     found: dict[str, tuple[list[Column], list[Row]]] = stats_tables(

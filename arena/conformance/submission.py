@@ -60,18 +60,18 @@ def submit(
     """
     for sentence in describe_left_out(resolved_bot_path(bot_path(path))):
         listener(sentence)
-    bot = home.copy_in(path)
+    bot = home.bots.copy_in(path)
     try:
-        if home.is_submitted(bot):
+        if home.bots.is_submitted(bot):
             return Submission(bot, is_old=True)
         refused = _try_out(bot, listener, outside_games)
     except BaseException:
-        home.discard(bot)
+        home.bots.discard(bot)
         raise
     if refused is not None:
-        home.discard(bot)
+        home.bots.discard(bot)
         return refused
-    home.add_bot(bot)
+    home.bots.add(bot)
     return Submission(bot)
 
 

@@ -1,8 +1,8 @@
 """The launcher: a small program that starts bots in their confinement, and ends them if the arena's process dies.
 
 Run once for each process that launches bots, with nothing but the standard library, so it is small and forking it is
-cheap. It reads plans from a socket; ``arena.isolation.launch_spec`` says what is in one. All policy is there, and here and in
-``arena.isolation.sandbox_child`` is only the doing.
+cheap. It reads plans from a socket; ``arena.isolation.launch_spec`` says what is in one. All policy is there, and here
+and in ``arena.isolation.sandbox_child`` is only the doing.
 
 A bot is cloned with CLONE_PARENT, which makes it a child of the arena's process and not of this one: that process reaps
 it and learns how it ended.

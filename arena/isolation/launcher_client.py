@@ -146,7 +146,7 @@ def _start() -> tuple[subprocess.Popen[bytes], socket.socket]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.py"))],
+            [sys.executable, "-I", "-S", str(Path(__file__).with_name("fork_server.py"))],
             stdin=theirs.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

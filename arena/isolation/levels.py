@@ -179,7 +179,7 @@ def _try_to_reach(outside: str, isolation: Isolation) -> dict[str, Any]:
         secret = Path(outside, "secret")
         secret.write_text("secret")
         secret.chmod(0o604 if is_root() else 0o600)
-        program = str(Path(__file__).with_name("escape.py"))
+        program = str(Path(__file__).with_name("sandbox_probe.py"))
         arguments = (str(secret), outside, str(listener.getsockname()[1]), str(os.getpid()))
         launch = _make_trap(Path(outside), (arena_interpreter(), "-I", "-S", program))
         own_files = (str(launch.parent), program, *arena_python())

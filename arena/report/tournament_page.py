@@ -12,6 +12,7 @@ from arena.analysis.encounters import count_encounters
 from arena.analysis.game_statistics import check_of, game_statistics
 from arena.analysis.schedule_balance import audit
 from arena.analysis.standings import Standings, crosstable
+from arena.analysis.standings_cache import standings_of
 from arena.errors import UsageError
 from arena.home import ArenaHome
 from arena.match.replay import states_of
@@ -48,7 +49,7 @@ def tournament_page(home: ArenaHome, tournament: StoredTournament, most_matches:
         tournament: the tournament.
         most_matches: how many matches can be replayed in it, from the first one on.
     """
-    table = home.standings(tournament.name)
+    table = standings_of(home.store, tournament.name, cache_directory=home.cache_directory)
     pictures = _pictures(home, tournament, table)
     sections = [_standings_section(home, tournament, table)]
     if pictures:

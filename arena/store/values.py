@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from arena.definition import Definition
+from arena.errors import UnknownNameError
 from arena.stored import from_json_text
 
 
@@ -50,6 +51,11 @@ class StoredTournament:
     def games(self) -> list[str]:
         """The names of its games, in order."""
         return [choice.game for choice in self.definition.games]
+
+    def require_game(self, game: str | None) -> None:
+        """Raise UnknownNameError unless the tournament has this game; None stands for all of its games."""
+        if game is not None and game not in self.games:
+            raise UnknownNameError("game", game, self.games)
 
 
 class StoredResult(NamedTuple):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.analysis.standings_cache import standings_of
 from arena.errors import BotDefinitionError, ClusterError, UsageError
 from arena.executors.bot_archive import pack, unpack
 from arena.home import ArenaHome
@@ -49,7 +50,7 @@ def without_clocks(home, name="t"):
 
 
 def table_of(home):
-    return [(line.bot, line.rating, line.points, line.matches) for line in home.standings("t").lines]
+    return [(line.bot, line.rating, line.points, line.matches) for line in standings_of(home.store, "t").lines]
 
 
 def played_at_home(definition, tmp_path):

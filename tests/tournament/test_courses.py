@@ -12,6 +12,7 @@ import pytest
 
 from arena.analysis.bot_profile import bot_page, known_bots, labels_of
 from arena.analysis.rating_history import course_of_tournament, course_over_tournaments
+from arena.analysis.standings_cache import standings_of
 from arena.errors import DefinitionError
 from arena.home import ArenaHome
 from arena.report.standings_table import standings_footer
@@ -90,7 +91,7 @@ def test_a_whole_swiss_on_postgresql_is_the_same(write_definition, tmp_path, pos
     with ArenaHome(tmp_path / "server") as home:
         run_tournament(load_definition(path), home.store, workers=2)
         assert state_of(home) == wanted
-        assert home.standings("t").matches == len(wanted[1])
+        assert standings_of(home.store, "t").matches == len(wanted[1])
     assert not (tmp_path / "server" / "arena.sqlite3").exists()
 
 
@@ -162,7 +163,7 @@ def test_entrants_come_to_a_ladder_and_leave_it_and_keep_what_they_had(write_def
         late = [bots for match, bots, _, _ in third[1] if match > len(second[1])]
         assert late
         assert not any("random_legal@1" in bots for bots in late)
-        assert {line.bot for line in home.standings("t").lines} == {"minimal", "random_legal", "greedy"}
+        assert {line.bot for line in standings_of(home.store, "t").lines} == {"minimal", "random_legal", "greedy"}
 
 
 def test_a_ladder_reads_its_file_again_while_it_is_running(write_definition, tmp_path):
@@ -203,7 +204,7 @@ def test_a_new_version_is_a_new_entrant_of_a_ladder(write_definition, tmp_path):
     with ArenaHome(tmp_path / "h") as home:
         run_tournament(definition(1), home.store, workers=1)
         run_tournament(definition(2), home.store, workers=1)
-        names = {line.bot for line in home.standings("t").lines}
+        names = {line.bot for line in standings_of(home.store, "t").lines}
         assert names == {"minimal", "mine@1", "mine@2"}
         assert labels_of("mine", known_bots(home.store.tournaments())) == ["mine@1", "mine@2"]
 
@@ -256,7 +257,7 @@ def test_places_of_a_half_played_swiss_count_whole_rounds_only(write_definition,
         rounds_done = tournament.recorded // 4  # two meetings of two matches each, and a bye
         scores = [place.values["score"] for _, place in ranking_of(home.store, tournament)]
         assert sum(scores) == 3 * rounds_done
-        assert "the tournament is not complete" in standings_footer(home.standings("t"))
+        assert "the tournament is not complete" in standings_footer(standings_of(home.store, "t"))
 
 
 def test_courses_end_at_the_final_table(write_definition, tmp_path):
@@ -266,10 +267,12 @@ def test_courses_end_at_the_final_table(write_definition, tmp_path):
             run_tournament(load_definition(path), home.store, workers=2)
         stages = course_of_tournament(home.store, home.store.tournament("b"))
         assert [stage.matches for stage in stages] == sorted({stage.matches for stage in stages})
-        assert [line.rating for line in stages[-1].table.lines] == [line.rating for line in home.standings("b").lines]
+        assert [line.rating for line in stages[-1].table.lines] == [
+            line.rating for line in standings_of(home.store, "b").lines
+        ]
         over_time = course_over_tournaments(home.store, "differences")
         assert [stage.title for stage in over_time] == ["a", "b"]
-        board = home.standings(game="differences")
+        board = standings_of(home.store, game="differences")
         assert [line.rating for line in over_time[-1].table.lines] == [line.rating for line in board.lines]
         assert course_over_tournaments(home.store, "plaid") == []
         page = bot_page(home.store, "minimal@1")

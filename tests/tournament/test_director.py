@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.analysis.standings_cache import standings_of
 from arena.errors import DefinitionError, LateError, StoreError
 from arena.executors import LocalExecutor, Played, Void
 from arena.executors.executor import void_after
@@ -188,7 +189,7 @@ def test_bad_bots_forfeit_in_a_tournament_and_honest_ones_play_on(write_definiti
     with ArenaHome(tmp_path / "h") as home:
         progress = run_tournament(load_definition(write_definition(text, encounters=2)), home.store, workers=2)
         assert progress.is_complete
-        lines = {line.bot: line for line in home.standings("t").lines}
+        lines = {line.bot: line for line in standings_of(home.store, "t").lines}
     assert lines["exits_when_asked"].faults.keys() == {"exit"}
     assert lines["prints_text"].faults.keys() == {"protocol"}
     assert lines["minimal"].faults == lines["random_legal"].faults == {}

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena import ArenaHome, load_definition, run_tournament
+from arena.analysis.standings_cache import standings_of
 from arena.analysis.verification import verify
 
 STORED = Path(__file__).parents[1] / "data" / "stored"
@@ -33,7 +34,7 @@ def definition_of(home, name, **changes):
         text = text.replace(old, new)
     path = home.directory / "changed.toml"
     path.write_text(text.replace('"bots/', f'"{STORED}/bots/'))
-    return load_definition(path, home.find_bot)
+    return load_definition(path, home.bots.find)
 
 
 def records_of(home, name):
@@ -50,7 +51,7 @@ def test_a_stored_tournament_is_played_to_its_end_and_verified(home, name):
     assert set(earlier) <= set(records)
     assert len(records) == home.store.tournament(name).scheduled
     assert verify(home, home.store.tournament(name)) == (len(records), [])
-    assert len(home.standings(name).lines) == len(definition_of(home, name).entrants)
+    assert len(standings_of(home.store, name).lines) == len(definition_of(home, name).entrants)
 
 
 def test_the_half_played_ones_are_half_played(home):
@@ -70,13 +71,13 @@ def test_a_stored_tournament_is_shown_before_it_is_taken_up(home):
     for name in TOURNAMENTS:
         tournament = home.store.tournament(name)
         assert verify(home, tournament) == (tournament.recorded, [])
-        assert sum(line.matches for line in home.standings(name).lines) > 0
+        assert sum(line.matches for line in standings_of(home.store, name).lines) > 0
     faults = home.store.fault_counts(home.store.tournament("faults"))
     assert faults == {"illegal@1": {"illegal": 9}, "crasher@1": {"exit": 9}}  # each sits in three of the four trios
 
 
 def test_a_bot_submitted_to_an_earlier_version_is_found_and_plays(home):
-    assert home.find_bot("submitted").label == "submitted@2"
+    assert home.bots.find("submitted").label == "submitted@2"
     assert [bot.label for bot in home.store.submitted_bots()] == ["submitted@2"]
 
 

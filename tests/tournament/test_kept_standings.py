@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.analysis import standings_cache as kept_standings
+from arena.analysis import standings_cache
 from arena.analysis.encounters import CountedEncounter, CountedMatch
 from arena.analysis.standings import standings
-from arena.analysis.standings_cache import kept_or_made
+from arena.analysis.standings_cache import cached_standings
 from arena.analysis.standings_file import MAX_TEXT_BYTES
 from arena.store.values import StoredTournament
 
@@ -22,14 +22,14 @@ FINISHED = StoredTournament(1, "t", {}, "2026-01-01", 10, 10, "2026-01-02")
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """Return a function that asks for a table, and the list of times it was made."""
-    monkeypatch.setattr(kept_standings, "WORTH_KEEPING_SECONDS", 0.0)
+    monkeypatch.setattr(standings_cache, "WORTH_CACHING_SECONDS", 0.0)
     times = []
 
     def make():
         times.append(1)
         return standings([], {}, everybody=["a"])
 
-    return lambda tournament=FINISHED: kept_or_made(tmp_path / "cache", tournament, make), times
+    return lambda tournament=FINISHED: cached_standings(tmp_path / "cache", tournament, make), times
 
 
 def test_a_finished_table_is_made_once(made):
@@ -58,7 +58,7 @@ def test_whatever_has_changed_is_made_anew(made, change):
 def test_other_code_makes_other_tables(made, monkeypatch):
     ask, times = made
     ask()
-    monkeypatch.setattr(kept_standings, "_code", lambda: 1)
+    monkeypatch.setattr(standings_cache, "_code", lambda: 1)
     ask()
     assert times == [1, 1]
 
@@ -84,7 +84,7 @@ def test_where_nothing_can_be_written_nothing_is_kept(made, tmp_path):
 
 def test_what_is_quick_is_not_kept(made, tmp_path, monkeypatch):
     ask, _ = made
-    monkeypatch.setattr(kept_standings, "WORTH_KEEPING_SECONDS", 1000.0)
+    monkeypatch.setattr(standings_cache, "WORTH_CACHING_SECONDS", 1000.0)
     ask()
     assert not (tmp_path / "cache").exists()
 
@@ -99,7 +99,7 @@ ENCOUNTERS = [
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
     """Return the file in which a table is kept, and a function that asks for the table and tells if it was kept."""
-    monkeypatch.setattr(kept_standings, "WORTH_KEEPING_SECONDS", 0.0)
+    monkeypatch.setattr(standings_cache, "WORTH_CACHING_SECONDS", 0.0)
     made = []
 
     def make():
@@ -108,7 +108,7 @@ def kept(tmp_path, monkeypatch):
 
     def is_kept():
         before = len(made)
-        table = kept_or_made(tmp_path / "cache", FINISHED, make)
+        table = cached_standings(tmp_path / "cache", FINISHED, make)
         return table, len(made) == before
 
     is_kept()

@@ -47,8 +47,8 @@ def test_nothing_is_built_where_the_recorded_files_are_not(home, tmp_path):
     (project / "bot").write_text("")
     (project / "bot.toml").write_text("")
     with pytest.raises(UsageError, match="have changed since, and building it would write there; use --bot PATH"):
-        home.recorded_bot(stored(project, build=["make"]), "bot@1", None)
-    _, _, changed = home.recorded_bot(stored(project), "bot@1", None)
+        home.bots.recorded(stored(project, build=["make"]), "bot@1", None)
+    _, _, changed = home.bots.recorded(stored(project), "bot@1", None)
     assert changed
 
 
@@ -59,7 +59,7 @@ def test_a_recorded_build_is_done_again_where_the_files_are_the_same(home, tmp_p
     (directory / "bot").write_text("")
     (directory / "bot").chmod(0o755)
     content = load_bot(directory).content
-    bot, _, changed = home.recorded_bot(stored(directory, content, build=["make"]), "bot@1", None)
+    bot, _, changed = home.bots.recorded(stored(directory, content, build=["make"]), "bot@1", None)
     assert not changed
     assert bot.build == ("make",)
 
@@ -71,19 +71,19 @@ def test_a_record_opens_no_file_outside_of_the_bots_directory(home, tmp_path, pr
     (directory / "link").symlink_to(precious)
     file = directory / own.format(precious=precious)
     with pytest.raises(UsageError, match="the record names files outside of"):
-        home.recorded_bot(stored(directory, own_files=[str(file)]), "bot@1", None)
+        home.bots.recorded(stored(directory, own_files=[str(file)]), "bot@1", None)
 
 
 def test_a_record_opens_no_directory_that_is_not_a_bots(home, tmp_path):
     (tmp_path / ".ssh").mkdir()
     with pytest.raises(UsageError, match=r"there is no bot\.toml in .*\.ssh; use --bot PATH"):
-        home.recorded_bot(stored(tmp_path / ".ssh"), "bot@1", None)
+        home.bots.recorded(stored(tmp_path / ".ssh"), "bot@1", None)
 
 
 def test_a_record_opens_no_file_that_is_not_the_bots_program(home, precious):
     record = stored(precious.parent, own_files=[str(precious)], command=["cat", "precious"])
     with pytest.raises(UsageError, match="the record names files that are not its program"):
-        home.recorded_bot(record, "bot@1", None)
+        home.bots.recorded(record, "bot@1", None)
 
 
 def test_what_is_kept_for_an_author_follows_no_link(home, precious):

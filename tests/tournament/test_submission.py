@@ -8,15 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from arena.tournament.arena_home import ArenaHome
 
+from arena import home as arena_home
 from arena.conformance.submission import submit
 from arena.errors import BotDefinitionError, UsageError
 from arena.executors.bot_archive import pack
+from arena.home import ArenaHome
 from arena.isolation.removal import remove_tree
 from arena.players.bot_files import SUBMITTED, bot_files, copy_files
 from arena.players.manifest import load_bot
-from arena.tournament import arena_home
 from arena.tournament.definition import load_definition
 
 ROOT = Path(__file__).parents[2]
@@ -204,7 +204,7 @@ def test_what_is_copied_has_no_special_bits_and_no_second_name(tmp_path):
     os.link(bot / "tool", tmp_path / "same")
     (bot / "linked").symlink_to("inner/private")
     with ArenaHome(tmp_path / "home") as home:
-        copy = Path(home.copy_in(bot).directory)
+        copy = Path(home.bots.copy_in(bot).directory)
         assert copy == home.directory / "bots" / load_bot(bot).content
     modes = {
         name: oct((copy / name).stat().st_mode & 0o7777) for name in ("tool", "data", "inner/private", "inner/own")
@@ -219,9 +219,9 @@ def test_what_is_copied_has_no_special_bits_and_no_second_name(tmp_path):
 def test_a_submission_that_was_changed_in_the_arena_is_not_taken_for_what_it_was(tmp_path):
     bot = make_bot(tmp_path / "b")
     with ArenaHome(tmp_path / "home") as home:
-        (Path(home.copy_in(bot).directory) / "bot.py").write_text("")
+        (Path(home.bots.copy_in(bot).directory) / "bot.py").write_text("")
         with pytest.raises(UsageError, match="are not those that were submitted"):
-            home.copy_in(bot)
+            home.bots.copy_in(bot)
 
 
 def test_a_submission_that_changes_while_it_is_copied_leaves_nothing(tmp_path, monkeypatch):
@@ -235,7 +235,7 @@ def test_a_submission_that_changes_while_it_is_copied_leaves_nothing(tmp_path, m
     monkeypatch.setattr(arena_home, "_copy", copy_something_else)
     with ArenaHome(tmp_path / "home") as home:
         with pytest.raises(BotDefinitionError, match="have changed while they were copied"):
-            home.copy_in(bot)
+            home.bots.copy_in(bot)
         assert list(home.directory.glob("bots/*")) == []
 
 
@@ -244,7 +244,7 @@ def test_what_a_build_is_said_to_have_made_is_left_behind(tmp_path):
     (bot / "build").mkdir()
     (bot / "build/.made-from").write_text(load_bot(bot).content)
     with ArenaHome(tmp_path / "home") as home:
-        assert not (Path(home.copy_in(bot).directory) / "build").exists()
+        assert not (Path(home.bots.copy_in(bot).directory) / "build").exists()
 
 
 def test_a_bot_that_runs_from_where_it_lies_may_have_what_a_submission_may_not(tmp_path):

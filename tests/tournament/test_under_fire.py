@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.tournament.arena_home import ArenaHome
+from arena.home import ArenaHome
 from tests import zoo
 from tests.tournament.test_director import ARENA, arena, exported, recorded, table, wait_until_nothing_runs_in
 
@@ -45,7 +45,7 @@ def processes_below(pid):
             continue
         if str(pid) not in ancestors:
             continue
-        if b"launcher.py" in command:
+        if b"fork_server.py" in command:
             found["launcher"].append(int(path.name))
         elif b"spawn_main" in command:
             found["worker"].append(int(path.name))

@@ -1,0 +1,164 @@
+"""The bots an arena knows: those that were submitted, in copies of its own, and those its tournaments recorded."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from arena.errors import BotDefinitionError, UnknownNameError, UsageError
+from arena.isolation.removal import remove_tree
+from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
+from arena.players.building import forget_build
+from arena.players.manifest import MANIFEST, load_bot
+from arena.records import Bot, Limits
+from arena.store.store import Store
+from arena.store.values import StoredBot, StoredTournament
+
+
+class BotRegistry:
+    """The bots of an arena."""
+
+    def __init__(self, directory: Path, store: Store) -> None:
+        """Open the registry.
+
+        Args:
+            directory: where copies of submitted bots are kept, each under the digest of its files.
+            store: the database that lists them.
+        """
+        self._directory = directory
+        self._store = store
+
+    def is_known(self, name: str) -> bool:
+        """Tell whether a name or version is in use here: of a submitted bot, an entrant or a tournament."""
+        if any(name in (bot.name, bot.version) for bot in self._store.submitted_bots()):
+            return True
+        return any(
+            name == tournament.name or any(name in (bot.name, bot.version) for bot in tournament.definition.entrants)
+            for tournament in self._store.tournaments()
+        )
+
+    def find(self, text: str, args: Sequence[str] = ()) -> Bot:
+        """Return a submitted bot by ``name`` (its latest version) or ``name@version``.
+
+        Raises:
+            UnknownNameError: if there is none.
+        """
+        bots = self._store.submitted_bots()
+        found = [bot for bot in bots if text in (bot.name, bot.label)]
+        if not found:
+            raise UnknownNameError("bot", text, [bot.label for bot in bots])
+        stored = found[-1]
+        loaded = load_bot(self._directory / stored.content / stored.entry, args, is_known=self.is_known)
+        if loaded.content != stored.content:
+            raise UsageError(f"bot {text!r}: its files in {loaded.directory} were changed after it was submitted")
+        return replace(loaded, name=stored.name, version=stored.version)
+
+    def is_submitted(self, bot: Bot) -> bool:
+        """Tell whether this very bot has been submitted.
+
+        Raises:
+            BotDefinitionError: if its name and version have been submitted with other files.
+        """
+        for stored in self._store.submitted_bots():
+            if stored.label == bot.label:
+                if stored.content == bot.content:
+                    return True
+                raise BotDefinitionError(
+                    f"{bot.label} has been submitted with other files; raise the version in {MANIFEST}"
+                )
+        return False
+
+    def copy_in(self, path: str | os.PathLike[str]) -> Bot:
+        """Copy a bot's files into the home, by the digest of its files, and return it as it runs from there.
+
+        Raises:
+            BotDefinitionError: if the bot is refused: too large, too many files, or what can't be copied.
+        """
+        bot = load_bot(path, bounds=SUBMITTED)
+        own = [Path(file) for file in bot.own_files]
+        files = [single_file(own[0], SUBMITTED)] if own else bot_files(Path(bot.directory), bool(bot.build), SUBMITTED)
+        target = self._directory / bot.content
+        is_new = not target.exists()
+        if is_new:
+            try:
+                _copy(files, target)
+            except OSError as error:
+                raise UsageError(f"{target.parent}: the bot can't be copied there: {error.strerror}") from error
+        copy = load_bot(target / own[0].name if own else target)
+        if copy.content != bot.content and is_new:
+            remove_tree(str(target))
+            raise BotDefinitionError(f"bot {bot.label!r}: its files have changed while they were copied")
+        if copy.content != bot.content:
+            raise UsageError(f"bot {bot.label!r}: its files in {target} are not those that were submitted; remove them")
+        return copy
+
+    def add(self, bot: Bot) -> None:
+        """Enter a copied bot into the list of submitted ones."""
+        target = self._directory / bot.content
+        program = Path(bot.command[-1])
+        entry = "." if (target / MANIFEST).exists() else program.name
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._store.add_bot(StoredBot(bot.name, bot.version, bot.content, entry, now))
+
+    def discard(self, bot: Bot) -> None:
+        """Remove the files of a copied bot that was refused."""
+        if all(stored.content != bot.content for stored in self._store.submitted_bots()):
+            remove_tree(str(self._directory / bot.content))
+            forget_build(bot)
+
+    def recorded(self, tournament: StoredTournament, label: str, place: Path | None) -> tuple[Bot, Limits, bool]:
+        """Find the bot of a record again.
+
+        Args:
+            tournament: where it played.
+            label: its name@version.
+            place: where it is now; by default where it was.
+
+        Returns:
+            The bot, what it might use, and whether its files have changed.
+
+        Raises:
+            UsageError: if it is not there any more, or what the record says of its place is not to be trusted: the home
+                may be somebody else's.
+        """
+        definition = tournament.definition
+        entrant = next(bot for bot in definition.entrants if bot.label == label)
+        if place is None and not entrant.directory:
+            raise UsageError(f"bot {label!r}: the record does not say where it was; use --bot PATH")
+        bot = entrant if place is None else load_bot(place, is_known=self.is_known)
+        if not Path(bot.directory).is_dir() or not all(Path(file).exists() for file in bot.own_files):
+            raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot PATH")
+        if place is None:
+            _check_place(bot)
+        own = [single_file(Path(file)) for file in bot.own_files]
+        changed = digest_of(own or bot_files(Path(bot.directory), bool(bot.build))) != entrant.content
+        if changed and bot.build and place is None:
+            raise UsageError(
+                f"bot {label!r}: the files in {bot.directory} have changed since, and building it would write there;"
+                " use --bot PATH"
+            )
+        return bot, definition.limits, changed
+
+
+def _check_place(bot: Bot) -> None:
+    """Raise UsageError unless a recorded place is a bot's: what is in it is opened to the recorded command."""
+    root = Path(bot.directory).resolve()
+    if not all(Path(file).resolve().is_relative_to(root) for file in bot.own_files):
+        raise UsageError(f"bot {bot.label!r}: the record names files outside of {bot.directory}; use --bot PATH")
+    if not bot.own_files and not (root / MANIFEST).is_file():
+        raise UsageError(f"bot {bot.label!r}: there is no {MANIFEST} in {bot.directory}; use --bot PATH")
+    if not set(bot.own_files) <= set(bot.command):
+        raise UsageError(f"bot {bot.label!r}: the record names files that are not its program; use --bot PATH")
+
+
+def _copy(files: Sequence[BotFile], target: Path) -> None:
+    """Copy files into a new directory, which appears only when all of them are there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="unfinished-", dir=target.parent, ignore_cleanup_errors=True) as unfinished:
+        whole = Path(unfinished) / "bot"
+        copy_files(files, whole)
+        whole.rename(target)
