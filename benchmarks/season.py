@@ -23,9 +23,9 @@ from arena.match.referee import play_match
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
 from arena.records import Bot, Limits, TimeControl
+from arena.seeds import pick_below
 from arena.store.rows import row_of
 from arena.tournament.director import run_tournament
-from arena.tournament.seeds import pick_below
 from benchmarks.common import machine
 
 BATCH = 200

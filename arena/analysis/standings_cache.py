@@ -1,7 +1,7 @@
 """The standings of a store, with a cache for finished tournaments, whose records don't change any more.
 
-Only standings that took long to compute are cached. The key of an entry says from which records and by which code it was
-computed; an entry that can't be read, or has another key, is computed again.
+Only standings that took long to compute are cached. The key of an entry says from which records and by which code it
+was computed; an entry that can't be read, or has another key, is computed again.
 """
 
 from __future__ import annotations

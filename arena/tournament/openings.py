@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.errors import DefinitionError
 from arena.games import Game
-from arena.tournament.seeds import pick_below
+from arena.seeds import pick_below
 
 TRIES = 200
 """Openings drawn before it is believed that there is no (new) one."""

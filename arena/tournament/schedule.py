@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from arena.definition import Definition, GameChoice
 from arena.games import make_game
 from arena.records import MatchSpec, ScheduledMatch
+from arena.seeds import derived_seed
 from arena.tournament.formats import Pairing, Round, formats_of
 from arena.tournament.openings import Opening, openings
 from arena.tournament.seats import SeatPlanner, rotations
-from arena.tournament.seeds import seed_of
 
 
 def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
@@ -77,7 +77,7 @@ class Scheduler:
             self._encounter += 1
             for seats in rotations(self._planner.order(pairing)):
                 self._match += 1
-                seed = seed_of("match", self._definition.rng_seed, self._match)
+                seed = derived_seed("match", self._definition.rng_seed, self._match)
                 yield ScheduledMatch(self._match, self._encounter, self.round, game, seats, opening, actions, seed)
 
 

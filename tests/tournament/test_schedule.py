@@ -12,11 +12,11 @@ from arena.definition import Definition, GameChoice
 from arena.errors import DefinitionError
 from arena.games import make_game
 from arena.records import Bot, Limits, TimeControl
+from arena.seeds import pick_below
 from arena.tournament.formats import FORMATS, Field
 from arena.tournament.openings import openings
 from arena.tournament.schedule import schedule, spec_of
 from arena.tournament.seats import rotations
-from arena.tournament.seeds import pick_below
 from tests.games.variants import VARIANTS
 
 

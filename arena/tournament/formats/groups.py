@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations
 
+from arena.seeds import derived_seed
 from arena.tournament.formats.format import Pairing
-from arena.tournament.seeds import seed_of
 
 
 def balanced_groups(entrants: int, players: int, wanted: int, rng_seed: int) -> list[Pairing]:
@@ -54,7 +54,7 @@ def _fill(
             return (
                 played[k],
                 sum(times * times for times in meetings) // (1 + loose),
-                seed_of("group", *seed, len(group), k),
+                derived_seed("group", *seed, len(group), k),
             )
 
         group.append(min(free, key=strain))

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from arena.errors import DefinitionError
+from arena.seeds import derived_seed
 from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round
-from arena.tournament.seeds import seed_of
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Knockout(Format):
         self._tie_encounters: int = field.settings.get("tie_encounters", 3)
         order = list(range(entrants))
         if seeding != "entrants":
-            order.sort(key=lambda k: seed_of("knockout", field.rng_seed, k))
+            order.sort(key=lambda k: derived_seed("knockout", field.rng_seed, k))
         self._seed_of = {entrant: number for number, entrant in enumerate(order)}
         slots = [order[seed] if seed < entrants else None for seed in bracket(entrants)]
         self._stage = self._duels(slots)

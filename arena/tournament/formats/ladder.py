@@ -21,8 +21,8 @@ from statistics import NormalDist
 
 from arena.ratings import MU, SIGMA, Rating, fit_counted
 from arena.ratings.environment import CONFIDENCE_95
+from arena.seeds import derived_seed
 from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Round
-from arena.tournament.seeds import seed_of
 
 UNCERTAIN = 0.7
 """The share of the widest sigma from which on an entrant plays in every round."""
@@ -109,7 +109,7 @@ class Ladder(Format):
         return sorted(due, key=lambda k: (-self._waited[k], -self._rating(k).sigma, k))
 
     def _drawn(self, k: int) -> float:
-        uniform = (seed_of("ladder", self.field.rng_seed, self._round, k) + 0.5) / 2**63
+        uniform = (derived_seed("ladder", self.field.rng_seed, self._round, k) + 0.5) / 2**63
         rating = self._rating(k)
         return NormalDist(rating.mu, rating.sigma).inv_cdf(uniform)
 

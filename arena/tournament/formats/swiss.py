@@ -17,9 +17,9 @@ from typing import Any
 import networkx
 
 from arena.errors import DefinitionError
+from arena.seeds import derived_seed
 from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round, shared_places
 from arena.tournament.formats.tie_breaks import Card, CardLine, tie_breaks
-from arena.tournament.seeds import seed_of
 
 NEIGHBOURS = 40
 """Rivals that are looked at for an entrant in a large field: those nearest to it in the table."""
@@ -167,7 +167,7 @@ class Swiss(Format):
                 if b not in met:
                     gap = round(4 * (scores[a] - scores[b]) ** 2)
                     off = distance - max(1, sizes[scores[a]] // 2) if gap == 0 else distance
-                    shuffled = seed_of("swiss", attempt, a, b) % (attempt * weight_of_score) if attempt else 0
+                    shuffled = derived_seed("swiss", attempt, a, b) % (attempt * weight_of_score) if attempt else 0
                     graph.add_edge(a, b, weight=-(weight_of_score * gap + off * off + shuffled))
         matching = networkx.max_weight_matching(graph, maxcardinality=True)
         if 2 * len(matching) < len(order):
@@ -199,7 +199,7 @@ def _rounds_in(free: networkx.Graph[int], rounds: int) -> list[set[tuple[int, in
         found: list[set[tuple[int, int]]] = []
         while len(found) < rounds:
             for a, b in left.edges:
-                left[a][b]["weight"] = seed_of("ahead", seed, len(found), min(a, b), max(a, b)) % 1000
+                left[a][b]["weight"] = derived_seed("ahead", seed, len(found), min(a, b), max(a, b)) % 1000
             matching = networkx.max_weight_matching(left, maxcardinality=True)
             if 2 * len(matching) < left.number_of_nodes():
                 break
