@@ -1,7 +1,7 @@
 """Control groups: exact limits on the memory and the number of processes of a bot with all it starts, and its CPU time.
 
 Version 1 has a tree for each controller, version 2 one for all. A bot gets a group of its own wherever this process may
-make one; where it may not, limits are per process and the sum is watched (``arena.isolation.resource_monitor``).
+make one; where it may not, limits are per process and the sum is watched (``arena.monitoring.resource_monitor``).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from arena.errors import BotError, LateError
 from arena.isolation.launch_spec import Isolation
-from arena.isolation.resource_monitor import LOOK_SECONDS
+from arena.monitoring.resource_monitor import LOOK_SECONDS
 from arena.players.bystanders import FIRST_LOOK_SECONDS, Bystanders
 from arena.players.idle_detection import Activity, activity_of, unread_bytes
 from arena.players.off_turn import BUSY_SECONDS, RestingProgram

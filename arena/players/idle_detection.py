@@ -12,7 +12,7 @@ import os
 import struct
 import termios
 
-from arena.isolation import reaper as sweeping
+from arena.isolation import reaper
 
 _EVENT_WAITS = {
     "x86_64": {7: 2, 271: 2, 232: 3, 281: 3, 23: 4, 270: 4},
@@ -57,7 +57,7 @@ def activity_of(pid: int, pipe: int) -> Activity:
     try:
         found = _activity_of_process(pid, inode)
         if found is Activity.WORKS:
-            for process in sweeping.descendants(pid):
+            for process in reaper.descendants(pid):
                 if (found := _activity_of_process(process, inode)) is not Activity.WORKS:
                     break
     except (OSError, ValueError):  # it is gone, or may not be looked at

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.errors import BotError, MatchStateError
 from arena.isolation.launch_spec import Isolation
-from arena.isolation.resource_monitor import Usage
+from arena.monitoring.resource_monitor import Usage
 from arena.players.bystanders import Bystanders
 from arena.players.connection import BotProcess
 from arena.players.game_location import find_outside_game

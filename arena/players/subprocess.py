@@ -10,13 +10,13 @@ import signal
 import time
 
 from arena.errors import VoidMatchError
-from arena.isolation import reaper as sweeping
-from arena.isolation.cpu_time import cpu_clock_of
+from arena.isolation import reaper
 from arena.isolation.launch_spec import Isolation, make_plan
 from arena.isolation.launcher_client import Launched, expect_bots, make_scratch
 from arena.isolation.removal import remove_tree
-from arena.isolation.resource_monitor import Usage, Watch
 from arena.isolation.system_v import may_leave_shared_memory, remove_made_by
+from arena.monitoring.cpu_time import cpu_clock_of
+from arena.monitoring.resource_monitor import Usage, Watch
 from arena.players.head_tail_buffer import KeptText
 from arena.protocol.frames import HEADER_BYTES
 from arena.records import Bot, Limits
@@ -146,7 +146,7 @@ class BotProgram:
             self._members |= self._belonging()
 
     def _belonging(self) -> set[int]:
-        return sweeping.members(self.pid, self._launched.uid, self._launched.plan["scratch"])
+        return reaper.members(self.pid, self._launched.uid, self._launched.plan["scratch"])
 
     def _drain(self, descriptor: int) -> bool:
         """Read what a pipe holds, keeping it only if it is stderr; watch the pipe no longer when it has ended.
@@ -210,7 +210,7 @@ class BotProgram:
             os.close(descriptor)
         launcher = expect_bots()
         launcher.forget(self.pid)
-        sweeping.sweep(launcher, self._members)
+        reaper.sweep(launcher, self._members)
         if self._may_leave_shared_memory:
             remove_made_by(self._members)
         return left_by_itself

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.isolation import cpu_time
-from arena.isolation.cpu_time import ProcessStat, ProcessTimes, open_group_clock, read_stat
+from arena.monitoring import cpu_time
+from arena.monitoring.cpu_time import ProcessStat, ProcessTimes, open_group_clock, read_stat
 
 MAIN, CHILD, OTHER, NEXT = 100, 101, 102, 103
 LOOK_SECONDS = 0.1

@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import VoidMatchError
-from arena.isolation import launcher_client as launching
-from arena.isolation import reaper as sweeping
-from arena.isolation import stale_cleanup as leftovers
+from arena.isolation import launcher_client, reaper, stale_cleanup
 from arena.isolation.launch_spec import make_plan
 from arena.isolation.launcher_client import expect_bots, make_scratch
 from arena.isolation.levels import choose_isolation
@@ -88,13 +86,13 @@ def test_when_the_arena_is_killed_its_launcher_removes_everything():
 def reap_what_has_been_left_to_us():
     """This process adopts the orphans of those it has started; the launcher kills them, and here they are reaped."""
     deadline = time.monotonic() + 10.0
-    while set(sweeping.children(os.getpid())) - {expect_bots().pid} and time.monotonic() < deadline:
+    while set(reaper.children(os.getpid())) - {expect_bots().pid} and time.monotonic() < deadline:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(-1, os.WNOHANG)
 
 
 def test_what_killed_launchers_left_is_removed_by_the_next(tmp_path, monkeypatch):
-    monkeypatch.setattr(leftovers.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(stale_cleanup.tempfile, "tempdir", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
     dead = tmp_path / f"arena-bot-{gone.pid}.5-x"
@@ -165,4 +163,4 @@ def test_a_stopped_launcher_does_not_hang_the_arena(monkeypatch):
     started = time.monotonic()
     with MatchRunner(choose_isolation("limits")) as runner:
         assert play(runner).faults == []
-    assert time.monotonic() - started < launching.ANSWER_SECONDS
+    assert time.monotonic() - started < launcher_client.ANSWER_SECONDS

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import UsageError
-from arena.isolation import launch_spec as plans
-from arena.isolation import levels
+from arena.isolation import launch_spec, levels
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import PREFERRED, choose_isolation, try_level
 from arena.match.bot_pool import MatchRunner
@@ -68,7 +67,7 @@ def test_an_unknown_level_is_refused(wanted):
 @pytest.mark.parametrize("hole", ["no filter", "no files", "no scopes"])
 def test_the_self_test_finds_a_hole(monkeypatch, forget_findings, hole):
     """A level is not offered when a part of it is missing: each part is taken out once."""
-    made = plans.make_plan
+    made = launch_spec.make_plan
 
     def with_hole(*arguments):
         plan = made(*arguments)
@@ -91,7 +90,7 @@ def test_the_self_test_finds_a_hole(monkeypatch, forget_findings, hole):
 def test_an_older_landlock_will_do_too(monkeypatch, forget_findings, abi):
     """Before version 6 Landlock confines no signals; then the filter, or another uid, does."""
     monkeypatch.setattr(levels, "landlock_abi", lambda: abi)
-    monkeypatch.setattr(plans, "landlock_abi", lambda: abi)
+    monkeypatch.setattr(launch_spec, "landlock_abi", lambda: abi)
     assert try_level("landlock").is_available, try_level("landlock").problem
 
 
@@ -123,10 +122,10 @@ def test_under_root_bots_run_under_a_uid_of_their_own(level):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="it is about root")
 def test_root_that_can_not_mount_refuses_what_bots_could_not_reach(monkeypatch, tmp_path):
-    monkeypatch.setattr(plans, "can_mount", lambda: False)
+    monkeypatch.setattr(launch_spec, "can_mount", lambda: False)
     (tmp_path / "bot.py").write_text("")
     with pytest.raises(UsageError, match="the arena runs as root, and bots under other uids: those can't enter"):
-        plans.make_plan(load_bot(tmp_path / "bot.py"), Isolation("limits"), DEFAULT_LIMITS, "/tmp/none")
+        launch_spec.make_plan(load_bot(tmp_path / "bot.py"), Isolation("limits"), DEFAULT_LIMITS, "/tmp/none")
 
 
 def answers(command, directory, level, own=()):

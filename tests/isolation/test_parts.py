@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.isolation import readable_paths as reachable
+from arena.isolation import readable_paths
 from arena.isolation.control_groups import GroupHome, group_plans
 from arena.isolation.landlock import ruleset
 from arena.isolation.launch_spec import clean_environment
@@ -217,7 +217,7 @@ def test_an_interpreter_is_followed_through_links_and_environments(tmp_path, mon
     script.parent.mkdir()
     script.write_text("")
     command = (str(environment / "bin" / "python"), "-u", str(script))
-    paths = reachable.readable_paths(command, (str(script),), "/usr/bin")
+    paths = readable_paths.readable_paths(command, (str(script),), "/usr/bin")
     assert {str(script), str(base), str(environment)} <= set(paths)
     assert str(tmp_path) not in paths
 
@@ -228,7 +228,7 @@ def test_a_home_is_never_opened_for_a_program_in_its_bin(tmp_path, monkeypatch):
         program = tmp_path / place / "tool"
         program.parent.mkdir(parents=True)
         program.write_bytes(b"\x7fELF")
-        paths = reachable.readable_paths((str(program),), (), "/usr/bin")
+        paths = readable_paths.readable_paths((str(program),), (), "/usr/bin")
         assert str(program) in paths
         assert not {str(tmp_path), str(tmp_path / ".local")} & set(paths)
 
@@ -241,7 +241,7 @@ def test_closed_doors_are_found_with_what_is_needed_behind_them(tmp_path):
     (tmp_path / "open").mkdir()
     closed.chmod(0o700)
     outer = next((str(place) for place in reversed(closed.parents) if not place.stat().st_mode & 1), None)
-    found = reachable.behind_closed_doors((str(closed / "bot"), str(tmp_path / "open")), "/tmp")
+    found = readable_paths.behind_closed_doors((str(closed / "bot"), str(tmp_path / "open")), "/tmp")
     if outer is None:
         assert found == {str(closed): [str(closed / "bot")]}
     else:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.isolation import stale_cleanup as leftovers
+from arena.isolation import stale_cleanup
 from arena.isolation.process_tag import is_dead, own_tag
 from arena.isolation.removal import remove_tree
 from arena.isolation.stale_cleanup import remove_stale, remove_stale_directories
@@ -136,7 +136,7 @@ def test_a_run_that_was_cut_off_over_deep_directories_does_not_keep_the_next_fro
     left = in_memory / f"arena-bot-{DEAD}-x"
     left.mkdir()
     nest(left, 3000)
-    monkeypatch.setattr(leftovers.tempfile, "tempdir", str(in_memory))
+    monkeypatch.setattr(stale_cleanup.tempfile, "tempdir", str(in_memory))
     remove_stale()
     assert list(in_memory.iterdir()) == []
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import BotError
-from arena.isolation import launcher_client as launching
-from arena.isolation import levels
+from arena.isolation import launcher_client, levels
 from arena.isolation.launch_spec import Isolation, make_plan
 from arena.isolation.launcher_client import expect_bots, make_scratch
 from arena.isolation.levels import choose_isolation, try_level
@@ -71,7 +70,7 @@ def test_an_entry_of_a_closed_directory_replaced_by_a_link_opens_nothing(open_pa
 
 def test_a_directory_with_too_many_files_to_be_opened_one_by_one_is_the_bots_fault(tmp_path, monkeypatch):
     launcher, scratch = expect_bots(), make_scratch()
-    monkeypatch.setattr(launching, "MOST_PLAN_BYTES", 100)
+    monkeypatch.setattr(launcher_client, "MOST_PLAN_BYTES", 100)
     plan = make_plan(Bot("b", "1", (sys.executable,), str(tmp_path)), Isolation(), Limits(), scratch)
     with pytest.raises(BotError, match="has too many files to be opened to a bot one by one"):
         launcher.launch(plan, ())
@@ -81,5 +80,5 @@ def test_a_directory_with_too_many_files_to_be_opened_one_by_one_is_the_bots_fau
 def test_a_scratch_directory_has_no_links_in_its_name(tmp_path, monkeypatch):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    monkeypatch.setattr(launching.tempfile, "tempdir", str(tmp_path / "link"))
+    monkeypatch.setattr(launcher_client.tempfile, "tempdir", str(tmp_path / "link"))
     assert Path(make_scratch()).parent == Path(os.path.realpath(tmp_path / "real"))

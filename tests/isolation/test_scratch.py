@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.isolation import memory, procfs, scratch
+from arena.isolation import procfs
 from arena.isolation.launch_spec import has_own_file_systems
 from arena.isolation.levels import choose_isolation, try_level
 from arena.isolation.removal import remove_tree
-from arena.isolation.scratch import MOST_DEPTH, MOST_FILES, ScratchWatch, nameless_bytes, walk
+from arena.monitoring import memory, scratch
+from arena.monitoring.scratch import MOST_DEPTH, MOST_FILES, ScratchWatch, nameless_bytes, walk
 from arena.records import ISOLATION_LEVELS, MEBIBYTE, Limits
 from tests.zoo import is_safe_inline, play_zoo_bot
 

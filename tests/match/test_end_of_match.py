@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.isolation import reaper as sweeping
+from arena.isolation import reaper
 from arena.isolation.launcher_client import expect_bots
 from arena.isolation.levels import choose_isolation, try_level
 from arena.match.bot_pool import MatchRunner
@@ -48,10 +48,10 @@ while True:
 @pytest.fixture
 def runner():
     expect_bots()
-    before = sweeping.descendants(os.getpid())
+    before = reaper.descendants(os.getpid())
     with MatchRunner(choose_isolation("limits")) as runner:
         yield runner
-    assert sweeping.descendants(os.getpid()) <= before
+    assert reaper.descendants(os.getpid()) <= before
 
 
 def bot(directory, at_end, before=""):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import BotError
-from arena.isolation import reaper as sweeping
+from arena.isolation import reaper
 from arena.isolation.launcher_client import expect_bots
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import MatchRunner
@@ -44,10 +44,10 @@ def spec(*bots, match=1, time_control=PATIENT, size=4):
 @pytest.fixture
 def runner():
     expect_bots()  # so that the launcher is there before and after
-    before = sweeping.descendants(os.getpid())
+    before = reaper.descendants(os.getpid())
     with MatchRunner(LIMITS_LEVEL) as runner:
         yield runner
-    assert sweeping.descendants(os.getpid()) <= before
+    assert reaper.descendants(os.getpid()) <= before
 
 
 FAULTS = [

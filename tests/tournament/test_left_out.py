@@ -7,7 +7,7 @@ import pytest
 
 from arena.conformance.submission import submit
 from arena.home import ArenaHome
-from arena.players import excluded_files as left_out
+from arena.players import excluded_files
 from arena.players.excluded_files import describe_left_out
 
 BOT = "from arena.botkit import run\nrun(lambda game, state, clock: game.legal_actions(state)[0])\n"
@@ -78,8 +78,8 @@ def test_looking_knows_no_depth(deep):
 def test_looking_is_bounded(bot, monkeypatch):
     for number in range(40):
         put(bot / f"{number}.pyc")
-    monkeypatch.setattr(left_out, "MAX_ENTRIES", 10)
-    assert sum(left_out._left_out(bot).values()) <= 10
+    monkeypatch.setattr(excluded_files, "MAX_ENTRIES", 10)
+    assert sum(excluded_files._left_out(bot).values()) <= 10
 
 
 def test_many_names_are_cut(bot):

@@ -16,8 +16,9 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.isolation import memory, procfs
+from arena.isolation import procfs
 from arena.isolation.launch_spec import SHARED_MEMORY
+from arena.monitoring import memory
 from arena.records import MEBIBYTE, Limits
 
 MOST_FILES = 15_000

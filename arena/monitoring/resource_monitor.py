@@ -12,12 +12,11 @@ import resource
 import time
 from typing import NamedTuple
 
-from arena.isolation import control_groups, procfs
-from arena.isolation import reaper as sweeping
-from arena.isolation.cpu_time import GroupClock, ProcessStat, ProcessTimes, open_group_clock, read_stat
+from arena.isolation import control_groups, procfs, reaper
 from arena.isolation.launcher_client import Launched
-from arena.isolation.memory import MemoryWatch
-from arena.isolation.scratch import ScratchWatch
+from arena.monitoring.cpu_time import GroupClock, ProcessStat, ProcessTimes, open_group_clock, read_stat
+from arena.monitoring.memory import MemoryWatch
+from arena.monitoring.scratch import ScratchWatch
 from arena.records import MEBIBYTE, Limits
 
 LOOK_SECONDS = 0.1
@@ -160,8 +159,8 @@ class Watch:
         """Return the bot's own process: behind a wrapping program it is the only child of that one's only child."""
         if self._launched.plan["seccomp_at"] is None:
             return self._main
-        for helper in sweeping.children(self._launched.pid):
-            for bot in sweeping.children(helper):
+        for helper in reaper.children(self._launched.pid):
+            for bot in reaper.children(helper):
                 self._main, self._helpers = bot, {self._launched.pid, helper}
                 return bot
         return None
@@ -201,7 +200,7 @@ class Watch:
             self.exact_clock = self._group_clock
 
     def _members(self) -> set[int]:
-        return sweeping.members(self._launched.pid, self._launched.uid, self._launched.plan["scratch"]) - self._helpers
+        return reaper.members(self._launched.pid, self._launched.uid, self._launched.plan["scratch"]) - self._helpers
 
 
 def _mebibytes(size: int) -> str:

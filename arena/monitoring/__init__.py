@@ -1,0 +1,1 @@
+"""What a bot uses while it runs: CPU time, memory, processes, files."""
