@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena.errors import DefinitionError, UsageError
 from arena.tournament.definition import load_definition
-from tests.tournament.conftest import BOTS
+from tests.conftest import BOTS
 
 
 def test_a_short_file_has_sensible_defaults(write_definition):

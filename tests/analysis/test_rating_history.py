@@ -19,7 +19,7 @@ from arena.report.standings_table import standings_footer
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.rounds import ranking_of
-from tests.tournament.conftest import BOTS
+from tests.conftest import BOTS
 
 ARENA = [sys.executable, "-m", "arena"]
 FIVE = "".join(f'[[entrants]]\nbot = "{BOTS / "random_legal"}"\nname = "r{k}"\n' for k in range(3))

@@ -20,7 +20,7 @@ from arena.players.manifest import BUILD_DIRECTORY, load_bot
 from arena.records import Bot
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from tests.tournament.conftest import BOTS
+from tests.conftest import BOTS
 
 pytest.importorskip("distributed")
 
