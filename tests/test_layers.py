@@ -1,54 +1,77 @@
 """Imports go down only, and what is light stays light."""
 
 import ast
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "arena"
 
-LAYERS = [
-    {"errors", "version", "text"},
-    {"checked", "stored", "names", "shipped"},
-    {"records"},
-    {"definition"},
-    {"games", "protocol", "isolation"},
-    {"players", "ratings", "report", "botkit"},
-    {"match", "store"},
-    {"play", "conformance", "clock_test", "kits", "interop"},
-    {"tournament"},
-    {"cli"},
-    {"__main__", "__init__"},
-]
-LAYER = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}
+DESIGN = PACKAGE / "DESIGN.md"
 
 ALLOWED_FOR = {
     "botkit": {"botkit", "protocol", "games", "errors"},
     "games": {"games", "errors"},
     "interop": {"interop", "games", "errors", "botkit"},
-    "report": {"report", "errors", "text"},
+    "executors": {"executors", "errors", "records", "isolation", "match", "players", "store", "version"},
 }
 """Rooms that may import even less than their layer allows."""
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "templates" not in path.parts)
 
 
+def table():
+    """Return the layer of each room, as the table in DESIGN.md has it."""
+    rows = re.findall(r"^\| (\d+) \| (.*?) \|", DESIGN.read_text(encoding="utf-8"), re.MULTILINE)
+    return {
+        room.removesuffix("/").removesuffix(".py").replace("/", "."): int(layer)
+        for layer, rooms in rows
+        for room in re.findall(r"`(.*?)`", rooms)
+    }
+
+
+LAYER = table()
+
+
+def room_of(module):
+    """Return the innermost room of a dotted name below ``arena``."""
+    parts = module.split(".")
+    rooms = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    return next((room for room in rooms if room in LAYER), module)
+
+
 def room(path):
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return room_of(".".join(path.relative_to(PACKAGE).with_suffix("").parts))
 
 
 def imported_rooms(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
-        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names = [node.module]
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         for name in names:
-            if name.startswith("arena."):
-                yield name.split(".")[1]
+            if name == "arena" or (name.startswith("arena.") and name.count(".") == 1 and not is_module(name)):
+                yield "__init__"
+            elif name.startswith("arena."):
+                yield room_of(name.removeprefix("arena."))
+
+
+def is_module(name):
+    path = PACKAGE.parent.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def test_the_table_has_every_room_and_nothing_else():
+    inner = {".".join(path.parent.relative_to(PACKAGE).parts) for path in MODULES} - {""}
+    loose = {path.stem for path in PACKAGE.glob("*.py")}
+    assert set(LAYER) == inner | loose
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -58,6 +81,14 @@ def test_imports_go_down_only(path):
         assert other == mine or LAYER[other] < LAYER[mine], f"{mine} -> {other}"
         if mine in ALLOWED_FOR:
             assert other in ALLOWED_FOR[mine], f"{mine} -> {other}"
+
+
+def test_no_room_is_large():
+    lines = Counter()
+    for path in MODULES:
+        lines[room(path)] += len(path.read_text(encoding="utf-8").splitlines())
+    for one, count in lines.items():
+        assert count <= 0.15 * lines.total(), one
 
 
 FORBIDDEN = {

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
-import arena
 from arena.analysis.encounters import count_encounters
 from arena.analysis.standings import Standings, standings
 from arena.store.store import Store
@@ -80,6 +79,6 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
 
 def _code() -> int:
     """Return when the code that makes standings was changed last."""
-    package = Path(arena.__file__).parent
+    package = Path(__file__).parents[1]
     sources = [*(package / "ratings").glob("*.py"), package / "analysis" / "standings.py"]
     return max((source.stat().st_mtime_ns for source in sources), default=0)
