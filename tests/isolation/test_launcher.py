@@ -20,7 +20,7 @@ from arena.isolation.stale_cleanup import remove_stale
 from arena.match.bot_pool import MatchRunner
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 
 GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
 

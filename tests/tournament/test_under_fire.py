@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from arena.home import ArenaHome
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 from tests.tournament.test_director import ARENA, arena, exported, recorded, table, wait_until_nothing_runs_in
 
 ZOO = ("exits_when_asked", "prints_text", "leaves_a_daemon", "dies_by_signal", "illegal_action", "fork_bomb")

@@ -1,6 +1,6 @@
 """The zoo: bad bots in tournaments against honest ones. ``tests/bad_bots/zoo.toml`` says what must come of each.
 
-Used by ``tests/match/test_zoo.py`` and by ``benchmarks/zoo.py``, which makes the table of levels and bots.
+Used by the tests and by ``benchmarks/zoo.py``, which makes the table of levels and bots.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from arena.store.store import Store
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 
-BAD_BOTS = Path(__file__).parent / "bad_bots"
+BAD_BOTS = Path(__file__).parents[1] / "tests" / "bad_bots"
 BOTS = Path(__file__).parents[1] / "bots"
 ZOO: dict[str, dict[str, Any]] = tomllib.loads((BAD_BOTS / "zoo.toml").read_text(encoding="utf-8"))
 
