@@ -65,7 +65,6 @@ def command(
     when all has been played, it only shows the table. `--workers` may differ from run to run; results don't depend on
     it.
     """
-    from arena.analysis.standings_cache import standings_of
     from arena.home import ArenaHome
     from arena.tournament.definition import load_definition, renamed
     from arena.tournament.director import run_tournament
