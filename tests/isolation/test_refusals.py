@@ -12,12 +12,12 @@ import pytest
 
 from arena.isolation import levels
 from arena.isolation.launch_spec import Isolation, make_plan
-from arena.isolation.levels import choose_isolation, try_level
+from arena.isolation.levels import choose_isolation
 from arena.isolation.seccomp import _CALLS, ARCHITECTURES
 from arena.records import Bot, Limits
+from tests.needs import need_level
 
 DEEDS = Path(__file__).with_name("deeds.py")
-CONFINED = [level for level in ("landlock", "bubblewrap") if try_level(level).is_available]
 
 WITHOUT_OWN_DISK = {"allocate beyond a file's end", "leave descriptors in a socket"}
 WITHOUT_COUNTED_MEMORY = {
@@ -38,8 +38,9 @@ class Tried(NamedTuple):
     before: os.stat_result
 
 
-@pytest.fixture(scope="module", params=CONFINED)
+@pytest.fixture(scope="module", params=["landlock", "bubblewrap"])
 def tried(request, tmp_path_factory):
+    need_level(request.param)
     file = tmp_path_factory.mktemp("foreign") / "file"
     file.write_text("precious")
     file.chmod(0o644)

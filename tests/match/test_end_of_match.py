@@ -11,13 +11,12 @@ import pytest
 
 from arena.isolation import reaper
 from arena.isolation.launcher_client import expect_bots
-from arena.isolation.levels import choose_isolation, try_level
+from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import MatchRunner
 from arena.players.idle_detection import Activity, activity_of
 from arena.records import ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
 
 TESTS = Path(__file__).parents[1]
-AVAILABLE = [level for level in ISOLATION_LEVELS if try_level(level).is_available]
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
 
 BOT = """
@@ -96,7 +95,7 @@ def test_a_bot_that_is_stopped_off_turn_is_let_go_on_for_its_end(runner, off_tur
     assert texts(play(runner, bot(tmp_path, HANDLERS["at once"]), time_control=control)) == says_each_once(3)
 
 
-@pytest.mark.parametrize("level", AVAILABLE)
+@pytest.mark.parametrize("level", ISOLATION_LEVELS, indirect=True)
 def test_so_it_is_at_every_level(level, tmp_path):
     with MatchRunner(choose_isolation(level)) as runner:
         assert texts(play(runner, bot(tmp_path, HANDLERS["at once"]), 2)) == says_each_once(2)

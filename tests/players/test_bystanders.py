@@ -16,15 +16,21 @@ from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 
 HELLO = encode_frame({"type": "hello"})
-LEVEL = choose_isolation("auto")
 
 
-def launched(name, bystanders, isolation=LEVEL):
+def launched(name, bystanders, isolation=None):
     """Return a bot that has said it is ready and is to rest now."""
+    isolation = isolation or choose_isolation("auto")
     process = BotProcess(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, bystanders)
     process.ask(HELLO, 20.0)
     process.rest.since = process.whole_cpu_seconds()
     return process
+
+
+@pytest.fixture(params=["as it is", "without control groups"])
+def isolation(request):
+    found = choose_isolation("auto")
+    return found if request.param == "as it is" else Isolation(found.level)
 
 
 @pytest.fixture
@@ -36,7 +42,6 @@ def bystanders():
         process.end()
 
 
-@pytest.mark.parametrize("isolation", [LEVEL, Isolation(LEVEL.level)], ids=["as it is", "without control groups"])
 @pytest.mark.parametrize("name", ["children_think_off_turn", "chains_think_off_turn", "children_nobody_waits_for"])
 def test_who_works_while_another_is_to_act_is_stopped(bystanders, name, isolation):
     busy = launched(name, bystanders, isolation)
@@ -62,7 +67,6 @@ def test_who_is_at_rest_is_left_alone(bystanders):
     assert not idle.rest.was_broken
 
 
-@pytest.mark.parametrize("isolation", [LEVEL, Isolation(LEVEL.level)], ids=["as it is", "without control groups"])
 def test_work_that_children_did_on_turn_excuses_nobody(bystanders, isolation):
     """Whoever lets its time run out could else have every match against such a bot played again."""
     honest = launched("works_by_children_on_turn", bystanders, isolation)
@@ -79,7 +83,7 @@ def test_a_match_is_played_again_with_nobody_else_running():
     names = ("good_with_note", "uses_children", "slow_but_good")
     kept, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(20.0)
-    with MatchRunner(LEVEL) as runner:
+    with MatchRunner(choose_isolation("auto")) as runner:
         runner.play(MatchSpec(1, "t", "differences", {"size": 4}, (kept, good), 5, time_control=control))
         again = MatchSpec(2, "t", "differences", {"size": 4}, (slow, good), 5, time_control=control).after_void(None)
         runner.play(again)
@@ -107,7 +111,7 @@ def test_a_bot_that_is_late_because_another_worked_is_not_charged(bystanders, mo
 def test_after_such_a_void_match_everybody_is_stopped_from_the_beginning_on():
     bots = (load_bot(zoo.bad_bot("slow_but_good")), load_bot(zoo.bad_bot("children_think_off_turn")))
     spec = MatchSpec(1, "t", "differences", {"size": 4}, bots, 5, time_control=TimeControl(20.0))
-    with MatchRunner(LEVEL) as runner:
+    with MatchRunner(choose_isolation("auto")) as runner:
         record = runner.play(spec.after_void(None))
     assert record.faults == []
     assert record.seats[1].off_turn_cpu_seconds < 0.1
@@ -118,7 +122,7 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
     names = ("children_think_off_turn", "good_with_note", "slow_but_good")
     busy, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(20.0)
-    with MatchRunner(LEVEL) as runner:
+    with MatchRunner(choose_isolation("auto")) as runner:
         runner.play(MatchSpec(1, "t", "differences", {"size": 4}, (busy, good), 5, time_control=control))
         kept = runner._players[busy, 0]._process
         before = kept.possible_cpu_seconds()

@@ -23,7 +23,6 @@ from benchmarks import zoo_bots as zoo
 
 GOOD = Path(__file__).parents[2] / "bots" / "minimal"
 
-LIMITS_LEVEL = choose_isolation("limits")
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
 IMPATIENT = TimeControl(per_action_seconds=0.3, startup_seconds=20.0, margin_seconds=0.1)
 """Only where the bad bot is the first to act: an honest one may need longer on a busy machine."""
@@ -45,7 +44,7 @@ def spec(*bots, match=1, time_control=PATIENT, size=4):
 def runner():
     expect_bots()  # so that the launcher is there before and after
     before = reaper.descendants(os.getpid())
-    with MatchRunner(LIMITS_LEVEL) as runner:
+    with MatchRunner(choose_isolation("limits")) as runner:
         yield runner
     assert reaper.descendants(os.getpid()) <= before
 
@@ -90,7 +89,7 @@ def test_each_fault_is_told_apart_and_forfeits(runner, name, kind, says):
 def test_a_full_pipe_does_not_block_us(runner):
     """A megabyte does not fit into the pipe of a bot that never reads; the deadline covers writing too."""
     bot = bad_bot("never_reads")
-    process = BotProcess(bot, LIMITS_LEVEL, Limits())
+    process = BotProcess(bot, choose_isolation("limits"), Limits())
     try:
         process.ask(encode_frame({"type": "hello"}), 5.0)
         with pytest.raises(BotError) as raised:
@@ -102,7 +101,7 @@ def test_a_full_pipe_does_not_block_us(runner):
 
 def test_an_answer_that_is_read_after_the_deadline_is_too_late_even_if_it_was_there(runner):
     bot = bad_bot("good_with_note")
-    process = BotProcess(bot, LIMITS_LEVEL, Limits())
+    process = BotProcess(bot, choose_isolation("limits"), Limits())
     try:
         assert process._in_time(b"body", now=10.9, asked=10.0, deadline=11.0, seconds=1.0) == (
             b"body",
@@ -141,7 +140,7 @@ def test_a_bot_that_forfeited_is_started_anew_for_the_next_match(runner):
 
 
 def test_fresh_bots_are_launched_for_every_match():
-    with MatchRunner(LIMITS_LEVEL, fresh_bots=True) as runner:
+    with MatchRunner(choose_isolation("limits"), fresh_bots=True) as runner:
         assert runner.play(spec(good_bot(), good_bot())).termination == "normal"
         assert runner._players == {}
 
