@@ -90,14 +90,14 @@ def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
     if not (isinstance(opening_actions, list) and is_plain(opening_actions)):
         raise StoreError(f"{where} is malformed: expected is an opening that is a list")
     return ScheduledMatch(
-        line.match,
-        line.encounter,
-        line.round,
-        line.game,
-        _seats(line.seats, line.game, definition, where),
-        line.opening,
-        tuple(_tuples(opening_actions)),
-        line.rng_seed,
+        match=line.match,
+        encounter=line.encounter,
+        round=line.round,
+        game=line.game,
+        seats=_seats(line.seats, line.game, definition, where),
+        opening=line.opening,
+        opening_actions=tuple(_tuples(opening_actions)),
+        rng_seed=line.rng_seed,
     )
 
 

@@ -164,7 +164,15 @@ class Store:
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
         query = chosen.add_columns(scheduled, recorded).order_by(tournaments.c.id)
         return [
-            StoredTournament(number, name, text, created_at, lines, played, finished_at)
+            StoredTournament(
+                number=number,
+                name=name,
+                definition_text=text,
+                created_at=created_at,
+                scheduled=lines,
+                recorded=played,
+                finished_at=finished_at,
+            )
             for number, name, text, created_at, finished_at, lines, played in self._rows(query)
         ]
 

@@ -26,7 +26,15 @@ GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
 
 
 def play(runner, match=1):
-    spec = MatchSpec(match, "t", "differences", {"size": 4}, (GOOD, GOOD), 1, time_control=TimeControl(20.0))
+    spec = MatchSpec(
+        match=match,
+        tournament="t",
+        game="differences",
+        options={"size": 4},
+        bots=(GOOD, GOOD),
+        rng_seed=1,
+        time_control=TimeControl(per_action_seconds=20.0),
+    )
     return runner.play(spec)
 
 
@@ -35,9 +43,9 @@ def test_a_killed_launcher_is_replaced_and_bots_play_on():
         play(runner)
         first = expect_bots().pid
         os.kill(first, signal.SIGKILL)
-        assert play(runner, 2).faults == []  # the bots are alive and need no launcher
+        assert play(runner, 2).faults == ()  # the bots are alive and need no launcher
         runner.close()
-        assert play(runner, 3).faults == []  # these are launched by another
+        assert play(runner, 3).faults == ()  # these are launched by another
         assert expect_bots().pid != first
     assert expect_bots().alive == {}
 
@@ -162,5 +170,5 @@ def test_a_stopped_launcher_does_not_hang_the_arena(monkeypatch):
     os.kill(launcher.pid, signal.SIGSTOP)
     started = time.monotonic()
     with MatchRunner(choose_isolation("limits")) as runner:
-        assert play(runner).faults == []
+        assert play(runner).faults == ()
     assert time.monotonic() - started < launcher_client.ANSWER_SECONDS
