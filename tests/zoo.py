@@ -21,9 +21,9 @@ from typing import Any
 from arena.errors import ArenaError
 from arena.executors import LocalExecutor, Played, Void
 from arena.executors.executor import void_after
-from arena.isolation.control_groups import find_group_home
+from arena.isolation.control_groups import find_parent_groups
 from arena.isolation.fork_server import FIRST_UID, LAST_UID
-from arena.isolation.launch_spec import MARK, Isolation, has_own_file_systems
+from arena.isolation.launch_spec import TAG_VARIABLE, Isolation, has_own_file_systems
 from arena.isolation.levels import choose_isolation
 from arena.isolation.process_tag import is_dead
 from arena.match.bot_pool import MatchRunner
@@ -212,7 +212,7 @@ def traces() -> set[str]:
     """Return everything that bots of this process, or of processes it has started, could have left on this machine."""
     found = {f"process {path.name}: {_command(path)}" for path in _bot_processes()}
     places = [Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")]
-    home = find_group_home()
+    home = find_parent_groups()
     places += [Path(directory) for directory in home.directories.values()] if home is not None else []
     for place in places:
         with contextlib.suppress(OSError):
@@ -244,7 +244,7 @@ def _bot_processes() -> Iterator[Path]:
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             settings = dict(setting.partition(b"=")[::2] for setting in (path / "environ").read_bytes().split(b"\0"))
-            owner = settings.get(MARK.encode(), b"").decode()
+            owner = settings.get(TAG_VARIABLE.encode(), b"").decode()
             is_marked = bool(owner) and not _is_anothers(f"arena-bot-{owner}-")
             if is_marked or (not owner and FIRST_UID <= path.stat().st_uid <= LAST_UID):
                 yield path
