@@ -12,7 +12,7 @@ import time
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.launcher_client import expect_bots
 from arena.isolation.levels import choose_isolation, try_level
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.players.connection import BotProcess
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
@@ -141,10 +141,10 @@ def busy_share(name, rule):
     """Return off-turn CPU time per second of the other's thinking, over four matches."""
     bots = (load_bot(zoo.bad_bot(name)), load_bot(zoo.bad_bot("slow_but_good")))
     off = thinking = 0.0
-    with MatchRunner(choose_isolation("auto")) as runner:
+    with BotPool(choose_isolation("auto")) as pool:
         for match in range(4):
             control = TimeControl(20.0, off_turn=rule)
-            record = runner.play(MatchSpec(match, "", "differences", {"size": 4}, bots, 1, time_control=control))
+            record = pool.play(MatchSpec(match, "", "differences", {"size": 4}, bots, 1, time_control=control))
             off += record.seats[0].off_turn_cpu_seconds
             thinking += record.seats[1].wall_seconds
     return off / thinking

@@ -8,7 +8,7 @@ from typing import Any
 from arena.errors import UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.match.clock import SeatClock
 from arena.match.referee import Observer
 from arena.match.request import question
@@ -70,8 +70,8 @@ def play_match(
     )
     level = choose_isolation(isolation)
     build_bots(bots, level)
-    with MatchRunner(level, limits) as runner:
-        return runner.play(spec, observer, people)
+    with BotPool(level, limits) as pool:
+        return pool.play(spec, observer, people)
 
 
 def ask_bot(

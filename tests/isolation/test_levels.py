@@ -12,7 +12,7 @@ from arena.errors import UsageError
 from arena.isolation import launch_spec, levels
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import PREFERRED, choose_isolation, try_level
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.players.connection import BotProcess
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
@@ -98,8 +98,8 @@ def test_an_older_landlock_will_do_too(monkeypatch, forget_findings, abi):
 def test_the_level_stands_in_the_record(level):
     isolation = choose_isolation(level)
     bot = load_bot(ROOT / "bots" / "minimal")
-    with MatchRunner(isolation) as runner:
-        record = runner.play(MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1))
+    with BotPool(isolation) as pool:
+        record = pool.play(MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1))
     assert record.isolation == isolation.label
     assert record.faults == []
 
@@ -202,9 +202,9 @@ def test_a_bot_that_is_a_single_file_can_read_no_other(tmp_path):
         pytest.skip("this machine has no level that holds files")
     (tmp_path / "helper.py").write_text("")
     (tmp_path / "bot.py").write_text("import helper\n")
-    with MatchRunner(choose_isolation(level)) as runner:
+    with BotPool(choose_isolation(level)) as pool:
         bot = load_bot(tmp_path / "bot.py")
-        record = runner.play(
+        record = pool.play(
             MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1, time_control=TimeControl(20.0))
         )
     assert record.faults[0].kind == "start"

@@ -12,7 +12,7 @@ import pytest
 
 from arena.errors import BotError, DefinitionError, VoidMatchError
 from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.players.connection import BotProcess
 from arena.players.manifest import load_bot
 from arena.players.stall_detection import LATE_SECONDS, Lateness
@@ -24,10 +24,10 @@ GOOD = load_bot(zoo.BOTS / "minimal")
 
 
 def play(bot, time_control, limits=DEFAULT_LIMITS, matches=1, opponent=GOOD):
-    with MatchRunner(choose_isolation("auto"), limits) as runner:
+    with BotPool(choose_isolation("auto"), limits) as pool:
         for match in range(1, matches + 1):
             spec = MatchSpec(match, "t", "differences", {"size": 4}, (bot, opponent), 5, time_control=time_control)
-            record = runner.play(spec)
+            record = pool.play(spec)
     return record
 
 
