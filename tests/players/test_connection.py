@@ -15,7 +15,7 @@ from arena.isolation import reaper
 from arena.isolation.launcher_client import expect_bots
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
-from arena.players.connection import BotProcess
+from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.records import Bot, Limits, MatchSpec, TimeControl
@@ -90,7 +90,7 @@ def test_each_fault_is_told_apart_and_forfeits(pool, name, kind, says):
 def test_a_full_pipe_does_not_block_us(pool):
     """A megabyte does not fit into the pipe of a bot that never reads; the deadline covers writing too."""
     bot = bad_bot("never_reads")
-    process = BotProcess(bot, LIMITS_LEVEL, Limits())
+    process = BotConnection(bot, LIMITS_LEVEL, Limits())
     try:
         process.ask(encode_frame({"type": "hello"}), 5.0)
         with pytest.raises(BotError) as raised:
@@ -102,7 +102,7 @@ def test_a_full_pipe_does_not_block_us(pool):
 
 def test_an_answer_that_is_read_after_the_deadline_is_too_late_even_if_it_was_there(pool):
     bot = bad_bot("good_with_note")
-    process = BotProcess(bot, LIMITS_LEVEL, Limits())
+    process = BotConnection(bot, LIMITS_LEVEL, Limits())
     try:
         assert process._in_time(b"body", now=10.9, asked=10.0, deadline=11.0, seconds=1.0) == (
             b"body",

@@ -9,7 +9,7 @@ from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.bystanders import Bystanders
-from arena.players.connection import BotProcess
+from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
@@ -21,7 +21,7 @@ LEVEL = choose_isolation("auto")
 
 def launched(name, bystanders, isolation=LEVEL):
     """Return a bot that has said it is ready and is to rest now."""
-    process = BotProcess(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, bystanders)
+    process = BotConnection(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, bystanders)
     process.ask(HELLO, 20.0)
     process.rest.since = process.whole_cpu_seconds()
     return process
