@@ -17,8 +17,8 @@ from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, MatchSpec, TimeControl
+from benchmarks import zoo_bots as zoo
 from benchmarks.common import instant_bot, machine
-from tests import zoo
 
 RUNS = 60
 TURNS = 3000

@@ -20,7 +20,8 @@ from arena.isolation.stale_cleanup import remove_stale
 from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
-from tests import zoo
+from benchmarks import zoo_bots as zoo
+from benchmarks.traces import traces, traces_since
 
 GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
 
@@ -43,11 +44,11 @@ def test_a_killed_launcher_is_replaced_and_bots_play_on():
 
 
 def test_a_new_launcher_takes_over_the_bots_of_the_old_one():
-    before = zoo.traces()
+    before = traces()
     with BotPool(choose_isolation("auto")) as pool:
         play(pool)
         os.kill(expect_bots().pid, signal.SIGKILL)
-    assert not zoo._settled(before)
+    assert not traces_since(before)
 
 
 SCRIPT = """
@@ -73,14 +74,14 @@ with BotPool(choose_isolation(sys.argv[2])) as pool:
 
 def test_when_the_arena_is_killed_its_launcher_removes_everything():
     for level in ("limits", "auto"):
-        before = zoo.traces()
+        before = traces()
         command = [sys.executable, "-c", SCRIPT, str(zoo.bad_bot("leaves_a_daemon")), level]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as arena:
             assert arena.stdout.readline() == b"up\n"
-            assert zoo.traces() - before
+            assert traces() - before
             arena.kill()
         reap_what_has_been_left_to_us()
-        assert not zoo._settled(before)
+        assert not traces_since(before)
 
 
 def reap_what_has_been_left_to_us():

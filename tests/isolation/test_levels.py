@@ -16,7 +16,7 @@ from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 
 ROOT = Path(__file__).parents[2]
 AVAILABLE = [level for level in ISOLATION_LEVELS if try_level(level).is_available]

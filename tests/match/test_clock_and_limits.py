@@ -18,7 +18,7 @@ from arena.players.manifest import load_bot
 from arena.players.stall_detection import LATE_SECONDS, StallDetector
 from arena.records import DEFAULT_LIMITS, Limits, MatchSpec, TimeControl
 from arena.tournament.definition import load_definition
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 
 GOOD = load_bot(zoo.BOTS / "minimal")
 

@@ -16,7 +16,7 @@ from arena.isolation.removal import remove_tree
 from arena.monitoring import memory, scratch
 from arena.monitoring.scratch import MAX_DEPTH, MAX_FILES, ScratchMonitor, nameless_bytes, walk
 from arena.records import ISOLATION_LEVELS, MEBIBYTE, Limits
-from tests.zoo import is_safe_inline, play_zoo_bot
+from benchmarks.zoo_bots import is_safe_inline, play_zoo_bot
 
 ME = os.getpid()
 

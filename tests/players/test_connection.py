@@ -19,7 +19,7 @@ from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.records import Bot, Limits, MatchSpec, TimeControl
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 
 GOOD = Path(__file__).parents[2] / "bots" / "minimal"
 

@@ -13,7 +13,7 @@ from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 
 HELLO = encode_frame({"type": "hello"})
 LEVEL = choose_isolation("auto")
