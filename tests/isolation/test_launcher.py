@@ -17,7 +17,7 @@ from arena.isolation.launcher_client import expect_bots, make_scratch
 from arena.isolation.levels import choose_isolation
 from arena.isolation.process_tag import is_dead, own_tag
 from arena.isolation.stale_cleanup import remove_stale
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
@@ -26,27 +26,27 @@ from benchmarks.traces import traces, traces_since
 GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
 
 
-def play(runner, match=1):
+def play(pool, match=1):
     spec = MatchSpec(match, "t", "differences", {"size": 4}, (GOOD, GOOD), 1, time_control=TimeControl(20.0))
-    return runner.play(spec)
+    return pool.play(spec)
 
 
 def test_a_killed_launcher_is_replaced_and_bots_play_on():
-    with MatchRunner(choose_isolation("auto")) as runner:
-        play(runner)
+    with BotPool(choose_isolation("auto")) as pool:
+        play(pool)
         first = expect_bots().pid
         os.kill(first, signal.SIGKILL)
-        assert play(runner, 2).faults == []  # the bots are alive and need no launcher
-        runner.close()
-        assert play(runner, 3).faults == []  # these are launched by another
+        assert play(pool, 2).faults == []  # the bots are alive and need no launcher
+        pool.close()
+        assert play(pool, 3).faults == []  # these are launched by another
         assert expect_bots().pid != first
     assert expect_bots().alive == {}
 
 
 def test_a_new_launcher_takes_over_the_bots_of_the_old_one():
     before = traces()
-    with MatchRunner(choose_isolation("auto")) as runner:
-        play(runner)
+    with BotPool(choose_isolation("auto")) as pool:
+        play(pool)
         os.kill(expect_bots().pid, signal.SIGKILL)
     assert not traces_since(before)
 
@@ -59,12 +59,12 @@ import pytest
 from arena.isolation.process_tag import is_dead, own_tag
 from arena.isolation.levels import choose_isolation
 from arena.isolation.launch_spec import make_plan
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 bots = (load_bot(Path(sys.argv[1])), load_bot(Path(sys.argv[1])))
-with MatchRunner(choose_isolation(sys.argv[2])) as runner:
-    player = runner._take((bots[0], 0))
+with BotPool(choose_isolation(sys.argv[2])) as pool:
+    player = pool._take((bots[0], 0))
     from arena.protocol.messages import Seating
     player.begin(Seating(1, "differences", {"size": 4, "scoring": "distinct"}, 2, 0, 1, TimeControl(600.0)))
     print("up", flush=True)
@@ -162,6 +162,6 @@ def test_a_stopped_launcher_does_not_hang_the_arena(monkeypatch):
     launcher._socket.settimeout(0.3)
     os.kill(launcher.pid, signal.SIGSTOP)
     started = time.monotonic()
-    with MatchRunner(choose_isolation("limits")) as runner:
-        assert play(runner).faults == []
+    with BotPool(choose_isolation("limits")) as pool:
+        assert play(pool).faults == []
     assert time.monotonic() - started < launcher_client.ANSWER_SECONDS
