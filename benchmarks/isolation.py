@@ -12,13 +12,13 @@ import time
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.launcher_client import open_launcher
 from arena.isolation.levels import choose_isolation, probe_level
-from arena.match.bot_pool import MatchRunner
-from arena.players.connection import BotProcess
+from arena.match.bot_pool import BotPool
+from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, MatchSpec, TimeControl
+from benchmarks import zoo_bots as zoo
 from benchmarks.common import instant_bot, machine
-from tests import zoo
 
 RUNS = 60
 TURNS = 3000
@@ -53,7 +53,7 @@ def bare():
 
 def by_the_arena(isolation):
     def start():
-        process = BotProcess(instant_bot(), isolation, DEFAULT_LIMITS)
+        process = BotConnection(instant_bot(), isolation, DEFAULT_LIMITS)
         process.ask(HELLO, 5.0)
         return process
 
@@ -64,7 +64,7 @@ def by_the_arena(isolation):
 
 def killed(isolation):
     """Return the milliseconds to end a bot that spins and has left a daemon."""
-    process = BotProcess(load_bot(zoo.bad_bot("leaves_a_daemon")), isolation, DEFAULT_LIMITS)
+    process = BotConnection(load_bot(zoo.bad_bot("leaves_a_daemon")), isolation, DEFAULT_LIMITS)
     process.ask(HELLO, 5.0)
     process.ask(encode_frame({"type": "act", "ply": 0, "legal": [[1, 1]]}), 5.0)
     taken, _ = timed(process.end)
@@ -72,7 +72,7 @@ def killed(isolation):
 
 
 def turn_us(isolation, freeze=False):
-    process = BotProcess(instant_bot(), isolation, DEFAULT_LIMITS)
+    process = BotConnection(instant_bot(), isolation, DEFAULT_LIMITS)
     taken = []
     for _ in range(TURNS):
         started = time.perf_counter()
@@ -141,10 +141,10 @@ def busy_share(name, rule):
     """Return off-turn CPU time per second of the other's thinking, over four matches."""
     bots = (load_bot(zoo.bad_bot(name)), load_bot(zoo.bad_bot("slow_but_good")))
     off = thinking = 0.0
-    with MatchRunner(choose_isolation("auto")) as runner:
+    with BotPool(choose_isolation("auto")) as pool:
         for match in range(4):
             control = TimeControl(20.0, off_turn=rule)
-            record = runner.play(MatchSpec(match, "", "differences", {"size": 4}, bots, 1, time_control=control))
+            record = pool.play(MatchSpec(match, "", "differences", {"size": 4}, bots, 1, time_control=control))
             off += record.seats[0].off_turn_cpu_seconds
             thinking += record.seats[1].wall_seconds
     return off / thinking

@@ -14,7 +14,7 @@ from pathlib import Path
 from arena.isolation.levels import choose_isolation, probe_level
 from arena.records import ISOLATION_LEVELS
 from benchmarks.common import machine
-from tests.zoo import ZOO, is_safe_inline, judge, play_zoo_bot
+from benchmarks.zoo_bots import ZOO, is_safe_inline, judge, play_zoo_bot
 
 README = Path(__file__).with_name("README.md")
 WHO = "as root" if os.geteuid() == 0 else "as an ordinary user"

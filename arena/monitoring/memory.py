@@ -44,7 +44,7 @@ class Pace:
         self._again_at = ended + (ended - began) / _SHARE_OF_TIME
 
 
-class MemoryWatch:
+class MemoryMonitor:
     """Watches the memory of one bot.
 
     Args:

@@ -1,7 +1,7 @@
 """What a bot uses, with all it started, and which limit it has broken. Read from /proc and from its control groups.
 
-A ``Watch`` looks at most ten times a second, so a fast turn pays nothing for it. What the kernel holds exactly (a
-control group, a resource limit) is held in between as well; the watch then says which limit it was, and how much.
+A bot is sampled at most ten times a second, so a fast turn pays nothing for it. What the kernel limits exactly (by a
+control group or a resource limit) is limited in between as well; the monitor then says which limit it was.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import NamedTuple
 from arena.isolation import control_groups, procfs, reaper
 from arena.isolation.launcher_client import LaunchedBot
 from arena.monitoring.cpu_time import GroupClock, ProcessStat, ProcessTimes, open_group_clock, read_stat
-from arena.monitoring.memory import MemoryWatch
-from arena.monitoring.scratch import ScratchWatch
+from arena.monitoring.memory import MemoryMonitor
+from arena.monitoring.scratch import ScratchMonitor
 from arena.records import MEBIBYTE, Limits
 
 LOOK_SECONDS = 0.1
@@ -51,7 +51,7 @@ class Usage(NamedTuple):
         )
 
 
-class Watch:
+class ResourceMonitor:
     """Watches one bot.
 
     Attributes:
@@ -67,8 +67,8 @@ class Watch:
         self._limits = limits
         self._is_limited = is_limited
         self._groups = launched.spec["control_groups"]
-        self._scratch = ScratchWatch(launched.spec, limits)
-        self._memory = MemoryWatch(is_counted=bool(self._groups))
+        self._scratch = ScratchMonitor(launched.spec, limits)
+        self._memory = MemoryMonitor(is_counted=bool(self._groups))
         self._main = launched.pid
         self._helpers: set[int] = set()
         self.peak = Usage()

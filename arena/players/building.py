@@ -28,9 +28,9 @@ from arena.players.build_output import fingerprint, take_output
 from arena.players.subprocess import EXIT_SECONDS, BotProgram
 from arena.records import MEBIBYTE, Bot, Limits
 
-MOST_SECONDS = 300.0
+MAX_SECONDS = 300.0
 SHOWN_LINES = 20
-MOST_NOTE_BYTES = 1024
+MAX_NOTE_BYTES = 1024
 
 BUILD_LIMITS = Limits(
     memory_bytes=4096 * MEBIBYTE,
@@ -64,7 +64,7 @@ def is_built(bot: Bot) -> bool:
         note = _note_of(directory)
         if note.lstat().st_uid in (0, os.geteuid(), directory.stat().st_uid):
             with open(note, encoding="utf-8", errors="replace", opener=open_at_once) as file:
-                return file.read(MOST_NOTE_BYTES) == _noted(bot)
+                return file.read(MAX_NOTE_BYTES) == _noted(bot)
     return False
 
 
@@ -162,12 +162,12 @@ class _Build(BotProgram):
 
     def _wait_until_built(self) -> str:
         """Wait until it says that it is done; return what went wrong, or nothing."""
-        deadline = time.monotonic() + MOST_SECONDS
+        deadline = time.monotonic() + MAX_SECONDS
         while not self._says_built():
             if self._note_exit():
                 return self.exit_text
             if time.monotonic() > deadline:
-                return f"it took more than {MOST_SECONDS:g} s"
+                return f"it took more than {MAX_SECONDS:g} s"
             if (broken := self._watch.look()) is not None:
                 return broken
             self._poll.poll(100)

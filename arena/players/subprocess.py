@@ -16,8 +16,8 @@ from arena.isolation.launcher_client import LaunchedBot, make_scratch, open_laun
 from arena.isolation.removal import remove_tree
 from arena.isolation.system_v import may_leave_shared_memory, remove_made_by
 from arena.monitoring.cpu_time import cpu_clock_of
-from arena.monitoring.resource_monitor import Usage, Watch
-from arena.players.head_tail_buffer import KeptText
+from arena.monitoring.resource_monitor import ResourceMonitor, Usage
+from arena.players.head_tail_buffer import HeadTailBuffer
 from arena.protocol.frames import HEADER_BYTES
 from arena.records import Bot, Limits
 
@@ -50,13 +50,13 @@ class BotProgram:
         self._members: set[int] = set()
         self._is_frozen = False
         self._stopped: set[int] = set()
-        self._watch = Watch(self._launched, limits, is_limited=isolation.level != "none")
+        self._watch = ResourceMonitor(self._launched, limits, is_limited=isolation.level != "none")
         self._pidfd = os.pidfd_open(self.pid)
         self._poll = select.poll()
         for descriptor in (self._stdout, self._stderr, self._pidfd):
             self._poll.register(descriptor, select.POLLIN)
         self._unsent = b""
-        self._kept = KeptText()
+        self._kept = HeadTailBuffer()
         self._read_bytes = limits.message_bytes + HEADER_BYTES + 1
         self._cpu_clock = cpu_clock_of(self.pid)
         self._cpu_seconds = 0.0

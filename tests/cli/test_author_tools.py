@@ -10,7 +10,7 @@ import pytest
 from arena.cli.group import run
 from arena.isolation.levels import choose_isolation, probe_level
 from arena.records import ISOLATION_LEVELS
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from arena.isolation.interpreters import arena_python, resolve_program
 from arena.isolation.launch_spec import Isolation, make_launch_spec
 from arena.isolation.levels import choose_isolation, probe_level
 from arena.isolation.readable_paths import paths_behind_closed_directories, readable_paths
-from arena.players.connection import BotProcess
+from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, Bot
 
@@ -226,7 +226,7 @@ def test_a_first_line_steals_nothing_from_a_running_arena(tmp_path, level, mode)
         (bot / program).chmod(0o755)
     (bot / "bot.toml").write_text('name = "thief"\ncommand = ["bin/launch"]\n')
     bot.chmod(mode)
-    process = BotProcess(load_bot(bot), choose_isolation(level), DEFAULT_LIMITS)
+    process = BotConnection(load_bot(bot), choose_isolation(level), DEFAULT_LIMITS)
     try:
         assert process.ask(b"hello", 20.0)[0] == b"no"
     finally:

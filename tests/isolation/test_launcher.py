@@ -17,37 +17,38 @@ from arena.isolation.launcher_client import make_scratch, open_launcher
 from arena.isolation.levels import choose_isolation
 from arena.isolation.process_tag import is_dead, process_tag
 from arena.isolation.stale_cleanup import remove_stale
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
-from tests import zoo
+from benchmarks import zoo_bots as zoo
+from benchmarks.traces import traces, traces_since
 
 GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
 
 
-def play(runner, match=1):
+def play(pool, match=1):
     spec = MatchSpec(match, "t", "differences", {"size": 4}, (GOOD, GOOD), 1, time_control=TimeControl(20.0))
-    return runner.play(spec)
+    return pool.play(spec)
 
 
 def test_a_killed_launcher_is_replaced_and_bots_play_on():
-    with MatchRunner(choose_isolation("auto")) as runner:
-        play(runner)
+    with BotPool(choose_isolation("auto")) as pool:
+        play(pool)
         first = open_launcher().pid
         os.kill(first, signal.SIGKILL)
-        assert play(runner, 2).faults == []  # the bots are alive and need no launcher
-        runner.close()
-        assert play(runner, 3).faults == []  # these are launched by another
+        assert play(pool, 2).faults == []  # the bots are alive and need no launcher
+        pool.close()
+        assert play(pool, 3).faults == []  # these are launched by another
         assert open_launcher().pid != first
     assert open_launcher().alive == {}
 
 
 def test_a_new_launcher_takes_over_the_bots_of_the_old_one():
-    before = zoo.traces()
-    with MatchRunner(choose_isolation("auto")) as runner:
-        play(runner)
+    before = traces()
+    with BotPool(choose_isolation("auto")) as pool:
+        play(pool)
         os.kill(open_launcher().pid, signal.SIGKILL)
-    assert not zoo._settled(before)
+    assert not traces_since(before)
 
 
 SCRIPT = """
@@ -58,12 +59,12 @@ import pytest
 from arena.isolation.process_tag import is_dead, process_tag
 from arena.isolation.levels import choose_isolation
 from arena.isolation.launch_spec import make_launch_spec
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 bots = (load_bot(Path(sys.argv[1])), load_bot(Path(sys.argv[1])))
-with MatchRunner(choose_isolation(sys.argv[2])) as runner:
-    player = runner._take((bots[0], 0))
+with BotPool(choose_isolation(sys.argv[2])) as pool:
+    player = pool._take((bots[0], 0))
     from arena.protocol.messages import Seating
     player.begin(Seating(1, "differences", {"size": 4, "scoring": "distinct"}, 2, 0, 1, TimeControl(600.0)))
     print("up", flush=True)
@@ -73,14 +74,14 @@ with MatchRunner(choose_isolation(sys.argv[2])) as runner:
 
 def test_when_the_arena_is_killed_its_launcher_removes_everything():
     for level in ("limits", "auto"):
-        before = zoo.traces()
+        before = traces()
         command = [sys.executable, "-c", SCRIPT, str(zoo.bad_bot("leaves_a_daemon")), level]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as arena:
             assert arena.stdout.readline() == b"up\n"
-            assert zoo.traces() - before
+            assert traces() - before
             arena.kill()
         reap_what_has_been_left_to_us()
-        assert not zoo._settled(before)
+        assert not traces_since(before)
 
 
 def reap_what_has_been_left_to_us():
@@ -163,6 +164,6 @@ def test_a_stopped_launcher_does_not_hang_the_arena(monkeypatch):
     launcher._socket.settimeout(0.3)
     os.kill(launcher.pid, signal.SIGSTOP)
     started = time.monotonic()
-    with MatchRunner(choose_isolation("limits")) as runner:
-        assert play(runner).faults == []
+    with BotPool(choose_isolation("limits")) as pool:
+        assert play(pool).faults == []
     assert time.monotonic() - started < launcher_client.ANSWER_SECONDS

@@ -12,11 +12,11 @@ from arena.errors import UsageError
 from arena.isolation import launch_spec, levels
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import PREFERRED, choose_isolation, probe_level
-from arena.match.bot_pool import MatchRunner
-from arena.players.connection import BotProcess
+from arena.match.bot_pool import BotPool
+from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 
 ROOT = Path(__file__).parents[2]
 AVAILABLE = [level for level in ISOLATION_LEVELS if probe_level(level).is_available]
@@ -98,8 +98,8 @@ def test_an_older_landlock_will_do_too(monkeypatch, fresh_probes, abi):
 def test_the_level_stands_in_the_record(level):
     isolation = choose_isolation(level)
     bot = load_bot(ROOT / "bots" / "minimal")
-    with MatchRunner(isolation) as runner:
-        record = runner.play(MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1))
+    with BotPool(isolation) as pool:
+        record = pool.play(MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1))
     assert record.isolation == isolation.label
     assert record.faults == []
 
@@ -108,7 +108,7 @@ def test_the_level_stands_in_the_record(level):
 @pytest.mark.parametrize("level", AVAILABLE)
 def test_under_root_bots_run_under_a_uid_of_their_own(level):
     processes = [
-        BotProcess(load_bot(zoo.bad_bot("never_reads")), choose_isolation(level), DEFAULT_LIMITS) for _ in "ab"
+        BotConnection(load_bot(zoo.bad_bot("never_reads")), choose_isolation(level), DEFAULT_LIMITS) for _ in "ab"
     ]
     try:
         uids = [process._launched.uid for process in processes]
@@ -130,7 +130,7 @@ def test_root_that_can_not_mount_refuses_what_bots_could_not_reach(monkeypatch, 
 
 def answers(command, directory, level, own=()):
     """Launch a program that answers anything with a frame, and ask it."""
-    process = BotProcess(
+    process = BotConnection(
         Bot("x", "1", tuple(command), str(directory), own_files=own), choose_isolation(level), DEFAULT_LIMITS
     )
     try:
@@ -202,10 +202,8 @@ def test_a_bot_that_is_a_single_file_can_read_no_other(tmp_path):
         pytest.skip("this machine has no level that holds files")
     (tmp_path / "helper.py").write_text("")
     (tmp_path / "bot.py").write_text("import helper\n")
-    with MatchRunner(choose_isolation(level)) as runner:
+    with BotPool(choose_isolation(level)) as pool:
         bot = load_bot(tmp_path / "bot.py")
-        record = runner.play(
-            MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1, time_control=TimeControl(20.0))
-        )
+        record = pool.play(MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1, time_control=TimeControl(20.0)))
     assert record.faults[0].kind == "start"
     assert "No module named 'helper'" in record.seats[0].stderr

@@ -7,7 +7,7 @@ import pytest
 
 from arena.isolation.levels import probe_level
 from arena.records import FAULT_KINDS, ISOLATION_LEVELS
-from tests.zoo import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_bot
+from benchmarks.zoo_bots import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_bot
 
 AVAILABLE = [level for level in ISOLATION_LEVELS if probe_level(level).is_available]
 

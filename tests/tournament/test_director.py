@@ -26,7 +26,7 @@ from arena.store.rows import row_of
 from arena.tournament.definition import load_definition, renamed
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of
-from tests.zoo import bad_bot
+from benchmarks.zoo_bots import bad_bot
 
 BOTS = ("minimal", "random_legal", "greedy")
 ARENA = [sys.executable, "-m", "arena"]
