@@ -171,7 +171,7 @@ class _Checker:
     def under_load(self, game: str) -> Step:
         """Play beside programs that use the processor up."""
         name = f"keeps its time beside {BUSY_PROGRAMS} busy programs on its core"
-        busy_file = str(Path(__file__).parent / "players" / "busy.py")
+        busy_file = str(Path(__file__).with_name("busy.py"))
         busy = Bot(
             "busy", "1", (arena_interpreter(), "-I", "-S", busy_file), str(Path(busy_file).parent), (), "", (busy_file,)
         )
