@@ -10,8 +10,8 @@ import sys
 import time
 
 from arena.isolation.launch_spec import Isolation
-from arena.isolation.launcher_client import expect_bots
-from arena.isolation.levels import choose_isolation, try_level
+from arena.isolation.launcher_client import open_launcher
+from arena.isolation.levels import choose_isolation, probe_level
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
@@ -86,11 +86,11 @@ def turn_us(isolation, freeze=False):
 
 def levels():
     for level in ISOLATION_LEVELS:
-        if try_level(level).is_available:
+        if probe_level(level).is_available:
             yield Isolation(level)
-            if try_level(level).isolation.user_namespace:
+            if probe_level(level).isolation.user_namespace:
                 yield Isolation(level, user_namespace=True)
-            if try_level(level).isolation.groups:
+            if probe_level(level).isolation.groups:
                 yield Isolation(level, groups=True)
 
 
@@ -101,7 +101,7 @@ def python_start_ms():
 
 def show_costs():
     found = list(levels())
-    expect_bots()
+    open_launcher()
     figures = {isolation: ([], [], [], []) for isolation in found}
     popen, small_python = ([], []), []
     for run in range(RUNS):

@@ -12,11 +12,11 @@ from arena.errors import UsageError
 from arena.executors.bot_archive import Parcel, unpack
 from arena.executors.executor import Played, Void
 from arena.executors.worker import play_spec
-from arena.isolation.launcher_client import dismiss_launcher, expect_bots
+from arena.isolation.launcher_client import close_launcher, open_launcher
 from arena.isolation.levels import choose_isolation
-from arena.isolation.process_tag import own_tag
+from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
-from arena.isolation.stale_cleanup import NODE_PREFIX
+from arena.isolation.stale_cleanup import DASK_WORKER_PREFIX
 from arena.match.bot_pool import BotPool
 from arena.records import Bot, Limits, MatchSpec
 from arena.version import __version__
@@ -53,10 +53,10 @@ class Node:
         if settings.version != __version__:
             raise UsageError(f"the cluster has arena {__version__}, and {settings.version} is needed")
         isolation = choose_isolation(settings.isolation)
-        self._directory = Path(tempfile.mkdtemp(prefix=f"{NODE_PREFIX}{own_tag()}-"))
+        self._directory = Path(tempfile.mkdtemp(prefix=f"{DASK_WORKER_PREFIX}{process_tag()}-"))
         self._directory.chmod(0o755)  # bots run as other users
         self._bots: dict[str, Bot] = {parcel.bot.label: unpack(parcel, self._directory) for parcel in settings.parcels}
-        expect_bots()
+        open_launcher()
         self._pool = BotPool(isolation, settings.limits, settings.fresh_bots)
         self._one_at_a_time = threading.Lock()
 
@@ -76,5 +76,5 @@ class Node:
         """End all bots and remove their files."""
         with self._one_at_a_time:
             self._pool.close()
-        dismiss_launcher()
+        close_launcher()
         remove_tree(str(self._directory))

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import BotDefinitionError
-from arena.isolation.interpreters import follow
+from arena.isolation.interpreters import resolve_program
 from arena.isolation.launch_spec import Isolation, clean_environment
 from arena.isolation.removal import remove_tree
 from arena.players.bot_files import BUILD_DIRECTORY, open_at_once
@@ -102,9 +102,9 @@ def _build(bot: Bot, isolation: Isolation) -> None:
     if not os.access(directory, os.W_OK):
         raise BotDefinitionError(f"bot {bot.label!r}: {directory} can't be written, and its build goes there")
     program = _tool(bot)
-    places = follow(program, (bot.directory,), clean_environment("")["PATH"]).places
+    paths = resolve_program(program, (bot.directory,), clean_environment("")["PATH"]).paths
     command = ("/bin/sh", "-c", _SCRIPT, bot.directory, program, *bot.build[1:])
-    builder = Bot(bot.name, bot.version, command, bot.directory, own_files=(bot.directory, *places))
+    builder = Bot(bot.name, bot.version, command, bot.directory, own_files=(bot.directory, *paths))
     problem, said = _Build(builder, replace(isolation, builds=True), BUILD_LIMITS).run(bot)
     if problem:
         raise BotDefinitionError(f"bot {bot.label!r}: its build failed ({problem}): {' '.join(bot.build)}{_tail(said)}")
@@ -185,7 +185,7 @@ class _Build(BotProgram):
 
     def _open_output(self) -> int:
         """Open the directory the build was made in: through its own eyes, where it has a file system of its own."""
-        scratch = self._launched.plan["scratch"]
+        scratch = self._launched.spec["scratch"]
         pid = self._watch.find_bot()
         for place in (f"/proc/{pid}/root{scratch}", scratch):
             with contextlib.suppress(OSError):

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from arena.isolation import reaper
-from arena.isolation.launcher_client import expect_bots
-from arena.isolation.levels import choose_isolation, try_level
+from arena.isolation.launcher_client import open_launcher
+from arena.isolation.levels import choose_isolation, probe_level
 from arena.match.bot_pool import BotPool
 from arena.players.idle_detection import Activity, activity_of
 from arena.records import ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
 
 TESTS = Path(__file__).parents[1]
-AVAILABLE = [level for level in ISOLATION_LEVELS if try_level(level).is_available]
+AVAILABLE = [level for level in ISOLATION_LEVELS if probe_level(level).is_available]
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
 
 BOT = """
@@ -47,7 +47,7 @@ while True:
 
 @pytest.fixture
 def pool():
-    expect_bots()
+    open_launcher()
     before = reaper.descendants(os.getpid())
     with BotPool(choose_isolation("limits")) as pool:
         yield pool

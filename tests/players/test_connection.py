@@ -12,7 +12,7 @@ import pytest
 
 from arena.errors import BotError
 from arena.isolation import reaper
-from arena.isolation.launcher_client import expect_bots
+from arena.isolation.launcher_client import open_launcher
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
@@ -43,7 +43,7 @@ def spec(*bots, match=1, time_control=PATIENT, size=4):
 
 @pytest.fixture
 def pool():
-    expect_bots()  # so that the launcher is there before and after
+    open_launcher()  # so that the launcher is there before and after
     before = reaper.descendants(os.getpid())
     with BotPool(LIMITS_LEVEL) as pool:
         yield pool
