@@ -23,7 +23,7 @@ from arena.executors import Executor, JobResult, LocalExecutor, Played, WorkQueu
 from arena.executors.executor import void_after
 from arena.isolation.launch_spec import Isolation, has_own_file_systems
 from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.records import MatchRecord, MatchSpec
 from arena.store.rows import row_of
 from arena.store.store import Store
@@ -73,10 +73,10 @@ class InlineExecutor(Executor):
     """Plays in this process: quick to start, for levels at which a bot can't hurt it."""
 
     def __init__(self, isolation: Isolation, limits: Any, fresh_bots: bool) -> None:
-        self._runner = MatchRunner(isolation, limits, fresh_bots)
+        self._pool = BotPool(isolation, limits, fresh_bots)
 
     def __exit__(self, *_: object) -> None:
-        self._runner.close()
+        self._pool.close()
 
     def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
         while (spec := queue.take()) is not None:
@@ -84,7 +84,7 @@ class InlineExecutor(Executor):
 
     def _play(self, spec: MatchSpec) -> JobResult:
         try:
-            return Played(row_of(self._runner.play(spec)))
+            return Played(row_of(self._pool.play(spec)))
         except ArenaError as error:
             return void_after(spec, error, str(error))
 

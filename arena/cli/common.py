@@ -99,6 +99,13 @@ def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTour
     return latest
 
 
+def load_standings(arena_home: ArenaHome, tournament: str, game: str | None = None) -> Standings:
+    """Return the standings of a tournament, of one game or of all, from the cache where it has them."""
+    from arena.analysis.standings_cache import standings_of
+
+    return standings_of(arena_home.store, tournament, game, cache_directory=arena_home.cache_directory)
+
+
 def match_of(text: str) -> tuple[str, int]:
     """Return the tournament and the number of a match.
 

@@ -15,6 +15,7 @@ from arena.cli.common import (
     chosen_format,
     format_options,
     home_option,
+    load_standings,
     print_places,
     print_standings,
     warn_of_weak_isolation,
@@ -64,7 +65,6 @@ def command(
     when all has been played, it only shows the table. `--workers` may differ from run to run; results don't depend on
     it.
     """
-    from arena.analysis.standings_cache import standings_of
     from arena.home import ArenaHome
     from arena.tournament.definition import load_definition, renamed
     from arena.tournament.director import run_tournament
@@ -103,9 +103,7 @@ def command(
         if own is not None and table_format == "text":
             print_places(own, table_format)
             click.echo()
-        print_standings(
-            standings_of(arena_home.store, definition.name, cache_directory=arena_home.cache_directory), table_format
-        )
+        print_standings(load_standings(arena_home, definition.name), table_format)
         for match, reason in sorted(progress.given_up.items()):
             click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
         return OK if progress.is_complete else FAILED

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from arena.isolation.fork_server import remove_control_group
-from arena.isolation.process_tag import is_dead, own_tag
+from arena.isolation.process_tag import is_dead, process_tag
 from arena.records import Limits
 
 _names = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
-class GroupHome:
+class ParentGroups:
     """A directory in which groups can be made.
 
     Attributes:
@@ -35,7 +35,7 @@ class GroupHome:
 
 
 @functools.lru_cache(maxsize=1)
-def find_group_home() -> GroupHome | None:
+def find_parent_groups() -> ParentGroups | None:
     """Find where this process may make groups that limit memory and processes; tried out, not guessed."""
     for home in (*_version_2(), *_version_1()):
         if _works(home):
@@ -43,31 +43,31 @@ def find_group_home() -> GroupHome | None:
     return None
 
 
-def group_plans(home: GroupHome, limits: Limits) -> list[dict[str, Any]]:
+def group_specs(home: ParentGroups, limits: Limits) -> list[dict[str, Any]]:
     """Return the groups of one bot as the launcher takes them."""
-    name = f"arena-bot-{own_tag()}-{next(_names)}"
+    name = f"arena-bot-{process_tag()}-{next(_names)}"
     memory, processes = str(limits.memory_bytes), str(limits.processes)
     if home.version == 2:
         settings = {"memory.max": memory, "memory.oom.group": "1", "pids.max": processes}
-        return [_plan(home, "memory", name, settings, {"memory.swap.max": "0"})]
-    plans = [
-        _plan(home, "memory", name, {"memory.limit_in_bytes": memory}, {"memory.memsw.limit_in_bytes": memory}),
-        _plan(home, "pids", name, {"pids.max": processes}, {}),
+        return [_group_spec(home, "memory", name, settings, {"memory.swap.max": "0"})]
+    specs = [
+        _group_spec(home, "memory", name, {"memory.limit_in_bytes": memory}, {"memory.memsw.limit_in_bytes": memory}),
+        _group_spec(home, "pids", name, {"pids.max": processes}, {}),
     ]
     if "cpuacct" in home.directories:
-        plans.append(_plan(home, "cpuacct", name, {}, {}))
-    return plans
+        specs.append(_group_spec(home, "cpuacct", name, {}, {}))
+    return specs
 
 
-def _plan(
-    home: GroupHome, controller: str, name: str, settings: dict[str, str], if_there: dict[str, str]
+def _group_spec(
+    home: ParentGroups, controller: str, name: str, settings: dict[str, str], optional_settings: dict[str, str]
 ) -> dict[str, Any]:
-    """Return one group; ``if_there`` is left out where the kernel keeps no account of swap."""
+    """Return one group; ``optional_settings`` is left out where the kernel keeps no account of swap."""
     directory = f"{home.directories[controller]}/{name}"
-    return {"directory": directory, "settings": settings, "if_there": if_there}
+    return {"directory": directory, "settings": settings, "optional_settings": optional_settings}
 
 
-def breaches(groups: list[dict[str, Any]]) -> dict[str, int]:
+def count_breaches(groups: list[dict[str, Any]]) -> dict[str, int]:
     """Return how often a bot's groups have stopped it: ``memory`` counts kills, ``processes`` refused forks."""
     counts = {"memory": 0, "processes": 0}
     for group in groups:
@@ -92,7 +92,7 @@ def _counter(path: Path, key: str) -> int:
 
 def remove_stale_groups() -> None:
     """Remove the groups of processes that were killed together with their launchers."""
-    home = find_group_home()
+    home = find_parent_groups()
     if home is None:
         return
     for directory in set(home.directories.values()):
@@ -101,7 +101,7 @@ def remove_stale_groups() -> None:
                 remove_control_group(str(group))
 
 
-def _own_paths() -> dict[str, str]:
+def _group_paths_of_this_process() -> dict[str, str]:
     """Return this process's group by controller; the one tree of version 2 under an empty name."""
     paths: dict[str, str] = {}
     with contextlib.suppress(OSError):
@@ -121,9 +121,9 @@ def _mounts() -> Iterator[tuple[str, str, set[str]]]:
                 yield kind, place, set(options.split(","))
 
 
-def _version_2() -> Iterator[GroupHome]:
+def _version_2() -> Iterator[ParentGroups]:
     """Yield the own group and those above it that hand memory and pids down to their children."""
-    path = _own_paths().get("")
+    path = _group_paths_of_this_process().get("")
     for kind, place, _ in _mounts():
         if kind != "cgroup2" or path is None:
             continue
@@ -133,11 +133,11 @@ def _version_2() -> Iterator[GroupHome]:
                 break
             with contextlib.suppress(OSError):
                 if {"memory", "pids"} <= set((directory / "cgroup.subtree_control").read_text().split()):
-                    yield GroupHome(2, {"memory": str(directory), "pids": str(directory)})
+                    yield ParentGroups(2, {"memory": str(directory), "pids": str(directory)})
 
 
-def _version_1() -> Iterator[GroupHome]:
-    paths = _own_paths()
+def _version_1() -> Iterator[ParentGroups]:
+    paths = _group_paths_of_this_process()
     found: dict[str, str] = {
         controller: place + paths[controller].rstrip("/")
         for kind, place, options in _mounts()
@@ -145,13 +145,13 @@ def _version_1() -> Iterator[GroupHome]:
         if kind == "cgroup" and controller in options and controller in paths
     }
     if {"memory", "pids"} <= set(found):
-        yield GroupHome(1, found)
-        yield GroupHome(1, {controller: found[controller] for controller in ("memory", "pids")})
+        yield ParentGroups(1, found)
+        yield ParentGroups(1, {controller: found[controller] for controller in ("memory", "pids")})
 
 
-def _works(home: GroupHome) -> bool:
+def _works(home: ParentGroups) -> bool:
     """Tell whether groups with limits can be made; whether a bot can be put in is found out by launching one."""
-    groups = group_plans(home, Limits())
+    groups = group_specs(home, Limits())
     try:
         for group in groups:
             Path(group["directory"]).mkdir()

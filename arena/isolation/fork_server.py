@@ -28,7 +28,15 @@ if __name__ == "__main__":  # run without site-packages, so nothing but the stan
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from arena.isolation.removal import remove_tree
-from arena.isolation.sandbox_child import Plan, StepError, become, check, libc, take_credentials, write
+from arena.isolation.sandbox_child import (
+    LaunchSpec,
+    StepError,
+    exec_bot,
+    libc,
+    require_success,
+    switch_user,
+    write_kernel_file,
+)
 from arena.isolation.system_v import remove_of_uid
 
 FIRST_UID, LAST_UID = 61184, 65519
@@ -38,21 +46,21 @@ _CLONE_PARENT = 0x00008000
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
 
 
-class Running:
+class RunningBot:
     """What has to be ended and removed with a bot."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.scratch: str = plan["scratch"]
-        self.control_groups: list[str] = [group["directory"] for group in plan["control_groups"]]
+    def __init__(self, spec: LaunchSpec) -> None:
+        self.scratch: str = spec["scratch"]
+        self.control_groups: list[str] = [group["directory"] for group in spec["control_groups"]]
         self.is_held = bool(
-            plan["seccomp"] or plan["control_groups"]
+            spec["seccomp"] or spec["control_groups"]
         )  # it can't leave its process group, or its groups
-        self.leaves_no_ipc = bool(plan["seccomp"] or (plan["mounts"] and plan["mounts"]["own_ipc"]))
+        self.leaves_no_ipc = bool(spec["seccomp"] or (spec["mounts"] and spec["mounts"]["own_ipc"]))
         self.uid_lock: socket.socket | None = None
         self.uid: int | None = None
 
 
-def take_uid() -> tuple[int, socket.socket]:
+def reserve_uid() -> tuple[int, socket.socket]:
     """Return a uid that no other bot on this machine has, and the lock on it, which dies with this process."""
     for uid in range(FIRST_UID, LAST_UID + 1):
         lock = lock_uid(uid)
@@ -72,43 +80,43 @@ def lock_uid(uid: int) -> socket.socket | None:
     return lock
 
 
-def make_control_groups(plan: Plan) -> None:
+def make_control_groups(spec: LaunchSpec) -> None:
     """Make the bot's control groups and set their limits."""
-    for group in plan["control_groups"]:
+    for group in spec["control_groups"]:
         try:
             os.mkdir(group["directory"])
             for name, value in group["settings"].items():
-                write(os.path.join(group["directory"], name), value)
-            for name, value in group["if_there"].items():
+                write_kernel_file(os.path.join(group["directory"], name), value)
+            for name, value in group["optional_settings"].items():
                 with contextlib.suppress(FileNotFoundError):
-                    write(os.path.join(group["directory"], name), value)
+                    write_kernel_file(os.path.join(group["directory"], name), value)
         except OSError as error:
             raise StepError("control group", error.errno or 0, str(error.filename)) from error
 
 
-def launch(plan: Plan, descriptors: list[int]) -> tuple[int, Running]:
+def launch(spec: LaunchSpec, descriptors: list[int]) -> tuple[int, RunningBot]:
     """Clone a child that becomes the bot.
 
     Args:
-        plan: the plan.
+        spec: how it is launched.
         descriptors: its stdin, stdout and stderr, and a pipe for what goes wrong before the exec.
     """
-    running = Running(plan)
+    running = RunningBot(spec)
     try:
-        make_control_groups(plan)
-        if plan["other_uid"]:
-            running.uid, running.uid_lock = take_uid()
-            os.chown(plan["scratch"], running.uid, running.uid)
+        make_control_groups(spec)
+        if spec["other_uid"]:
+            running.uid, running.uid_lock = reserve_uid()
+            os.chown(spec["scratch"], running.uid, running.uid)
         machine = os.uname().machine
         if machine not in _SYS_CLONE:
             raise StepError(f"bots can't be launched on {machine}, only on {', '.join(_SYS_CLONE)}", 0)
         number = _SYS_CLONE[machine]
-        pid = check("clone", libc.syscall(number, ctypes.c_ulong(_CLONE_PARENT | signal.SIGCHLD), 0, 0, 0, 0))
+        pid = require_success("clone", libc.syscall(number, ctypes.c_ulong(_CLONE_PARENT | signal.SIGCHLD), 0, 0, 0, 0))
     except BaseException:
         clean_up(running)
         raise
     if pid == 0:
-        become(plan, descriptors, running.uid)
+        exec_bot(spec, descriptors, running.uid)
     return pid, running
 
 
@@ -117,7 +125,7 @@ def kill_uid(uid: int) -> None:
     pid = os.fork()
     if pid == 0:
         try:
-            take_credentials(uid)
+            switch_user(uid)
             if os.getresuid() == (uid, uid, uid) and FIRST_UID <= uid <= LAST_UID:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(-1, signal.SIGKILL)
@@ -128,7 +136,7 @@ def kill_uid(uid: int) -> None:
     os.waitpid(pid, 0)
 
 
-def clean_up(running: Running) -> None:
+def clean_up(running: RunningBot) -> None:
     """End and remove what a bot that is dead has left."""
     for directory in running.control_groups:
         remove_control_group(directory)
@@ -157,7 +165,7 @@ def remove_control_group(directory: str) -> None:
 
 def serve(connection: socket.socket) -> None:
     """Launch bots as plans come in, until the other end is closed; then end those that are left."""
-    alive: dict[int, Running] = {}
+    alive: dict[int, RunningBot] = {}
     while True:
         try:
             message, descriptors = receive(connection)
@@ -185,7 +193,7 @@ def serve(connection: socket.socket) -> None:
         clean_up(running)
 
 
-def answer(request: dict[str, Any], descriptors: list[int], alive: dict[int, Running]) -> dict[str, Any]:
+def answer(request: dict[str, Any], descriptors: list[int], alive: dict[int, RunningBot]) -> dict[str, Any]:
     """Do what is asked: launch a bot, clean up after one that is dead, or take over one from a launcher that died."""
     if "launch" in request:
         pid, alive[pid] = launch(request["launch"], descriptors)
@@ -195,7 +203,7 @@ def answer(request: dict[str, Any], descriptors: list[int], alive: dict[int, Run
         if running is not None:
             clean_up(running)
         return {}
-    running = Running(request["adopt"])
+    running = RunningBot(request["adopt"])
     running.uid = request["uid"]
     if running.uid is not None:
         running.uid_lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 
-def own_tag() -> str:
+def process_tag() -> str:
     """Return what stands in the names of this process's things: its number, when it began, and where that counts."""
     return _tag_of(os.getpid())
 

@@ -12,11 +12,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-MOST_ENVIRONMENT_BYTES = 1 << 20
+MAX_ENVIRONMENT_BYTES = 1 << 20
 """A process may give out any of its memory as its environment (PR_SET_MM_MAP)."""
 
 
-def living(pid: int) -> str:
+def live_directory(pid: int) -> str:
     """Return the directory of a process, or of a thread that lives on where the main one has ended."""
     own = f"/proc/{pid}"
     with contextlib.suppress(OSError, IndexError):
@@ -32,13 +32,13 @@ def _is_over(place: str) -> bool:
 
 
 def environment(pid: int | str) -> list[bytes]:
-    """Return the settings in a process's environment, as far as ``MOST_ENVIRONMENT_BYTES`` go.
+    """Return the settings in a process's environment, as far as ``MAX_ENVIRONMENT_BYTES`` go.
 
     Raises:
         OSError: if it can't be read.
     """
     with open(f"/proc/{pid}/environ", "rb") as file:
-        return file.read(MOST_ENVIRONMENT_BYTES).split(b"\0")
+        return file.read(MAX_ENVIRONMENT_BYTES).split(b"\0")
 
 
 def is_hidden(place: str) -> bool:
@@ -75,7 +75,7 @@ def count_open_files(place: str) -> int:
         return 0
 
 
-def sizes(path: str, *keys: bytes) -> int | None:
+def sum_bytes(path: str, *keys: bytes) -> int | None:
     """Return the sum in bytes of those lines of a file that begin with a key; None if it can't be read."""
     try:
         lines = Path(path).read_bytes().splitlines()

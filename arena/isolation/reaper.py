@@ -6,9 +6,9 @@ Four nets, each for what slips through the one before:
    ``landlock`` on, what it starts can't leave the group;
 2. as root, all processes of its uid are killed; with control groups, all processes in them;
 3. this process adopts orphans (PR_SET_CHILD_SUBREAPER), so what a bot started in another group becomes our child when
-   its parent dies; ``sweep`` kills and reaps those. A process can't join our session, so an orphan is a child of ours
-   in a foreign session. In a worker, which launches nothing but bots, every such child is one; elsewhere only those
-   are taken for orphans that carry the mark of a bot in their environment;
+   its parent dies; ``reap_orphans`` kills and reaps those. A process can't join our session, so an orphan is a child
+   of ours in a foreign session. In a worker, which launches nothing but bots, every such child is an orphan; elsewhere
+   only those with a process tag in their environment are;
 4. the launcher (``arena.isolation.fork_server``) does all this if this process itself is killed.
 """
 
@@ -20,10 +20,10 @@ import signal
 from pathlib import Path
 
 from arena.isolation import procfs
-from arena.isolation.launch_spec import MARK
-from arena.isolation.launcher_client import Launcher
+from arena.isolation.launch_spec import TAG_VARIABLE
+from arena.isolation.launcher_client import LauncherClient
 
-MOST_ROUNDS = 1000
+MAX_ROUNDS = 1000
 
 
 def descendants(pid: int) -> set[int]:
@@ -38,7 +38,7 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
-def members(pid: int, uid: int | None, scratch: str) -> set[int]:
+def bot_processes(pid: int, uid: int | None, scratch: str) -> set[int]:
     """Return a bot's process and all that belong to it, those included that have been left to us.
 
     Args:
@@ -63,14 +63,14 @@ def _belongs(child: int, pid: int, uid: int | None, scratch: str) -> bool:
     return False
 
 
-def sweep(launcher: Launcher, known: set[int]) -> None:
+def reap_orphans(launcher: LauncherClient, known: set[int]) -> None:
     """Kill and reap orphans that bots have left to us; bots that are alive are left alone.
 
     Args:
         launcher: knows the bots that are alive.
         known: the descendants a bot had when it was ended.
     """
-    for _ in range(MOST_ROUNDS):  # an orphan's death may hand us its own children: go on until there are none
+    for _ in range(MAX_ROUNDS):  # an orphan's death may hand us its own children: go on until there are none
         orphans = _orphans(launcher, known)
         if not orphans:
             return
@@ -86,20 +86,20 @@ def sweep(launcher: Launcher, known: set[int]) -> None:
                 os.waitpid(pid, 0)
 
 
-def _orphans(launcher: Launcher, known: set[int]) -> list[int]:
+def _orphans(launcher: LauncherClient, known: set[int]) -> list[int]:
     own_session = os.getsid(0)
     found = []
     for pid in children(os.getpid()):
         if pid == launcher.pid or pid in launcher.alive:
             continue
         with contextlib.suppress(OSError):
-            if os.getsid(pid) != own_session and (launcher.owns_every_child or pid in known or _is_marked(pid)):
+            if os.getsid(pid) != own_session and (launcher.launches_only_bots or pid in known or _is_marked(pid)):
                 found.append(pid)
     return found
 
 
 def _is_marked(pid: int) -> bool:
-    return any(setting.startswith(f"{MARK}=".encode()) for setting in procfs.environment(pid))
+    return any(setting.startswith(f"{TAG_VARIABLE}=".encode()) for setting in procfs.environment(pid))
 
 
 def children(pid: int) -> list[int]:

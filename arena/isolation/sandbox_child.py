@@ -16,7 +16,7 @@ import stat
 import struct
 from typing import Any, NoReturn
 
-Plan = dict[str, Any]
+LaunchSpec = dict[str, Any]
 
 _CLONE_NEWNS, _CLONE_NEWIPC, _CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 1, 2, 4, 32
@@ -43,7 +43,7 @@ class StepError(Exception):
         self.report = {"step": step, "errno": number, "subject": subject}
 
 
-def check(step: str, result: int, subject: str = "") -> int:
+def require_success(step: str, result: int, subject: str = "") -> int:
     """Return the result of a C function, or raise with its errno."""
     if result < 0:
         raise StepError(step, ctypes.get_errno(), subject)
@@ -54,10 +54,10 @@ def mount(source: str | None, target: str, kind: str | None, flags: int, data: s
     """Call mount(2)."""
     encoded = [None if text is None else text.encode() for text in (source, target, kind, data)]
     result = libc.mount(encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), encoded[3])
-    check("mount", result, target)
+    require_success("mount", result, target)
 
 
-def write(path: str, value: str) -> None:
+def write_kernel_file(path: str, value: str) -> None:
     """Write into a file of the kernel's."""
     descriptor = os.open(path, os.O_WRONLY)
     try:
@@ -66,31 +66,31 @@ def write(path: str, value: str) -> None:
         os.close(descriptor)
 
 
-def become(plan: Plan, descriptors: list[int], uid: int | None) -> NoReturn:
+def exec_bot(spec: LaunchSpec, descriptors: list[int], uid: int | None) -> NoReturn:
     """Turn this process into the bot. Never returns; what goes wrong is written into the last descriptor."""
     report_to = descriptors[-1]
     try:
         os.setsid()
         os.nice(BOT_NICENESS)
-        for group in plan["control_groups"]:
-            write(os.path.join(group["directory"], "cgroup.procs"), "0")
-        report_to = take_descriptors(descriptors, plan["seccomp_at"])
-        if plan["mounts"] is not None:
-            change_mounts(plan["mounts"], uid)
-        ruleset = make_ruleset(plan["landlock"])
-        for number, soft, hard in plan["rlimits"]:
+        for group in spec["control_groups"]:
+            write_kernel_file(os.path.join(group["directory"], "cgroup.procs"), "0")
+        report_to = arrange_descriptors(descriptors, spec["seccomp_at"])
+        if spec["mounts"] is not None:
+            set_up_mounts(spec["mounts"], uid)
+        ruleset = create_landlock_ruleset(spec["landlock"])
+        for number, soft, hard in spec["rlimits"]:
             resource.setrlimit(number, (soft, hard))
-        take_credentials(uid)
-        if plan["no_new_privs"]:
-            check("no_new_privs", libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        switch_user(uid)
+        if spec["no_new_privs"]:
+            require_success("no_new_privs", libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         restore_signals()
         os.umask(0o077)
-        os.chdir(plan["directory"])
+        os.chdir(spec["directory"])
         if ruleset >= 0:
-            check("landlock", libc.syscall(_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0))
+            require_success("landlock", libc.syscall(_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0))
             os.close(ruleset)
-        install_filter(plan)
-        execute(plan["command"], plan["environment"])
+        install_filter(spec)
+        exec_program(spec["command"], spec["environment"])
     except StepError as error:
         report = error.report
     except OSError as error:
@@ -102,7 +102,7 @@ def become(plan: Plan, descriptors: list[int], uid: int | None) -> NoReturn:
     os._exit(127)
 
 
-def take_descriptors(descriptors: list[int], seccomp_at: int | None) -> int:
+def arrange_descriptors(descriptors: list[int], seccomp_at: int | None) -> int:
     """Put the three pipes in their places and close all else; return where errors are reported."""
     report_to = 3 if seccomp_at != 3 else 4
     high = [os.dup2(descriptor, 100 + k, False) for k, descriptor in enumerate(descriptors)]
@@ -113,23 +113,23 @@ def take_descriptors(descriptors: list[int], seccomp_at: int | None) -> int:
     return report_to
 
 
-def change_mounts(mounts: dict[str, Any], uid: int | None) -> None:
+def set_up_mounts(mounts: dict[str, Any], uid: int | None) -> None:
     """Give the bot a view of the files of its own.
 
     Directories that other users may not enter are replaced by empty ones, in which only what the bot needs is put.
     """
     if mounts["user_namespace"]:
         enter_user_namespace()
-    check("mount namespace", libc.unshare(_CLONE_NEWNS | (_CLONE_NEWIPC if mounts["own_ipc"] else 0)))
+    require_success("mount namespace", libc.unshare(_CLONE_NEWNS | (_CLONE_NEWIPC if mounts["own_ipc"] else 0)))
     mount(None, "/", None, _MS_REC | _MS_PRIVATE)
     if mounts.get("read_only"):
         make_read_only("/")
     for place, paths in mounts["replace"].items():
         kept = [(path, os.open(path, os.O_PATH)) for path in paths]
-        kept = [(path, descriptor) for path, descriptor in kept if is_one_of(descriptor, mounts["named"])]
+        kept = [(path, descriptor) for path, descriptor in kept if is_within(descriptor, mounts["named"])]
         mount("arena", place, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=64k")
         for path, descriptor in kept:
-            put_into(path, descriptor)
+            bind_into(path, descriptor)
             os.close(descriptor)
         mount(None, place, None, _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
     for place, size_bytes in mounts["private"].items():
@@ -143,7 +143,7 @@ def make_read_only(path: str) -> None:
     result = libc.syscall(
         _SYS_MOUNT_SETATTR, _AT_FDCWD, path.encode(), _AT_RECURSIVE, attributes, ctypes.c_size_t(len(attributes))
     )
-    check("read-only", result, path)
+    require_success("read-only", result, path)
 
 
 def enter_user_namespace() -> None:
@@ -152,15 +152,15 @@ def enter_user_namespace() -> None:
     The bot can make no user namespace in this one: in it, it could mount file systems that nobody counts.
     """
     uid, gid = os.geteuid(), os.getegid()
-    check("user namespace", libc.unshare(_CLONE_NEWUSER))
-    write("/proc/self/setgroups", "deny")
-    write("/proc/self/uid_map", f"{uid} {uid} 1")
-    write("/proc/self/gid_map", f"{gid} {gid} 1")
+    require_success("user namespace", libc.unshare(_CLONE_NEWUSER))
+    write_kernel_file("/proc/self/setgroups", "deny")
+    write_kernel_file("/proc/self/uid_map", f"{uid} {uid} 1")
+    write_kernel_file("/proc/self/gid_map", f"{gid} {gid} 1")
     with contextlib.suppress(OSError):  # /proc may be read-only
-        write("/proc/sys/user/max_user_namespaces", "0")
+        write_kernel_file("/proc/sys/user/max_user_namespaces", "0")
 
 
-def is_one_of(descriptor: int, named: list[str]) -> bool:
+def is_within(descriptor: int, named: list[str]) -> bool:
     """Tell whether what has been opened is, or lies below, a place that was named by what it really is.
 
     Whoever owns a directory may put a link in its place after it was looked at.
@@ -169,7 +169,7 @@ def is_one_of(descriptor: int, named: list[str]) -> bool:
     return any(real == place or real.startswith(f"{place}/") for place in named)
 
 
-def put_into(path: str, descriptor: int) -> None:
+def bind_into(path: str, descriptor: int) -> None:
     """Make ``path`` in a fresh tmpfs and bind there what ``descriptor`` stands for."""
     if stat.S_ISDIR(os.fstat(descriptor).st_mode):
         os.makedirs(path, 0o755, exist_ok=True)
@@ -181,7 +181,7 @@ def put_into(path: str, descriptor: int) -> None:
     mount(f"/proc/self/fd/{descriptor}", path, None, _MS_BIND | _MS_REC)
 
 
-def make_ruleset(landlock: dict[str, Any] | None) -> int:
+def create_landlock_ruleset(landlock: dict[str, Any] | None) -> int:
     """Make a Landlock ruleset (landlock(7)) and return its descriptor, or -1 without one.
 
     Paths that don't exist, or have been replaced by links to elsewhere, are left out.
@@ -190,26 +190,26 @@ def make_ruleset(landlock: dict[str, Any] | None) -> int:
         return -1
     attributes = struct.pack(f"={len(landlock['handled'])}Q", *landlock["handled"])
     ruleset = libc.syscall(_SYS_LANDLOCK_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
-    check("landlock", ruleset)
+    require_success("landlock", ruleset)
     named = [path for path, _ in landlock["rules"]]
     for path, access in landlock["rules"]:
         try:
             beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
             continue
-        if path in landlock["own"] and not is_one_of(beneath, named):
+        if path in landlock["own"] and not is_within(beneath, named):
             os.close(beneath)
             continue
         if not stat.S_ISDIR(os.fstat(beneath).st_mode):
             access &= _FILE_ACCESS
         rule = struct.pack("=Qi", access, beneath)
         added = libc.syscall(_SYS_LANDLOCK_ADD_RULE, ruleset, _LANDLOCK_RULE_PATH_BENEATH, rule, 0)
-        check("landlock", added, path)
+        require_success("landlock", added, path)
         os.close(beneath)
     return int(ruleset)
 
 
-def take_credentials(uid: int | None) -> None:
+def switch_user(uid: int | None) -> None:
     """Become another user, for good."""
     if uid is not None:
         os.setgroups([])
@@ -224,23 +224,23 @@ def restore_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
-def install_filter(plan: Plan) -> None:
+def install_filter(spec: LaunchSpec) -> None:
     """Install the seccomp filter, or leave it in a descriptor for the program that will."""
-    if plan["seccomp"] is None:
+    if spec["seccomp"] is None:
         return
-    program = bytes.fromhex(plan["seccomp"])
-    if plan["seccomp_at"] is not None:
+    program = bytes.fromhex(spec["seccomp"])
+    if spec["seccomp_at"] is not None:
         descriptor = os.memfd_create("seccomp")
         os.write(descriptor, program)
         os.lseek(descriptor, 0, os.SEEK_SET)
-        os.dup2(descriptor, plan["seccomp_at"], True)
+        os.dup2(descriptor, spec["seccomp_at"], True)
         return
     buffer = ctypes.create_string_buffer(program)
     fprog = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
-    check("seccomp", libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, fprog, 0, 0))
+    require_success("seccomp", libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, fprog, 0, 0))
 
 
-def execute(command: list[str], environment: dict[str, str]) -> NoReturn:
+def exec_program(command: list[str], environment: dict[str, str]) -> NoReturn:
     """Replace this process by the program, which is looked for as a shell would."""
     program = command[0]
     places = [program] if "/" in program else [f"{p}/{program}" for p in environment["PATH"].split(os.pathsep)]
