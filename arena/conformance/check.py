@@ -19,7 +19,7 @@ from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.launch_spec import Isolation
 from arena.match.referee import play_match
 from arena.players.building import build_bots
-from arena.players.connection import BotProcess
+from arena.players.connection import BotConnection
 from arena.players.diagnosis import Failure, hint_for
 from arena.players.player import Player, Request
 from arena.players.process_player import ProcessPlayer
@@ -171,16 +171,13 @@ class _Checker:
     def under_load(self, game: str) -> Step:
         """Play beside programs that use the processor up."""
         name = f"keeps its time beside {BUSY_PROGRAMS} busy programs on its core"
-        busy_file = str(Path(__file__).parent / "players" / "busy.py")
-        busy = Bot(
-            "busy", "1", (arena_interpreter(), "-I", "-S", busy_file), str(Path(busy_file).parent), (), "", (busy_file,)
-        )
+        busy = busy_bot()
         cores = os.sched_getaffinity(0)
         self._player.close()
         os.sched_setaffinity(0, {min(cores)})
         programs = []
         try:
-            programs = [BotProcess(busy, self._isolation, self._limits) for _ in range(BUSY_PROGRAMS)]
+            programs = [BotConnection(busy, self._isolation, self._limits) for _ in range(BUSY_PROGRAMS)]
             record = self._play(game, {}, 0)
         finally:
             for program in programs:
@@ -259,6 +256,13 @@ class _Checker:
         if fault.kind == "limit" and self._broken is None:
             self._broken = step
         return step
+
+
+def busy_bot() -> Bot:
+    """Return a program that does nothing but use the processor."""
+    program = Path(__file__).with_name("busy_bot.py")
+    command = (arena_interpreter(), "-I", "-S", str(program))
+    return Bot("busy", "1", command, str(program.parent), own_files=(str(program),))
 
 
 def odd_options(game: str) -> list[dict[str, int]]:

@@ -10,7 +10,7 @@ import msgpack
 import pytest
 
 from arena.games import GAMES, make_game
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.protocol import frames, messages
 from arena.records import FAULT_KINDS, Bot, Fault, MatchSpec, TimeControl
 from arena.version import __version__
@@ -133,10 +133,10 @@ def test_the_whole_conversation_happens_as_written(tmp_path):
     minimal = Bot("minimal", "1", (sys.executable, "bot.py"), str(ROOT / "bots" / "minimal"))
     example = Bot("example", "1", (sys.executable, str(bot)), str(tmp_path))
     heard = ""
-    with MatchRunner() as runner:
-        record = runner.play(MatchSpec(1, "", "differences", {"size": 2}, (minimal, example), 5))
+    with BotPool() as pool:
+        record = pool.play(MatchSpec(1, "", "differences", {"size": 2}, (minimal, example), 5))
         heard += record.seats[1].stderr
-        player = next(player for player in runner._players.values() if player.bot is example)
+        player = next(player for player in pool._players.values() if player.bot is example)
         player.close()
         heard += player._last_report.stderr
     expected = [message for way, message in lines if way == "→"]

@@ -5,11 +5,11 @@ By default at the level that bots are run at on this machine; ``pytest -m soak``
 
 import pytest
 
-from arena.isolation.levels import try_level
+from arena.isolation.levels import probe_level
 from arena.records import FAULT_KINDS, ISOLATION_LEVELS
 from benchmarks.zoo_bots import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_bot
 
-AVAILABLE = [level for level in ISOLATION_LEVELS if try_level(level).is_available]
+AVAILABLE = [level for level in ISOLATION_LEVELS if probe_level(level).is_available]
 
 
 def check(name, level):

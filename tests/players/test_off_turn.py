@@ -7,9 +7,9 @@ import pytest
 from arena.errors import BotError, LateError
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.players.bystanders import Bystanders
-from arena.players.connection import BotProcess
+from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
@@ -21,7 +21,7 @@ LEVEL = choose_isolation("auto")
 
 def launched(name, bystanders, isolation=LEVEL):
     """Return a bot that has said it is ready and is to rest now."""
-    process = BotProcess(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, bystanders)
+    process = BotConnection(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, bystanders)
     process.ask(HELLO, 20.0)
     process.rest.since = process.whole_cpu_seconds()
     return process
@@ -79,11 +79,11 @@ def test_a_match_is_played_again_with_nobody_else_running():
     names = ("good_with_note", "uses_children", "slow_but_good")
     kept, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(20.0)
-    with MatchRunner(LEVEL) as runner:
-        runner.play(MatchSpec(1, "t", "differences", {"size": 4}, (kept, good), 5, time_control=control))
+    with BotPool(LEVEL) as pool:
+        pool.play(MatchSpec(1, "t", "differences", {"size": 4}, (kept, good), 5, time_control=control))
         again = MatchSpec(2, "t", "differences", {"size": 4}, (slow, good), 5, time_control=control).after_void(None)
-        runner.play(again)
-        assert [bot.name for bot, _ in runner._players] == ["slow_but_good", "uses_children"]
+        pool.play(again)
+        assert [bot.name for bot, _ in pool._players] == ["slow_but_good", "uses_children"]
 
 
 def test_who_may_work_off_turn_is_left_alone(bystanders):
@@ -107,8 +107,8 @@ def test_a_bot_that_is_late_because_another_worked_is_not_charged(bystanders, mo
 def test_after_such_a_void_match_everybody_is_stopped_from_the_beginning_on():
     bots = (load_bot(zoo.bad_bot("slow_but_good")), load_bot(zoo.bad_bot("children_think_off_turn")))
     spec = MatchSpec(1, "t", "differences", {"size": 4}, bots, 5, time_control=TimeControl(20.0))
-    with MatchRunner(LEVEL) as runner:
-        record = runner.play(spec.after_void(None))
+    with BotPool(LEVEL) as pool:
+        record = pool.play(spec.after_void(None))
     assert record.faults == []
     assert record.seats[1].off_turn_cpu_seconds < 0.1
 
@@ -118,11 +118,11 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
     names = ("children_think_off_turn", "good_with_note", "slow_but_good")
     busy, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(20.0)
-    with MatchRunner(LEVEL) as runner:
-        runner.play(MatchSpec(1, "t", "differences", {"size": 4}, (busy, good), 5, time_control=control))
-        kept = runner._players[busy, 0]._process
+    with BotPool(LEVEL) as pool:
+        pool.play(MatchSpec(1, "t", "differences", {"size": 4}, (busy, good), 5, time_control=control))
+        kept = pool._players[busy, 0]._process
         before = kept.possible_cpu_seconds()
-        runner.play(MatchSpec(2, "t", "differences", {"size": 4}, (slow, good), 5, time_control=control))
+        pool.play(MatchSpec(2, "t", "differences", {"size": 4}, (slow, good), 5, time_control=control))
         kept.update_cpu()
         assert kept.rest.was_broken
         assert kept.possible_cpu_seconds() - before < 0.2
