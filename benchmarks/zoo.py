@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 
 from arena.enums import IsolationLevel
-from arena.isolation.levels import choose_isolation, try_level
+from arena.isolation.levels import choose_isolation, probe_level
 from benchmarks.common import machine
-from tests.zoo import ZOO, is_safe_inline, judge, play_zoo_bot
+from benchmarks.zoo_bots import ZOO, is_safe_inline, judge, play_zoo_bot
 
 README = Path(__file__).with_name("README.md")
 WHO = "as root" if os.geteuid() == 0 else "as an ordinary user"
@@ -54,8 +54,8 @@ def _column(level, verdicts):
 
 
 def main():
-    wanted = [IsolationLevel(argument) for argument in sys.argv[1:] if not argument.startswith("-")]
-    levels = [level for level in wanted or IsolationLevel if try_level(level).is_available]
+    wanted = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    levels = [level for level in wanted or IsolationLevel if probe_level(level).is_available]
     started = time.monotonic()
     verdicts = play_all(levels)
     text = table(levels, verdicts, time.monotonic() - started)

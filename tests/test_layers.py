@@ -15,7 +15,7 @@ DESIGN = PACKAGE / "DESIGN.md"
 
 ALLOWED_FOR = {
     "botkit": {"botkit", "protocol", "games", "errors"},
-    "games": {"games", "errors"},
+    "games": {"games", "errors", "ranking"},
     "interop": {"interop", "games", "errors", "botkit"},
     "executors": {"executors", "errors", "records", "isolation", "match", "players", "store", "version"},
 }

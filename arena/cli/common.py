@@ -100,6 +100,13 @@ def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTour
     return latest
 
 
+def load_standings(arena_home: ArenaHome, tournament: str, game: str | None = None) -> Standings:
+    """Return the standings of a tournament, of one game or of all, from the cache where it has them."""
+    from arena.analysis.standings_cache import standings_of
+
+    return standings_of(arena_home.store, tournament, game, cache_directory=arena_home.cache_directory)
+
+
 def match_of(text: str) -> tuple[str, int]:
     """Return the tournament and the number of a match.
 
@@ -158,10 +165,9 @@ def print_places(places: Sequence[tuple[str, Placing]], table_format: str) -> No
 
 def print_standings(table: Standings, table_format: str) -> None:
     """Print standings, with the sentences under them where people read them."""
-    from arena.report.standings_table import standings_columns, standings_footer, standings_rows
+    from arena.report.standings_table import standings_footer, standings_table
 
-    rows = standings_rows(table, for_people=table_format not in ("json", "csv"))
-    print_table(standings_columns(table), rows, table_format)
+    print_table(*standings_table(table, formatted=table_format not in ("json", "csv")), table_format)
     if table_format == "text":
         click.echo(f"\n{printable_lines(standings_footer(table))}")
 

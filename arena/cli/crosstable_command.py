@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, named_or_latest, print_table
+from arena.cli.common import chosen_format, format_options, home_option, load_standings, named_or_latest, print_table
 
 
 @click.command("crosstable")
@@ -19,7 +19,6 @@ def command(tournament: str | None, game: str | None, table_format: str, as_json
     """
     from arena.analysis.encounters import count_encounters
     from arena.analysis.standings import crosstable
-    from arena.analysis.standings_cache import standings_of
     from arena.home import ArenaHome
     from arena.report.standings_table import crosstable_table
 
@@ -27,8 +26,7 @@ def command(tournament: str | None, game: str | None, table_format: str, as_json
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
-        cells = crosstable(count_encounters(arena_home.store.results(stored, game)))
-        table = standings_of(arena_home.store, stored.name, game, cache_directory=arena_home.cache_directory)
-    bots = [(label, line.bot) for label, line in zip(table.labels, table.lines, strict=True)]
-    columns, rows = crosstable_table(cells, bots, for_people=table_format != "json")
+        scores = crosstable(count_encounters(arena_home.store.results(stored, game)))
+        table = load_standings(arena_home, stored.name, game)
+    columns, rows = crosstable_table(scores, table.shown_names, formatted=table_format != "json")
     print_table(columns, rows, table_format)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli.common import home_option, named_or_latest
+from arena.cli.common import home_option, load_standings, named_or_latest
 from arena.errors import UsageError
 from arena.names import as_file_name
 
@@ -24,7 +24,6 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
 
     Needs the extra `plots` (matplotlib).
     """
-    from arena.analysis.standings_cache import standings_of
     from arena.home import ArenaHome
     from arena.report.plots import rendered
     from arena.report.tournament_plots import tournament_plot
@@ -34,7 +33,7 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
-        table = standings_of(arena_home.store, stored.name, game, cache_directory=arena_home.cache_directory)
+        table = load_standings(arena_home, stored.name, game)
         for one in KINDS if kind is None else (kind,):
             path = _path(stored.name, one, output, is_all=kind is None)
             figure = tournament_plot(arena_home, stored, table, one, game)

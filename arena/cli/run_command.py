@@ -15,6 +15,7 @@ from arena.cli.common import (
     chosen_format,
     format_options,
     home_option,
+    load_standings,
     print_places,
     print_standings,
     warn_of_weak_isolation,
@@ -27,7 +28,6 @@ from arena.shipped import tournament_path
 from arena.text import counted
 
 if TYPE_CHECKING:
-    from arena.analysis.standings_cache import standings_of
     from arena.definition import Definition
     from arena.executors import Executor
     from arena.home import ArenaHome
@@ -103,9 +103,7 @@ def command(
         if own is not None and table_format == "text":
             print_places(own, table_format)
             click.echo()
-        print_standings(
-            standings_of(arena_home.store, definition.name, cache_directory=arena_home.cache_directory), table_format
-        )
+        print_standings(load_standings(arena_home, definition.name), table_format)
         for match, reason in sorted(progress.given_up.items()):
             click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
         return OK if progress.is_complete else FAILED

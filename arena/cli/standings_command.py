@@ -8,6 +8,7 @@ from arena.cli.common import (
     chosen_format,
     format_options,
     home_option,
+    load_standings,
     named_or_latest,
     print_places,
     print_standings,
@@ -27,7 +28,6 @@ def command(
     tournament: str | None, game: str | None, places: bool, table_format: str, as_json: bool, home: str | None
 ) -> None:
     """Show the table of TOURNAMENT (by default the latest), the best bot first."""
-    from arena.analysis.standings_cache import standings_of
     from arena.home import ArenaHome
     from arena.tournament.rounds import ranking_of
 
@@ -36,7 +36,7 @@ def command(
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
         own = ranking_of(arena_home.store, stored) if game is None else None
-        table = standings_of(arena_home.store, stored.name, game, cache_directory=arena_home.cache_directory)
+        table = load_standings(arena_home, stored.name, game)
     if places and own is None:
         raise UsageError(f"--places: {stored.definition.format} has no table of its own; a whole swiss or knockout has")
     if own is not None and (places or table_format == "text"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, named_or_latest
+from arena.cli.common import chosen_format, format_options, home_option, load_standings, named_or_latest
 from arena.errors import UsageError
 from arena.report.tables import printable_lines, render_table
 
@@ -35,7 +35,6 @@ def command(
     from arena.analysis.bot_times import bot_times
     from arena.analysis.encounters import count_encounters
     from arena.analysis.game_statistics import check_of, game_statistics
-    from arena.analysis.standings_cache import standings_of
     from arena.home import ArenaHome
     from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 
@@ -46,11 +45,11 @@ def command(
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
         encounters = count_encounters(arena_home.store.results(stored, game))
-        standings = standings_of(arena_home.store, stored.name, game, cache_directory=arena_home.cache_directory)
+        standings = load_standings(arena_home, stored.name, game)
         times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
     check = check_of(encounters, standings)
     found: dict[str, tuple[list[Column], list[Row]]] = stats_tables(
-        standings, game_statistics(encounters), check, times, for_people=table_format not in ("json", "csv")
+        standings, game_statistics(encounters), check, times, formatted=table_format not in ("json", "csv")
     )
     if table is not None:
         click.echo(render_table(*found[table], table_format))

@@ -20,7 +20,7 @@ from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.launch_spec import Isolation
 from arena.match.referee import Referee
 from arena.players.building import build_bots
-from arena.players.connection import BotProcess
+from arena.players.connection import BotConnection
 from arena.players.diagnosis import Failure, hint_for
 from arena.players.player import Player, Request
 from arena.players.process_player import ProcessPlayer
@@ -174,22 +174,13 @@ class _Checker:
     def under_load(self, game: str) -> Step:
         """Play beside programs that use the processor up."""
         name = f"keeps its time beside {BUSY_PROGRAMS} busy programs on its core"
-        busy_file = str(Path(__file__).parent / "players" / "busy.py")
-        busy = Bot(
-            name="busy",
-            version="1",
-            command=(arena_interpreter(), "-I", "-S", busy_file),
-            directory=str(Path(busy_file).parent),
-            games=(),
-            content="",
-            own_files=(busy_file,),
-        )
+        busy = busy_bot()
         cores = os.sched_getaffinity(0)
         self._player.close()
         os.sched_setaffinity(0, {min(cores)})
         programs = []
         try:
-            programs = [BotProcess(busy, self._isolation, self._limits) for _ in range(BUSY_PROGRAMS)]
+            programs = [BotConnection(busy, self._isolation, self._limits) for _ in range(BUSY_PROGRAMS)]
             record = self._play(game, {}, 0)
         finally:
             for program in programs:
@@ -276,6 +267,13 @@ class _Checker:
         if fault.kind == FaultKind.LIMIT and self._broken is None:
             self._broken = step
         return step
+
+
+def busy_bot() -> Bot:
+    """Return a program that does nothing but use the processor."""
+    program = Path(__file__).with_name("busy_bot.py")
+    command = (arena_interpreter(), "-I", "-S", str(program))
+    return Bot(name="busy", version="1", command=command, directory=str(program.parent), own_files=(str(program),))
 
 
 def odd_options(game: str) -> list[dict[str, int]]:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from arena.errors import IllegalActionError, OptionError
 from arena.games.drawing import Drawing, text_drawing
 from arena.games.options import Option, checked_options
+from arena.ranking import competition_ranks
 
 StateT = TypeVar("StateT")
 Action = Any
@@ -125,7 +126,7 @@ class Game(ABC, Generic[StateT]):
 
     def ranks(self, state: StateT) -> tuple[int, ...]:
         """Return the place of each seat by its score: 1 is best, equal scores share a rank and the next one skips."""
-        return ranks_by_score(self.scores(state))
+        return tuple(competition_ranks([-score for score in self.scores(state)]))
 
     def seats_out(self, state: StateT) -> tuple[int, ...]:
         """Return the seats the rules have eliminated, in order; empty in a game that knows no elimination."""
@@ -137,11 +138,6 @@ class Game(ABC, Generic[StateT]):
         The referee asks this when a seat has forfeited and more than two players began.
         """
         return None
-
-
-def ranks_by_score(scores: Sequence[int | float]) -> tuple[int, ...]:
-    """Rank scores, highest first: ``(5, 7, 5)`` gives ``(2, 1, 2)``."""
-    return tuple(1 + sum(other > score for other in scores) for score in scores)
 
 
 def refuse_when_over(action: Action) -> IllegalActionError:

@@ -10,8 +10,10 @@ of growing precision, which must end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cmp_to_key, lru_cache
 from math import isqrt
+
+from arena.ranking import competition_ranks
 
 Surd = Mapping[int, int]
 
@@ -92,4 +94,9 @@ def nearest_float(surd: Surd) -> float:
 
 def ranks_of(surds: list[dict[int, int]]) -> tuple[int, ...]:
     """Rank sums, largest first; equal sums share a rank and the next one skips."""
-    return tuple(1 + sum(is_less(mine, other) for other in surds) for mine in surds)
+    return tuple(competition_ranks([_largest_first(surd) for surd in surds]))
+
+
+@cmp_to_key
+def _largest_first(a: Surd, b: Surd) -> int:
+    return is_less(a, b) - is_less(b, a)

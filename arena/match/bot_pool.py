@@ -21,7 +21,7 @@ _Place = tuple[Bot, int]
 """A bot, and which of its copies: a bot that plays itself runs once for each seat."""
 
 
-class MatchRunner:
+class BotPool:
     """Plays match specs. Use as a context manager, so that no bot is left running."""
 
     def __init__(
@@ -40,7 +40,7 @@ class MatchRunner:
         self._bystanders = Bystanders()
         self._players: dict[_Place, ProcessPlayer] = {}  # in the order of their last use
 
-    def __enter__(self) -> MatchRunner:
+    def __enter__(self) -> BotPool:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.games import Game
+from arena.ranking import competition_ranks
 
 
 def final_ranks(game: Game[Any], state: Any, forfeited: Sequence[int]) -> list[int]:
@@ -22,8 +23,8 @@ def final_ranks(game: Game[Any], state: Any, forfeited: Sequence[int]) -> list[i
     by_rules = game.ranks(state)
     honest = [seat for seat in range(game.players) if seat not in forfeited]
     ranks = [0] * game.players
-    for seat in honest:
-        ranks[seat] = 1 + sum(by_rules[other] < by_rules[seat] for other in honest)
+    for seat, rank in zip(honest, competition_ranks([by_rules[seat] for seat in honest]), strict=True):
+        ranks[seat] = rank
     for order, seat in enumerate(forfeited):
         ranks[seat] = game.players - order
     return ranks

@@ -23,7 +23,7 @@ from arena.errors import BotError, IllegalActionError, LateError, MatchStateErro
 from arena.games import Game, make_game
 from arena.match.clock import SeatClock
 from arena.match.final_ranks import final_ranks
-from arena.match.request import question
+from arena.match.request import build_request
 from arena.players.player import Answer, Player, Request
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
 from arena.records import Fault, MatchRecord, MatchSpec
@@ -32,7 +32,7 @@ from arena.version import __version__
 Observer = Callable[[Game[Any], Any, list[Any]], None]
 """Called with the game, the state and the actions so far, after the opening and after each action."""
 
-MOST_LATE_TRIES = 2
+MAX_LATE_TRIES = 2
 """Tries of a match that may be void because the arena looked late with the same bot to act."""
 
 VERSIONS = {"arena": __version__, "protocol": str(PROTOCOL_VERSION), "python": platform.python_version()}
@@ -158,7 +158,7 @@ class Referee:
         Where bots may work off turn, it may have been another's doing.
         """
         may_be_anothers = error.is_disturbed or self._spec.time_control.off_turn == OffTurn.RUN
-        if may_be_anothers or self._spec.void_tries.count(seat) < MOST_LATE_TRIES:
+        if may_be_anothers or self._spec.void_tries.count(seat) < MAX_LATE_TRIES:
             error.seat = None if error.is_disturbed else seat
             raise error
         return f"{error}, for the third time in this match while this bot was to act"
@@ -167,7 +167,7 @@ class Referee:
         since = self._actions[self._heard[seat] :]
         self._heard[seat] = len(self._actions)
         margin_seconds = self._spec.time_control.margin_seconds
-        return question(self._game, self._state, player.wants, clock, len(self._actions), since, margin_seconds)
+        return build_request(self._game, self._state, player.wants, clock, len(self._actions), since, margin_seconds)
 
     def _keep(self, seat: int, answer: Answer) -> None:
         if answer.note is not None:

@@ -10,7 +10,7 @@ from arena.enums import ClockKind, FaultKind, Termination
 from arena.errors import BotError, IllegalActionError, UsageError
 from arena.match.clock import SeatClock
 from arena.match.replay import states_of
-from arena.match.request import question
+from arena.match.request import build_request
 from arena.players.player import Request
 from arena.players.process_player import ProcessPlayer
 from arena.protocol import messages
@@ -137,7 +137,7 @@ def _questions(
         if ply < record.opening_plies or game.seat_to_act(state) != seat:
             continue
         since = record.actions[heard:ply]
-        request = question(game, state, player.wants, clock, ply, since, time_control.margin_seconds)
+        request = build_request(game, state, player.wants, clock, ply, since, time_control.margin_seconds)
         heard = ply
         yield ply, request, (game, state)
         used = record.cpu_seconds if time_control.clock == ClockKind.CPU else record.wall_seconds

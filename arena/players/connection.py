@@ -19,7 +19,7 @@ from arena.monitoring.resource_monitor import LOOK_SECONDS
 from arena.players.bystanders import FIRST_LOOK_SECONDS, Bystanders
 from arena.players.idle_detection import Activity, activity_of, unread_bytes
 from arena.players.off_turn import BUSY_SECONDS, RestingProgram
-from arena.players.stall_detection import Lateness
+from arena.players.stall_detection import StallDetector
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length
 from arena.protocol.messages import shortened
 from arena.records import Bot, Limits
@@ -44,13 +44,13 @@ TAKEN_SHARE = 0.05
 """Beyond this share of what a turn may take, the time that others took is a reason why it was missed."""
 
 
-class BotProcess(RestingProgram):
+class BotConnection(RestingProgram):
     """One running bot that can be asked."""
 
     def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, bystanders: Bystanders | None = None) -> None:
         """Launch the bot; see ``RestingProgram``."""
         super().__init__(bot, isolation, limits, bystanders)
-        self._lateness = Lateness()
+        self._lateness = StallDetector()
         self._received = bytearray()
         self._cpu_allowance: tuple[float, float] | None = None
         self._cpu_at_match = 0.0

@@ -22,7 +22,7 @@ from arena.text import shortened_text
 
 MANIFEST = "bot.toml"
 LEAST = """it takes at least name = 'my_bot' and command = ['python3', 'bot.py']"""
-MOST_MANIFEST_BYTES = 16 * 1024
+MAX_MANIFEST_BYTES = 16 * 1024
 """Reading thousands of dotted keys takes a time that grows with their square: half a second with so much."""
 
 IsKnown = Callable[[str], bool]
@@ -140,11 +140,11 @@ def _read_manifest(path: Path) -> bytes:
         raise BotDefinitionError(f"{path}: a link that leads out of the bot's directory")
     try:
         with open(path, "rb", opener=open_at_once) as file:
-            data = file.read(MOST_MANIFEST_BYTES + 1)
+            data = file.read(MAX_MANIFEST_BYTES + 1)
     except OSError as error:
         raise BotDefinitionError(f"{path}: can't be read: {error.strerror}") from error
-    if len(data) > MOST_MANIFEST_BYTES:
-        raise BotDefinitionError(f"{path}: more than {MOST_MANIFEST_BYTES // 1024} KiB")
+    if len(data) > MAX_MANIFEST_BYTES:
+        raise BotDefinitionError(f"{path}: more than {MAX_MANIFEST_BYTES // 1024} KiB")
     return data
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.levels import choose_isolation
-from arena.players import echo
-from arena.players.connection import BotProcess
+from arena.players import echo_bot
+from arena.players.connection import BotConnection
 from arena.records import DEFAULT_LIMITS, Bot
 
 WARM_TURNS = 50
@@ -39,7 +39,7 @@ def measure_turns(turns: int) -> list[TurnTimes]:
 
 
 def _measure(where: str, turns: int) -> TurnTimes:
-    program = str(Path(echo.__file__))
+    program = str(Path(echo_bot.__file__))
     bot = Bot(
         name="echo",
         version="1",
@@ -47,7 +47,7 @@ def _measure(where: str, turns: int) -> TurnTimes:
         directory=str(Path(program).parent),
         own_files=(program,),
     )
-    process = BotProcess(bot, choose_isolation("auto"), DEFAULT_LIMITS)
+    process = BotConnection(bot, choose_isolation("auto"), DEFAULT_LIMITS)
     try:
         taken = sorted([process.ask(b"question", SECONDS)[1] for _ in range(turns + WARM_TURNS)][WARM_TURNS:])
     finally:

@@ -12,7 +12,7 @@ import pytest
 
 from arena.games import GAMES
 from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
 from arena.records import MatchSpec, TimeControl
 
@@ -46,8 +46,8 @@ PATIENT = TimeControl(per_action_seconds=5.0)
 
 
 def play(bots, game, options, rng_seed=1, control=PATIENT):
-    with MatchRunner(choose_isolation("auto")) as runner:
-        return runner.play(
+    with BotPool(choose_isolation("auto")) as pool:
+        return pool.play(
             MatchSpec(
                 match=1,
                 tournament="",

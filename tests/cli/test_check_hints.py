@@ -13,7 +13,7 @@ import pytest
 from arena.cli.group import run
 from arena.players.diagnosis import Failure, hint_for
 from arena.records import Bot, Fault
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 
 KIT = "from arena.botkit import run\n\n\n"
 FIRST = "    return game.legal_actions(state)[0]"

@@ -470,7 +470,7 @@ def test_leaderboards_over_time_per_game_and_overall(arena):
 
 
 def test_a_fault_is_linked_to_its_repetition(tmp_path, capsys):
-    from tests import zoo
+    from benchmarks import zoo_bots as zoo
 
     path = tmp_path / "t.toml"
     path.write_text(f'game = "differences"\noptions = {{ size = 4 }}\n[[entrants]]\nbot = "{zoo.bad_bot("exits_when_asked")}"\n[[entrants]]\nbot = "{BOTS / "minimal"}"')  # fmt: skip # noqa: E501

@@ -10,7 +10,7 @@ import pytest
 
 from arena.cli.common import Number, WholeNumber
 from arena.cli.group import COMMANDS, LazyGroup, run
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 
 ARENA = [sys.executable, "-m", "arena"]
 MINIMAL = str(zoo.BOTS / "minimal")

@@ -21,7 +21,7 @@ from arena.match.replay import states_of
 from arena.match.single_match import ask_bot, play_match
 from arena.players.manifest import load_bot
 from arena.records import MatchRecord
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 from tests.games.variants import VARIANTS
 
 BOTS = Path(__file__).parents[2] / "bots"

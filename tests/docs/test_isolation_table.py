@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.enums import IsolationLevel
-from tests.zoo import ZOO
+from benchmarks.zoo_bots import ZOO
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "isolation.md").read_text(encoding="utf-8")

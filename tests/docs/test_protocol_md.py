@@ -11,7 +11,7 @@ import pytest
 
 from arena.enums import FaultKind
 from arena.games import GAMES, make_game
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.protocol import frames, messages
 from arena.records import Bot, Fault, MatchSpec, TimeControl
 from arena.version import __version__
@@ -136,14 +136,14 @@ def test_the_whole_conversation_happens_as_written(tmp_path):
     )
     example = Bot(name="example", version="1", command=(sys.executable, str(bot)), directory=str(tmp_path))
     heard = ""
-    with MatchRunner() as runner:
-        record = runner.play(
+    with BotPool() as pool:
+        record = pool.play(
             MatchSpec(
                 match=1, tournament="", game="differences", options={"size": 2}, bots=(minimal, example), rng_seed=5
             )
         )
         heard += record.seats[1].stderr
-        player = next(player for player in runner._players.values() if player.bot is example)
+        player = next(player for player in pool._players.values() if player.bot is example)
         player.close()
         heard += player._last_report.stderr
     expected = [message for way, message in lines if way == "→"]

@@ -14,7 +14,7 @@ NAMESPACE = "import ctypes, json; print(json.dumps(ctypes.CDLL(None).unshare(0x1
 
 
 def test_no_more_of_an_environment_is_read_than_is_allowed(monkeypatch):
-    monkeypatch.setattr(procfs, "MOST_ENVIRONMENT_BYTES", 100)
+    monkeypatch.setattr(procfs, "MAX_ENVIRONMENT_BYTES", 100)
     command = [sys.executable, "-I", "-S", "-c", "import sys; print(flush=True); sys.stdin.read()"]
     environment = {"FIRST": "1", "LONG": "x" * 100_000}
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

@@ -12,13 +12,13 @@ import pytest
 
 from arena.enums import IsolationLevel
 from arena.isolation import levels
-from arena.isolation.launch_spec import Isolation, make_plan
-from arena.isolation.levels import choose_isolation, try_level
+from arena.isolation.launch_spec import Isolation, make_launch_spec
+from arena.isolation.levels import choose_isolation, probe_level
 from arena.isolation.seccomp import _CALLS, ARCHITECTURES
 from arena.records import Bot, Limits
 
 DEEDS = Path(__file__).with_name("deeds.py")
-CONFINED = [level for level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) if try_level(level).is_available]
+CONFINED = [level for level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) if probe_level(level).is_available]
 
 WITHOUT_OWN_DISK = {"allocate beyond a file's end", "leave descriptors in a socket"}
 WITHOUT_COUNTED_MEMORY = {
@@ -59,7 +59,9 @@ def tried(request, tmp_path_factory):
 
 def has_own_disk(isolation):
     bot = Bot(name="any", version="1", command=(sys.executable,), directory=str(DEEDS.parent))
-    return isolation.level == "bubblewrap" or make_plan(bot, isolation, Limits(), "/tmp/none")["mounts"] is not None
+    return (
+        isolation.level == "bubblewrap" or make_launch_spec(bot, isolation, Limits(), "/tmp/none")["mounts"] is not None
+    )
 
 
 def test_what_reaches_beyond_a_bot_is_refused(tried):

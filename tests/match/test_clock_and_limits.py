@@ -12,19 +12,19 @@ import pytest
 
 from arena.errors import BotError, DefinitionError, VoidMatchError
 from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import MatchRunner
-from arena.players.connection import BotProcess
+from arena.match.bot_pool import BotPool
+from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
-from arena.players.stall_detection import LATE_SECONDS, Lateness
+from arena.players.stall_detection import LATE_SECONDS, StallDetector
 from arena.records import DEFAULT_LIMITS, Limits, MatchSpec, TimeControl
 from arena.tournament.definition import load_definition
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 
 GOOD = load_bot(zoo.BOTS / "minimal")
 
 
 def play(bot, time_control, limits=DEFAULT_LIMITS, matches=1, opponent=GOOD):
-    with MatchRunner(choose_isolation("auto"), limits) as runner:
+    with BotPool(choose_isolation("auto"), limits) as pool:
         for match in range(1, matches + 1):
             spec = MatchSpec(
                 match=match,
@@ -35,7 +35,7 @@ def play(bot, time_control, limits=DEFAULT_LIMITS, matches=1, opponent=GOOD):
                 rng_seed=5,
                 time_control=time_control,
             )
-            record = runner.play(spec)
+            record = pool.play(spec)
     return record
 
 
@@ -122,7 +122,7 @@ class Scheduler:
 
     def __init__(self, monkeypatch):
         self.waited = 0.0
-        monkeypatch.setattr(Lateness, "_waited_seconds", lambda _: self.waited)
+        monkeypatch.setattr(StallDetector, "_waited_seconds", lambda _: self.waited)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ class Scheduler:
 )
 def test_lateness_is_ours_unless_the_bot_explains_it(monkeypatch, late, waited, bot_cpu, ours):
     scheduler = Scheduler(monkeypatch)
-    lateness = Lateness()
+    lateness = StallDetector()
     lateness.mark(10.0)
     scheduler.waited += waited
     assert lateness.was_ours(late, 10.0 + bot_cpu) is ours
@@ -188,7 +188,7 @@ def has_been_asked(path, pid):
 
 
 def test_an_answer_that_is_seen_late_through_our_own_fault_costs_nobody_a_match():
-    process = BotProcess(load_bot(zoo.bad_bot("good_with_note")), choose_isolation("auto"), DEFAULT_LIMITS)
+    process = BotConnection(load_bot(zoo.bad_bot("good_with_note")), choose_isolation("auto"), DEFAULT_LIMITS)
     try:
         with pytest.raises(VoidMatchError, match=r"the arena looked 1\.000 s after a deadline"):
             process._in_time(b"body", now=12.0, asked=10.0, deadline=11.0, seconds=1.0)

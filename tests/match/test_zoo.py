@@ -6,10 +6,10 @@ By default at the level that bots are run at on this machine; ``pytest -m soak``
 import pytest
 
 from arena.enums import FaultKind, IsolationLevel
-from arena.isolation.levels import try_level
-from tests.zoo import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_bot
+from arena.isolation.levels import probe_level
+from benchmarks.zoo_bots import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_bot
 
-AVAILABLE = [level for level in IsolationLevel if try_level(level).is_available]
+AVAILABLE = [level for level in IsolationLevel if probe_level(level).is_available]
 
 
 def check(name, level):

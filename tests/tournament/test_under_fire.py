@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from arena.home import ArenaHome
-from tests import zoo
+from benchmarks import zoo_bots as zoo
+from benchmarks.traces import traces, traces_since
 from tests.tournament.test_director import ARENA, arena, exported, recorded, table, wait_until_nothing_runs_in
 
 ZOO = ("exits_when_asked", "prints_text", "leaves_a_daemon", "dies_by_signal", "illegal_action", "fork_bomb")
@@ -116,7 +117,7 @@ def facts(home):
 
 def storm(tmp_path, kills, encounters):
     path = write_fiery_definition(tmp_path, encounters)
-    before = zoo.traces()
+    before = traces()
     assert arena("run", path, "--home", tmp_path / "calm", "-q").returncode == 0
     done = kill_for_a_while(tmp_path, path, kills, seed=kills)
     assert all(done[kind] > 0 for kind in ("director", "worker", "launcher"))
@@ -127,7 +128,7 @@ def storm(tmp_path, kills, encounters):
     assert table(tmp_path / "stormy") == table(tmp_path / "calm")
     assert arena("verify", "--home", tmp_path / "stormy").returncode == 0
     wait_until_nothing_runs_in(tmp_path)
-    assert not zoo._settled(before)
+    assert not traces_since(before)
 
 
 def test_twenty_kills_of_all_kinds_give_the_undisturbed_table(tmp_path):

@@ -213,11 +213,3 @@ def points_of(ranks: Sequence[int], seat: int) -> float:
     mine = ranks[seat]
     beaten = sum((rank > mine) + (rank == mine) / 2 for rank in ranks) - 0.5
     return beaten / (len(ranks) - 1)
-
-
-def shared_places(ordered: Sequence[tuple[Any, int]]) -> list[int]:
-    """Return the place of each entrant of a list sorted by key; equal keys share a place."""
-    places: list[int] = []
-    for number, (key, _) in enumerate(ordered, 1):
-        places.append(places[-1] if number > 1 and ordered[number - 2][0] == key else number)
-    return places

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from arena.errors import DefinitionError
+from arena.ranking import competition_ranks
 from arena.seeds import derived_seed
 from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round
 
@@ -124,13 +125,10 @@ class Knockout(Format):
         last = self._stages_done + 1
         reached = {k: out.get(k, last + (k == champion)) for k in range(self.field.entrants)}
         order = sorted(reached, key=lambda k: (-reached[k], self._seed_of[k]))
+        ranks = competition_ranks([-reached[k] for k in order])
         return [
-            Placing(
-                1 + sum(other > reached[k] for other in reached.values()),
-                k,
-                {"seed": self._seed_of[k] + 1, "won_stages": min(reached[k] - 1, last)},
-            )
-            for k in order
+            Placing(rank, k, {"seed": self._seed_of[k] + 1, "won_stages": min(reached[k] - 1, last)})
+            for rank, k in zip(ranks, order, strict=True)
         ]
 
     def status(self) -> str:

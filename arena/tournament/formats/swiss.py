@@ -17,8 +17,9 @@ from typing import Any
 import networkx
 
 from arena.errors import DefinitionError
+from arena.ranking import competition_ranks
 from arena.seeds import derived_seed
-from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round, shared_places
+from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round
 from arena.tournament.formats.tie_breaks import Card, CardLine, tie_breaks
 
 NEIGHBOURS = 40
@@ -179,13 +180,8 @@ class Swiss(Format):
     def ranking(self) -> list[Placing]:
         """Return the table by score and tie-breaks."""
         values = tie_breaks(self._cards, self._tie_breaks)
-        keyed = sorted(
-            ([-values[k]["score"], *(-values[k][code] for code in self._tie_breaks)], k) for k in range(len(values))
-        )
-        return [
-            Placing(place, k, {"score": values[k]["score"], **{code: values[k][code] for code in self._tie_breaks}})
-            for place, (_, k) in zip(shared_places(keyed), keyed, strict=True)
-        ]
+        ranks = competition_ranks([[-value for value in row.values()] for row in values])
+        return sorted(Placing(rank, k, row) for k, (rank, row) in enumerate(zip(ranks, values, strict=True)))
 
     def status(self) -> str:
         """Return the number of the round."""

@@ -1,6 +1,6 @@
 """The zoo: bad bots in tournaments against honest ones. ``tests/bad_bots/zoo.toml`` says what must come of each.
 
-Used by ``tests/match/test_zoo.py`` and by ``benchmarks/zoo.py``, which makes the table of levels and bots.
+Used by the tests and by ``benchmarks/zoo.py``, which makes the table of levels and bots.
 """
 
 from __future__ import annotations
@@ -13,32 +13,27 @@ import socket
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.executors import LocalExecutor, Played, Void
+from arena.executors import Executor, JobResult, LocalExecutor, Played, WorkQueue
 from arena.executors.executor import void_after
-from arena.isolation.control_groups import find_group_home
-from arena.isolation.fork_server import FIRST_UID, LAST_UID
-from arena.isolation.launch_spec import MARK, Isolation, has_own_file_systems
+from arena.isolation.launch_spec import Isolation, has_own_file_systems
 from arena.isolation.levels import choose_isolation
-from arena.isolation.process_tag import is_dead
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.records import MatchRecord, MatchSpec
 from arena.store.rows import row_of
 from arena.store.store import Store
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
+from benchmarks.traces import traces, traces_since
 
-BAD_BOTS = Path(__file__).parent / "bad_bots"
+BAD_BOTS = Path(__file__).parents[1] / "tests" / "bad_bots"
 BOTS = Path(__file__).parents[1] / "bots"
 ZOO: dict[str, dict[str, Any]] = tomllib.loads((BAD_BOTS / "zoo.toml").read_text(encoding="utf-8"))
-
-MARKS = ("arena-bot-", "arena-zoo-0", "arena-zoo-1", "arena-escape-")
-"""How the names begin of what bots of the zoo might leave."""
 
 _workshop: Path | None = None
 
@@ -74,33 +69,24 @@ def _bot_directory(name: str, files: list[Path]) -> Path:
     return directory
 
 
-class InlineExecutor:
+class InlineExecutor(Executor):
     """Plays in this process: quick to start, for levels at which a bot can't hurt it."""
 
     def __init__(self, isolation: Isolation, limits: Any, fresh_bots: bool) -> None:
-        self._runner = MatchRunner(isolation, limits, fresh_bots)
-        self._again: list[MatchSpec] = []
-
-    def __enter__(self) -> InlineExecutor:
-        return self
+        self._pool = BotPool(isolation, limits, fresh_bots)
 
     def __exit__(self, *_: object) -> None:
-        self._runner.close()
+        self._pool.close()
 
-    def run(self, specs: Iterable[MatchSpec]) -> Iterator[list[Played | Void]]:
-        for spec in specs:
+    def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
+        while (spec := queue.take()) is not None:
             yield [self._play(spec)]
-            while self._again:
-                yield [self._play(self._again.pop())]
 
-    def _play(self, spec: MatchSpec) -> Played | Void:
+    def _play(self, spec: MatchSpec) -> JobResult:
         try:
-            return Played(row_of(self._runner.play(spec)))
+            return Played(row_of(self._pool.play(spec)))
         except ArenaError as error:
             return void_after(spec, error, str(error))
-
-    def play_again(self, spec: MatchSpec) -> None:
-        self._again.append(spec)
 
 
 @dataclass
@@ -163,7 +149,7 @@ def play_zoo_bot(name: str, level: str, inline: bool) -> Outcome:
         outcome = _outcome(name, records)
         outcome.void = list(progress.given_up.values())
         outcome.seconds = time.monotonic() - started
-        outcome.leftovers = _settled(before)
+        outcome.leftovers = traces_since(before)
         if (open_directory / "precious").read_text() != "precious" or len(list(open_directory.iterdir())) != 1:
             outcome.leftovers.add("the operator's directory was changed")
         return outcome
@@ -206,62 +192,6 @@ def _outcome(name: str, records: list[MatchRecord]) -> Outcome:
         outcome.off_turn_shares.append(record.seats[seat].off_turn_cpu_seconds / max(others, 1e-9))
         outcome.notes += [str(note) for ply, note in record.notes if record.actions[ply][0] == seat]
     return outcome
-
-
-def traces() -> set[str]:
-    """Return everything that bots of this process, or of processes it has started, could have left on this machine."""
-    found = {f"process {path.name}: {_command(path)}" for path in _bot_processes()}
-    places = [Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")]
-    home = find_group_home()
-    places += [Path(directory) for directory in home.directories.values()] if home is not None else []
-    for place in places:
-        with contextlib.suppress(OSError):
-            found |= {
-                str(path) for path in place.iterdir() if path.name.startswith(MARKS) and not _is_anothers(path.name)
-            }
-    for kind in ("shm", "msg", "sem"):
-        with contextlib.suppress(OSError):
-            lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
-            found |= {f"System V {kind} {line.split()[1]}" for line in lines}
-    return found
-
-
-def _is_anothers(name: str) -> bool:
-    """Tell whether a thing belongs to another arena that is running on this machine; its name tells its owner."""
-    tag = name.removeprefix("arena-bot-").partition("-")[0]
-    pid = tag.partition(".")[0]
-    return pid.isdigit() and not is_dead(tag) and os.getpid() not in _with_ancestors(int(pid))
-
-
-def _with_ancestors(pid: int) -> Iterator[int]:
-    with contextlib.suppress(OSError):
-        while pid > 0:
-            yield pid
-            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def _bot_processes() -> Iterator[Path]:
-    for path in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            settings = dict(setting.partition(b"=")[::2] for setting in (path / "environ").read_bytes().split(b"\0"))
-            owner = settings.get(MARK.encode(), b"").decode()
-            is_marked = bool(owner) and not _is_anothers(f"arena-bot-{owner}-")
-            if is_marked or (not owner and FIRST_UID <= path.stat().st_uid <= LAST_UID):
-                yield path
-
-
-def _command(path: Path) -> str:
-    with contextlib.suppress(OSError):
-        return (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    return "?"
-
-
-def _settled(before: set[str]) -> set[str]:
-    """Return what is there that was not before, once the kernel has had a moment to finish with the dead."""
-    deadline = time.monotonic() + 5.0
-    while (left := traces() - before) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return left
 
 
 def judge(name: str, level: str, outcome: Outcome) -> str:

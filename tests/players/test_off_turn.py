@@ -7,13 +7,13 @@ import pytest
 from arena.errors import BotError, LateError
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.players.bystanders import Bystanders
-from arena.players.connection import BotProcess
+from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
-from tests import zoo
+from benchmarks import zoo_bots as zoo
 
 HELLO = encode_frame({"type": "hello"})
 LEVEL = choose_isolation("auto")
@@ -21,7 +21,7 @@ LEVEL = choose_isolation("auto")
 
 def launched(name, bystanders, isolation=LEVEL):
     """Return a bot that has said it is ready and is to rest now."""
-    process = BotProcess(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, bystanders)
+    process = BotConnection(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, bystanders)
     process.ask(HELLO, 20.0)
     process.rest.since = process.whole_cpu_seconds()
     return process
@@ -79,8 +79,8 @@ def test_a_match_is_played_again_with_nobody_else_running():
     names = ("good_with_note", "uses_children", "slow_but_good")
     kept, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(per_action_seconds=20.0)
-    with MatchRunner(LEVEL) as runner:
-        runner.play(
+    with BotPool(LEVEL) as pool:
+        pool.play(
             MatchSpec(
                 match=1,
                 tournament="t",
@@ -100,8 +100,8 @@ def test_a_match_is_played_again_with_nobody_else_running():
             rng_seed=5,
             time_control=control,
         ).after_void(None)
-        runner.play(again)
-        assert [bot.name for bot, _ in runner._players] == ["slow_but_good", "uses_children"]
+        pool.play(again)
+        assert [bot.name for bot, _ in pool._players] == ["slow_but_good", "uses_children"]
 
 
 def test_who_may_work_off_turn_is_left_alone(bystanders):
@@ -133,8 +133,8 @@ def test_after_such_a_void_match_everybody_is_stopped_from_the_beginning_on():
         rng_seed=5,
         time_control=TimeControl(per_action_seconds=20.0),
     )
-    with MatchRunner(LEVEL) as runner:
-        record = runner.play(spec.after_void(None))
+    with BotPool(LEVEL) as pool:
+        record = pool.play(spec.after_void(None))
     assert record.faults == ()
     assert record.seats[1].off_turn_cpu_seconds < 0.1
 
@@ -144,8 +144,8 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
     names = ("children_think_off_turn", "good_with_note", "slow_but_good")
     busy, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(per_action_seconds=20.0)
-    with MatchRunner(LEVEL) as runner:
-        runner.play(
+    with BotPool(LEVEL) as pool:
+        pool.play(
             MatchSpec(
                 match=1,
                 tournament="t",
@@ -156,9 +156,9 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
                 time_control=control,
             )
         )
-        kept = runner._players[busy, 0]._process
+        kept = pool._players[busy, 0]._process
         before = kept.possible_cpu_seconds()
-        runner.play(
+        pool.play(
             MatchSpec(
                 match=2,
                 tournament="t",
