@@ -13,7 +13,7 @@ from arena.analysis.encounters import CountedEncounter
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import Encounter, FittedEncounters, fit_encounters
-from arena.tournament.formats import points_of
+from arena.results import points_of
 
 SURE = 0.975
 """Of two bots one is told apart from the other when the probability that it is better is at least this."""
