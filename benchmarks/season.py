@@ -16,7 +16,7 @@ from pathlib import Path
 
 from arena.analysis.standings_cache import standings_of
 from arena.definition import Definition, GameChoice
-from arena.executors import Played
+from arena.executors import Executor, Played
 from arena.games import make_game
 from arena.home import ArenaHome
 from arena.match.referee import play_match
@@ -51,22 +51,19 @@ def chooser(skill, seed):
     return choose
 
 
-class InProcess:
+class InProcess(Executor):
     """Plays every match at once, with players of graded skill."""
 
     def __init__(self, bots):
         self.skill = {bot.label: k / len(bots) for k, bot in enumerate(bots)}
         self.seconds = 0.0
 
-    def __enter__(self):
-        return self
-
     def __exit__(self, *_):
         pass
 
-    def run(self, specs):
+    def run(self, queue):
         batch = []
-        for spec in specs:
+        while (spec := queue.take()) is not None:
             started = time.perf_counter()
             players = [
                 ScriptedPlayer(chooser(self.skill[bot.label], (spec.rng_seed, seat)), Wants())
@@ -78,9 +75,6 @@ class InProcess:
                 yield batch
                 batch = []
         yield batch
-
-    def play_again(self, spec):
-        raise AssertionError("nothing is void here")
 
 
 def peak_mebibytes():

@@ -139,7 +139,7 @@ def answers(command, directory, level, own=()):
         process.end()
 
 
-ECHO = ROOT / "arena" / "players" / "echo.py"
+ECHO = ROOT / "arena" / "players" / "echo_bot.py"
 SAYS = b"\x82\xa4type\xa5ready\xa8protocol\x01"
 
 

@@ -250,14 +250,16 @@ def test_closed_doors_are_found_with_what_is_needed_behind_them(tmp_path):
 
 def test_groups_of_both_versions_carry_the_limits():
     limits = Limits(memory_bytes=1000, processes=7)
-    (one,) = group_specs(ParentGroups(2, {"memory": "/m", "pids": "/m"}), limits)
+    (one,) = group_specs(ParentGroups(version=2, directories={"memory": "/m", "pids": "/m"}), limits)
     assert one["settings"]["memory.max"] == "1000"
     assert one["settings"]["pids.max"] == "7"
-    memory, pids = group_specs(ParentGroups(1, {"memory": "/m", "pids": "/p"}), limits)
+    memory, pids = group_specs(ParentGroups(version=1, directories={"memory": "/m", "pids": "/p"}), limits)
     assert memory["settings"] == {"memory.limit_in_bytes": "1000"}
     assert pids["settings"] == {"pids.max": "7"}
     assert memory["directory"] != one["directory"]
-    (*_, accounting) = group_specs(ParentGroups(1, {"memory": "/m", "pids": "/p", "cpuacct": "/c"}), limits)
+    (*_, accounting) = group_specs(
+        ParentGroups(version=1, directories={"memory": "/m", "pids": "/p", "cpuacct": "/c"}), limits
+    )
     assert accounting["directory"].startswith("/c/arena-bot-")
 
 
