@@ -50,8 +50,8 @@ def _compare_ratings(home: ArenaHome, tournament: StoredTournament, results: lis
     width, probability = table.fitted.prior_width, table.fitted.draw_probability
     recomputed = rate_results(reversed(results), sigma=width, draw_probability=probability)
     problems = []
-    for line, label in zip(table.lines, table.labels, strict=True):
-        again = recomputed.get(label)
+    for line in table.lines:
+        again = recomputed.get(line.label)
         if again is not None and abs(again.mu - line.rating.mu) > RATING_TOLERANCE:
             problems.append(f"{line.bot}: mu is {line.rating.mu:.3f} in the table, but {again.mu:.3f} from the replays")
     return problems

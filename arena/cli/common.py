@@ -164,10 +164,9 @@ def print_places(places: Sequence[tuple[str, Placing]], table_format: str) -> No
 
 def print_standings(table: Standings, table_format: str) -> None:
     """Print standings, with the sentences under them where people read them."""
-    from arena.report.standings_table import standings_columns, standings_footer, standings_rows
+    from arena.report.standings_table import standings_footer, standings_table
 
-    rows = standings_rows(table, for_people=table_format not in ("json", "csv"))
-    print_table(standings_columns(table), rows, table_format)
+    print_table(*standings_table(table, formatted=table_format not in ("json", "csv")), table_format)
     if table_format == "text":
         click.echo(f"\n{printable_lines(standings_footer(table))}")
 
