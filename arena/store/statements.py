@@ -11,9 +11,10 @@ from sqlalchemy import Connection, Select
 from arena.definition import Definition
 from arena.errors import StoreError
 from arena.records import ScheduledMatch
+from arena.results import StoredResult
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import faults, matches, records
-from arena.store.values import RoundMatch, StoredTournament
+from arena.store.values import StoredTournament
 from arena.stored import from_json_text, is_plain, is_text, is_whole
 
 CHUNK_ROWS = 500
@@ -101,16 +102,19 @@ def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
     )
 
 
-def round_match(row: Any, definition: Definition) -> RoundMatch:
-    """Return a recorded match of a round from its row.
+def result_in_round(row: Any, tournament: StoredTournament) -> StoredResult:
+    """Return the result of a match of a round from its row.
 
     Raises:
         StoreError: if it does not fit the tournament's definition.
     """
+    definition = tournament.definition
     where = f"a match of encounter {row.encounter} of tournament {definition.name!r}"
     seats = _seats(row.seats, row.game, definition, where)
     ranks = _ranks(row.ranks, len(seats), where)
-    return RoundMatch(row.round, row.encounter, row.game, seats, ranks, row.start, row.digest)
+    bots = tuple(definition.entrants[entrant].label for entrant in seats)
+    game = definition.games[row.game].game
+    return StoredResult(tournament.number, row.encounter, game, bots, ranks, row.start, row.digest)
 
 
 def stored_bots_and_ranks(bots: str, ranks: str) -> tuple[tuple[str, ...], tuple[int, ...]]:

@@ -58,50 +58,6 @@ class StoredTournament:
             raise UnknownNameError("game", game, self.games)
 
 
-class StoredResult(NamedTuple):
-    """What came of a match.
-
-    Attributes:
-        tournament: the tournament's key.
-        encounter: from 1.
-        game: the game's name.
-        bots: ``name@version`` per seat.
-        ranks: per seat.
-        opening_hash: of the game, its options and the opening.
-        actions_hash: of the game, its options, all actions and the ranks.
-    """
-
-    tournament: int
-    encounter: int
-    game: str
-    bots: tuple[str, ...]
-    ranks: tuple[int, ...]
-    opening_hash: str
-    actions_hash: str
-
-
-class RoundMatch(NamedTuple):
-    """A recorded match of a round.
-
-    Attributes:
-        round: from 1.
-        encounter: from 1.
-        game: which of the tournament's games.
-        seats: the number of the entrant in each seat.
-        ranks: per seat.
-        start: a digest of the game, its options and the opening.
-        course: a digest of all actions.
-    """
-
-    round: int
-    encounter: int
-    game: int
-    seats: tuple[int, ...]
-    ranks: tuple[int, ...]
-    start: str
-    course: str
-
-
 class StoredFault(NamedTuple):
     """A fault of a bot, and where it happened."""
 

@@ -15,7 +15,7 @@ from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.definition import check_tournament_name
 from arena.tournament.formats import Comparison, field_of
-from arena.tournament.rounds import meetings_by_round
+from arena.tournament.rounds import meetings
 
 DEFAULT_LIMIT = 10_000
 """Encounters after which a comparison ends undecided."""
@@ -88,8 +88,9 @@ class Compared:
 
 def compared(store: Store, tournament: StoredTournament) -> Compared:
     """Return how a comparison in the store stands."""
-    field = field_of(tournament.definition)
+    definition = tournament.definition
+    field = field_of(definition)
     course = Comparison(field)
-    for meetings in meetings_by_round(store.round_matches(tournament)):
-        course.add_results(meetings)
+    for results in store.results_by_round(tournament):
+        course.add_results(meetings(results, definition))
     return Compared(course.verdict, course.hypotheses, course.repeats, field.players)

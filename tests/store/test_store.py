@@ -130,12 +130,9 @@ def test_a_round_is_added_behind_what_was_scheduled(store, tournament):
     store.extend_schedule(tournament, more)
     assert list(store.unplayed(tournament))[-2:] == more
     store.record(tournament, [record(1), record(1201, ranks=[2, 1]), record(1202)])
-    assert [(found.round, found.ranks) for found in store.round_matches(tournament)] == [
-        (1, (1, 1)),
-        (2, (2, 1)),
-        (2, (1, 1)),
-    ]
-    assert [found.round for found in store.round_matches(tournament, after=1)] == [2, 2]
+    rounds = [[result.ranks for result in results] for results in store.results_by_round(tournament)]
+    assert rounds == [[(1, 1)], [(2, 1), (1, 1)]]
+    assert [len(results) for results in store.results_by_round(tournament, after=1)] == [2]
 
 
 def test_a_tournament_is_finished_when_it_is_said_to_be(store, tournament):

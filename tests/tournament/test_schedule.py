@@ -44,7 +44,8 @@ def definition(entrants=4, encounters=3, games=(("differences", {}),), plies=2, 
 
 @given(st.integers(2, 12), st.integers(2, 4))
 def test_a_round_robin_has_every_pairing_once(entrants, players):
-    field = Field(tuple(map(str, range(max(entrants, players)))), players)
+    names = tuple(map(str, range(max(entrants, players))))
+    field = Field(names, names, players)
     entrants = field.entrants
     pairings = [pairing for upcoming in FORMATS["round-robin"](field).rounds() for pairing in upcoming.pairings]
     assert len(pairings) == comb(entrants, players)
