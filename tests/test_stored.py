@@ -3,8 +3,7 @@
 import pytest
 
 from arena.errors import StoreError
-from arena.store.statements import stored_bots_and_ranks
-from arena.store.store import record_from
+from arena.store.statements import record_from, stored_bots_and_ranks
 from arena.store.values import StoredTournament
 from arena.stored import from_json_text
 

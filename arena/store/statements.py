@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select
 
 from arena.definition import Definition
 from arena.errors import StoreError
-from arena.records import ScheduledMatch
+from arena.records import MatchRecord, ScheduledMatch
 from arena.results import StoredResult
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import faults, matches, records
@@ -78,6 +78,15 @@ def _chunks(lines: Iterable[ScheduledMatch]) -> Iterator[list[ScheduledMatch]]:
     coming = iter(lines)
     while chunk := list(islice(coming, CHUNK_ROWS)):
         yield chunk
+
+
+def record_from(match: int, text: str) -> MatchRecord:
+    """Return a record from its stored text.
+
+    Raises:
+        StoreError: if a newer arena has stored it, or it is malformed.
+    """
+    return MatchRecord.from_json(from_json_text(text, f"the record of match {match}"))
 
 
 def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:

@@ -24,27 +24,18 @@ from arena.store.statements import (
     insert_lines,
     insert_records,
     narrowed,
+    record_from,
     result_in_round,
     scheduled_match,
     stored_bots_and_ranks,
 )
 from arena.store.values import StoredBot, StoredFault, StoredTournament
-from arena.stored import from_json_text
 
 RESULTS_CHUNK_ROWS = 10_000
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def record_from(match: int, text: str) -> MatchRecord:
-    """Return a record from its stored text.
-
-    Raises:
-        StoreError: if a newer arena has stored it, or it is malformed.
-    """
-    return MatchRecord.from_json(from_json_text(text, f"the record of match {match}"))
 
 
 class Store:
