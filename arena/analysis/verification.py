@@ -8,7 +8,7 @@ from arena.home import ArenaHome
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
 from arena.ratings.repeats import counting
-from arena.store.store import record_from
+from arena.store.statements import record_from
 from arena.store.values import StoredTournament
 
 RATING_TOLERANCE = 0.02

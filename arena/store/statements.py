@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select
 
 from arena.definition import Definition
 from arena.errors import StoreError
-from arena.records import ScheduledMatch
+from arena.records import MatchRecord, ScheduledMatch
 from arena.results import StoredResult
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import faults, matches, records
@@ -80,6 +80,15 @@ def _chunks(lines: Iterable[ScheduledMatch]) -> Iterator[list[ScheduledMatch]]:
         yield chunk
 
 
+def record_from(match: int, text: str) -> MatchRecord:
+    """Return a record from its stored text.
+
+    Raises:
+        StoreError: if a newer arena has stored it, or it is malformed.
+    """
+    return MatchRecord.from_json(from_json_text(text, f"the record of match {match}"))
+
+
 def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
     """Return a line of a schedule from its row.
 
@@ -91,14 +100,14 @@ def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
     if not (isinstance(opening_actions, list) and is_plain(opening_actions)):
         raise StoreError(f"{where} is malformed: expected is an opening that is a list")
     return ScheduledMatch(
-        line.match,
-        line.encounter,
-        line.round,
-        line.game,
-        _seats(line.seats, line.game, definition, where),
-        line.opening,
-        tuple(_tuples(opening_actions)),
-        line.rng_seed,
+        match=line.match,
+        encounter=line.encounter,
+        round=line.round,
+        game=line.game,
+        seats=_seats(line.seats, line.game, definition, where),
+        opening=line.opening,
+        opening_actions=tuple(_tuples(opening_actions)),
+        rng_seed=line.rng_seed,
     )
 
 

@@ -24,27 +24,18 @@ from arena.store.statements import (
     insert_lines,
     insert_records,
     narrowed,
+    record_from,
     result_in_round,
     scheduled_match,
     stored_bots_and_ranks,
 )
 from arena.store.values import StoredBot, StoredFault, StoredTournament
-from arena.stored import from_json_text
 
 RESULTS_CHUNK_ROWS = 10_000
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def record_from(match: int, text: str) -> MatchRecord:
-    """Return a record from its stored text.
-
-    Raises:
-        StoreError: if a newer arena has stored it, or it is malformed.
-    """
-    return MatchRecord.from_json(from_json_text(text, f"the record of match {match}"))
 
 
 class Store:
@@ -166,7 +157,15 @@ class Store:
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
         query = chosen.add_columns(scheduled, recorded).order_by(tournaments.c.id)
         return [
-            StoredTournament(number, name, text, created_at, lines, played, finished_at)
+            StoredTournament(
+                number=number,
+                name=name,
+                definition_text=text,
+                created_at=created_at,
+                scheduled=lines,
+                recorded=played,
+                finished_at=finished_at,
+            )
             for number, name, text, created_at, finished_at, lines, played in self._rows(query)
         ]
 

@@ -16,7 +16,7 @@ def _definition(name: str, text: str) -> Definition:
     return Definition.from_json(name, from_json_text(text, f"tournament {name!r}: its stored definition"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTournament:
     """A tournament in the store.
 
