@@ -9,14 +9,15 @@ import subprocess
 import sys
 import time
 
+from arena.enums import IsolationLevel
 from arena.isolation.launch_spec import Isolation
-from arena.isolation.launcher_client import expect_bots
-from arena.isolation.levels import choose_isolation, try_level
-from arena.match.bot_pool import MatchRunner
-from arena.players.connection import BotProcess
+from arena.isolation.launcher_client import open_launcher
+from arena.isolation.levels import choose_isolation, probe_level
+from arena.match.bot_pool import BotPool
+from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
-from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, MatchSpec, TimeControl
+from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 from benchmarks.common import instant_bot, machine
 
@@ -53,7 +54,7 @@ def bare():
 
 def by_the_arena(isolation):
     def start():
-        process = BotProcess(instant_bot(), isolation, DEFAULT_LIMITS)
+        process = BotConnection(instant_bot(), isolation, DEFAULT_LIMITS)
         process.ask(HELLO, 5.0)
         return process
 
@@ -64,7 +65,7 @@ def by_the_arena(isolation):
 
 def killed(isolation):
     """Return the milliseconds to end a bot that spins and has left a daemon."""
-    process = BotProcess(load_bot(zoo.bad_bot("leaves_a_daemon")), isolation, DEFAULT_LIMITS)
+    process = BotConnection(load_bot(zoo.bad_bot("leaves_a_daemon")), isolation, DEFAULT_LIMITS)
     process.ask(HELLO, 5.0)
     process.ask(encode_frame({"type": "act", "ply": 0, "legal": [[1, 1]]}), 5.0)
     taken, _ = timed(process.end)
@@ -72,7 +73,7 @@ def killed(isolation):
 
 
 def turn_us(isolation, freeze=False):
-    process = BotProcess(instant_bot(), isolation, DEFAULT_LIMITS)
+    process = BotConnection(instant_bot(), isolation, DEFAULT_LIMITS)
     taken = []
     for _ in range(TURNS):
         started = time.perf_counter()
@@ -85,12 +86,12 @@ def turn_us(isolation, freeze=False):
 
 
 def levels():
-    for level in ISOLATION_LEVELS:
-        if try_level(level).is_available:
+    for level in IsolationLevel:
+        if probe_level(level).is_available:
             yield Isolation(level)
-            if try_level(level).isolation.user_namespace:
+            if probe_level(level).isolation.user_namespace:
                 yield Isolation(level, user_namespace=True)
-            if try_level(level).isolation.groups:
+            if probe_level(level).isolation.groups:
                 yield Isolation(level, groups=True)
 
 
@@ -101,7 +102,7 @@ def python_start_ms():
 
 def show_costs():
     found = list(levels())
-    expect_bots()
+    open_launcher()
     figures = {isolation: ([], [], [], []) for isolation in found}
     popen, small_python = ([], []), []
     for run in range(RUNS):
@@ -141,10 +142,20 @@ def busy_share(name, rule):
     """Return off-turn CPU time per second of the other's thinking, over four matches."""
     bots = (load_bot(zoo.bad_bot(name)), load_bot(zoo.bad_bot("slow_but_good")))
     off = thinking = 0.0
-    with MatchRunner(choose_isolation("auto")) as runner:
+    with BotPool(choose_isolation("auto")) as pool:
         for match in range(4):
-            control = TimeControl(20.0, off_turn=rule)
-            record = runner.play(MatchSpec(match, "", "differences", {"size": 4}, bots, 1, time_control=control))
+            control = TimeControl(per_action_seconds=20.0, off_turn=rule)
+            record = pool.play(
+                MatchSpec(
+                    match=match,
+                    tournament="",
+                    game="differences",
+                    options={"size": 4},
+                    bots=bots,
+                    rng_seed=1,
+                    time_control=control,
+                )
+            )
             off += record.seats[0].off_turn_cpu_seconds
             thinking += record.seats[1].wall_seconds
     return off / thinking

@@ -5,7 +5,7 @@ import statistics
 import time
 
 from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.records import MatchSpec
 from arena.store.rows import row_of
 from benchmarks.common import instant_bot, machine, ping_pong_us
@@ -15,12 +15,14 @@ OPTIONS = {"size": 11}  # plusminus: 20 predictions and 11 marks, 31 plies
 
 
 def turn_us(bots):
-    with MatchRunner(choose_isolation("limits")) as runner:
+    with BotPool(choose_isolation("limits")) as pool:
         plies = 0
         for match in range(-20, MATCHES):
             if match == 0:
                 plies, started = 0, time.perf_counter()
-            record = runner.play(MatchSpec(match, "t", "plusminus", OPTIONS, bots, 1))
+            record = pool.play(
+                MatchSpec(match=match, tournament="t", game="plusminus", options=OPTIONS, bots=bots, rng_seed=1)
+            )
             row_of(record)
             assert not record.faults, record.faults
             plies += len(record.actions)

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from arena.errors import UsageError
 from arena.executors.bot_archive import Parcel, unpack
-from arena.executors.executor import Played, Void
+from arena.executors.executor import JobResult, Void
 from arena.executors.worker import play_spec
-from arena.isolation.launcher_client import dismiss_launcher, expect_bots
+from arena.isolation.launcher_client import close_launcher, open_launcher
 from arena.isolation.levels import choose_isolation
-from arena.isolation.process_tag import own_tag
+from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
-from arena.isolation.stale_cleanup import NODE_PREFIX
-from arena.match.bot_pool import MatchRunner
+from arena.isolation.stale_cleanup import DASK_WORKER_PREFIX
+from arena.match.bot_pool import BotPool
 from arena.records import Bot, Limits, MatchSpec
 from arena.version import __version__
 
@@ -53,28 +53,28 @@ class Node:
         if settings.version != __version__:
             raise UsageError(f"the cluster has arena {__version__}, and {settings.version} is needed")
         isolation = choose_isolation(settings.isolation)
-        self._directory = Path(tempfile.mkdtemp(prefix=f"{NODE_PREFIX}{own_tag()}-"))
+        self._directory = Path(tempfile.mkdtemp(prefix=f"{DASK_WORKER_PREFIX}{process_tag()}-"))
         self._directory.chmod(0o755)  # bots run as other users
         self._bots: dict[str, Bot] = {parcel.bot.label: unpack(parcel, self._directory) for parcel in settings.parcels}
-        expect_bots()
-        self._runner = MatchRunner(isolation, settings.limits, settings.fresh_bots)
+        open_launcher()
+        self._pool = BotPool(isolation, settings.limits, settings.fresh_bots)
         self._one_at_a_time = threading.Lock()
 
-    def play(self, specs: Sequence[MatchSpec]) -> list[Played | Void]:
+    def play(self, specs: Sequence[MatchSpec]) -> list[JobResult]:
         """Play matches one after another."""
         with self._one_at_a_time:
             return [self._play(spec) for spec in specs]
 
-    def _play(self, spec: MatchSpec) -> Played | Void:
+    def _play(self, spec: MatchSpec) -> JobResult:
         here = replace(spec, bots=tuple(self._bots[bot.label] for bot in spec.bots))
-        outcome = play_spec(self._runner, here)
-        if isinstance(outcome, Void):  # with the bots as the cluster knows them
-            return Void(replace(spec, void_tries=outcome.spec.void_tries), outcome.reason)
-        return outcome
+        result = play_spec(self._pool, here)
+        if isinstance(result, Void):  # with the bots as the cluster knows them
+            return Void(replace(spec, void_tries=result.spec.void_tries), result.reason)
+        return result
 
     def close(self) -> None:
         """End all bots and remove their files."""
         with self._one_at_a_time:
-            self._runner.close()
-        dismiss_launcher()
+            self._pool.close()
+        close_launcher()
         remove_tree(str(self._directory))

@@ -57,21 +57,21 @@ _RUNTIME_MARKS = (
 )
 _MANIFEST = "bot.toml"
 _ENV = ("/usr/bin/env", "/bin/env")
-_MOST_STEPS = 16
-_MOST_ENTRIES = 1000
+_MAX_STEPS = 16
+_MAX_ENTRIES = 1000
 _FIRST_LINE_BYTES = 256
 _CONFIGURATION_BYTES = 64 * 1024
 
 
-class Followed(NamedTuple):
+class ResolvedProgram(NamedTuple):
     """Where a program leads.
 
     Attributes:
-        places: files and directories that it needs beside the bot's own and the system's.
+        paths: files and directories that it needs beside the bot's own and the system's.
         refused: the first program on the way that the bot may not use; empty if there is none.
     """
 
-    places: tuple[str, ...]
+    paths: tuple[str, ...]
     refused: str = ""
 
 
@@ -86,7 +86,7 @@ class _NamedBy(Enum):
 
 
 @functools.lru_cache(maxsize=256)
-def follow(program: str, own: tuple[str, ...], path: str) -> Followed:
+def resolve_program(program: str, own: tuple[str, ...], path: str) -> ResolvedProgram:
     """Follow a program to its interpreter.
 
     Args:
@@ -95,13 +95,13 @@ def follow(program: str, own: tuple[str, ...], path: str) -> Followed:
         path: its PATH, for a program without a slash.
     """
     if not program:
-        return Followed(())
+        return ResolvedProgram(())
     own = tuple(os.path.realpath(file) for file in own)
     base = own[0] if own and os.path.isdir(own[0]) else os.path.dirname(own[0]) if own else "/"
     found: set[str] = set()
     refused = ""
     waiting = [(_NamedBy.COMMAND, program)] if "/" in program else [*_on_path(program, path)]
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         if not waiting:
             break
         named_by, name = waiting.pop()
@@ -118,16 +118,16 @@ def follow(program: str, own: tuple[str, ...], path: str) -> Followed:
         if granted is None:
             refused = refused or place
             continue
-        found |= granted.places
+        found |= granted.paths
         waiting += [
             (granted.leads_on_as, other) for other in (*_link(place), *_interpreter(place), *_base_of_venv(place))
         ]
         waiting += [(_NamedBy.SYSTEM, other) for other in _started_by_env(place, path)]
-    return Followed(tuple(sorted(found)), refused)
+    return ResolvedProgram(tuple(sorted(found)), refused)
 
 
 class _Granted(NamedTuple):
-    places: set[str]
+    paths: set[str]
     leads_on_as: _NamedBy
 
 
@@ -170,7 +170,7 @@ def runtime_parts(directory: str) -> set[str]:
     """Return what a runtime consists of: its whole directory, or, where there is more in it, the known parts."""
     try:
         with os.scandir(directory) as listing:
-            names = {entry.name for entry, _ in zip(listing, range(_MOST_ENTRIES), strict=False)}
+            names = {entry.name for entry, _ in zip(listing, range(_MAX_ENTRIES), strict=False)}
     except OSError:
         return set()
     if names <= _RUNTIME_PARTS and not holds_a_home(directory):
@@ -194,7 +194,7 @@ def _is_runtime(directory: str) -> bool:
     if any(os.path.exists(f"{directory}/{mark}") for mark in _RUNTIME_MARKS):
         return True
     with contextlib.suppress(OSError), os.scandir(f"{directory}/lib") as listing:
-        for entry, _ in zip(listing, range(_MOST_ENTRIES), strict=False):
+        for entry, _ in zip(listing, range(_MAX_ENTRIES), strict=False):
             if entry.name.startswith(("python3", "pypy3")) and os.path.exists(f"{entry.path}/os.py"):
                 return True
     return False
@@ -283,14 +283,14 @@ def _base_of_venv(place: str) -> Iterator[str]:
             yield os.path.join(value.strip(), "python3")
 
 
-def _beginning(place: str, most_bytes: int) -> bytes:
+def _beginning(place: str, max_bytes: int) -> bytes:
     """Return how a plain file begins; nothing for what is none, cannot be read, or would make us wait."""
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return b""
     try:
-        return os.read(descriptor, most_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+        return os.read(descriptor, max_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
     except OSError:
         return b""
     finally:

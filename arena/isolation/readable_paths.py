@@ -8,7 +8,7 @@ import site
 import stat
 from pathlib import Path
 
-from arena.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, follow, is_below
+from arena.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, is_below, resolve_program
 
 _ETC = """
 ld.so.cache ld.so.conf ld.so.conf.d ld.so.preload localtime timezone nsswitch.conf passwd group hosts host.conf gai.conf
@@ -37,15 +37,15 @@ def readable_paths(command: tuple[str, ...], own: tuple[str, ...], path: str) ->
         own: its own files: its directory, or the single program.
         path: its PATH, for programs without a slash.
     """
-    needed = {*own, *follow(command[0], own, path).places, *_arena()}
+    needed = {*own, *resolve_program(command[0], own, path).paths, *_arena()}
     if command[0] == arena_interpreter():
         needed |= {*arena_python()}
     return _outside_the_system(tuple(sorted(needed)))
 
 
-def unreadable_program(command: tuple[str, ...], own: tuple[str, ...], path: str) -> str:
+def refused_program(command: tuple[str, ...], own: tuple[str, ...], path: str) -> str:
     """Return the program that a bot's own files lead to and that it may not use; empty if there is none."""
-    return follow(command[0], own, path).refused
+    return resolve_program(command[0], own, path).refused
 
 
 @functools.lru_cache(maxsize=256)
@@ -74,7 +74,7 @@ def existing_system() -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=256)
-def behind_closed_doors(readable: tuple[str, ...], scratch_parent: str) -> dict[str, list[str]]:
+def paths_behind_closed_directories(readable: tuple[str, ...], scratch_parent: str) -> dict[str, list[str]]:
     """Sort out the paths that another user can't get to.
 
     Args:

@@ -16,21 +16,21 @@ from pathlib import Path
 from arena.isolation import procfs
 from arena.isolation.control_groups import remove_stale_groups
 from arena.isolation.fork_server import FIRST_UID, LAST_UID, lock_uid
-from arena.isolation.launch_spec import MARK
+from arena.isolation.launch_spec import TAG_VARIABLE
 from arena.isolation.process_tag import is_dead
 from arena.isolation.removal import remove_entry
-from arena.isolation.system_v import owners, remove_of_uid
+from arena.isolation.system_v import remove_of_uid, uids_with_objects
 
 SCRATCH_PREFIX = "arena-bot-"
 """How the names of scratch directories begin; the tag of their owner follows."""
 
-OUTSIDE_PREFIX = "arena-outside-"
+PROBE_PREFIX = "arena-outside-"
 """The same for the directories that the self-test's program tries to reach."""
 
-NODE_PREFIX = "arena-node-"
+DASK_WORKER_PREFIX = "arena-node-"
 """The same for the bots that a worker of a cluster has unpacked."""
 
-SWEEP_SECONDS = 5.0
+CLEANUP_SECONDS = 5.0
 """For all directories that are left."""
 
 
@@ -43,12 +43,12 @@ def remove_stale() -> None:
     remove_stale_groups()
     if os.geteuid() == 0:
         _remove_system_v()
-    remove_stale_directories(tempfile.gettempdir(), SWEEP_SECONDS)
+    remove_stale_directories(tempfile.gettempdir(), CLEANUP_SECONDS)
 
 
 def _remove_system_v() -> None:
     """Remove System V objects of bots' uids that no bot has now."""
-    for uid in owners():
+    for uid in uids_with_objects():
         if FIRST_UID <= uid <= LAST_UID and (lock := lock_uid(uid)) is not None:
             with lock:
                 remove_of_uid(uid)
@@ -72,7 +72,7 @@ def remove_stale_directories(place: str, seconds: float) -> None:
 
 def _tag(name: str) -> str:
     """Return the tag in the name of a directory of the arena's; empty for other names."""
-    for prefix in (SCRATCH_PREFIX, OUTSIDE_PREFIX, NODE_PREFIX):
+    for prefix in (SCRATCH_PREFIX, PROBE_PREFIX, DASK_WORKER_PREFIX):
         if name.startswith(prefix):
             return name.removeprefix(prefix).partition("-")[0]
     return ""
@@ -101,6 +101,6 @@ def _is_stale(path: Path) -> bool:
             return False
         for setting in procfs.environment(path.name):
             name, _, owner = setting.partition(b"=")
-            if name == MARK.encode():
+            if name == TAG_VARIABLE.encode():
                 return is_dead(owner.decode(errors="replace"))
     return False

@@ -21,7 +21,7 @@ _KINDS = {"shm": "shmid", "sem": "semid", "msg": "msqid"}
 _Row = dict[str, int]
 
 
-def owners() -> set[int]:
+def uids_with_objects() -> set[int]:
     """Return the uids that have made anything that is there."""
     return {row["cuid"] for kind in _KINDS for row in _rows(kind)}
 
@@ -31,9 +31,9 @@ def remove_of_uid(uid: int) -> None:
     _remove_where(lambda row: uid in (row["uid"], row["cuid"]))
 
 
-def may_leave_shared_memory(plan: dict[str, Any]) -> bool:
+def may_leave_shared_memory(spec: dict[str, Any]) -> bool:
     """Tell whether a bot with this plan may leave something among this user's own."""
-    return not (plan["seccomp"] or plan["mounts"] or plan["other_uid"])
+    return not (spec["seccomp"] or spec["mounts"] or spec["other_uid"])
 
 
 def remove_made_by(processes: Collection[int]) -> None:

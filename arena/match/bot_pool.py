@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import TracebackType
 
 from arena.isolation.launch_spec import Isolation
-from arena.match.referee import Observer, play_match
+from arena.match.referee import Observer, Referee
 from arena.players.bystanders import Bystanders
 from arena.players.human import HumanPlayer
 from arena.players.process_player import ProcessPlayer
@@ -21,7 +21,7 @@ _Place = tuple[Bot, int]
 """A bot, and which of its copies: a bot that plays itself runs once for each seat."""
 
 
-class MatchRunner:
+class BotPool:
     """Plays match specs. Use as a context manager, so that no bot is left running."""
 
     def __init__(
@@ -40,7 +40,7 @@ class MatchRunner:
         self._bystanders = Bystanders()
         self._players: dict[_Place, ProcessPlayer] = {}  # in the order of their last use
 
-    def __enter__(self) -> MatchRunner:
+    def __enter__(self) -> BotPool:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -68,7 +68,7 @@ class MatchRunner:
             player.is_stopped_off_turn = bool(spec.void_tries)
         seated = [people[seat] if seat in people else bots[seat] for seat in range(len(spec.bots))]
         try:
-            record = play_match(spec, seated, self._isolation.label, observer)
+            record = Referee(spec, seated, self._isolation.label, observer).play()
         except BaseException:
             for player in bots.values():
                 player.close()

@@ -11,7 +11,7 @@ from arena.players.player import Request
 from arena.protocol.messages import Wants
 
 
-def question(
+def build_request(
     game: Game[Any],
     state: Any,
     wants: Wants,

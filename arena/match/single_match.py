@@ -8,10 +8,10 @@ from typing import Any
 from arena.errors import UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.match.clock import SeatClock
 from arena.match.referee import Observer
-from arena.match.request import question
+from arena.match.request import build_request
 from arena.players.building import build_bots
 from arena.players.human import HumanPlayer
 from arena.players.player import Answer
@@ -58,20 +58,20 @@ def play_match(
         raise UsageError(f"{len(bots)} bots: {game} is played here by {rules.players}")
     control = time_control or TimeControl()
     spec = MatchSpec(
-        1,
-        "",
-        game,
-        rules.options,
-        tuple(bots),
-        rng_seed,
+        match=1,
+        tournament="",
+        game=game,
+        options=rules.options,
+        bots=tuple(bots),
+        rng_seed=rng_seed,
         opening=0 if opening_actions else None,
         opening_actions=tuple(opening_actions),
         time_control=control,
     )
     level = choose_isolation(isolation)
     build_bots(bots, level)
-    with MatchRunner(level, limits) as runner:
-        return runner.play(spec, observer, people)
+    with BotPool(level, limits) as pool:
+        return pool.play(spec, observer, people)
 
 
 def ask_bot(
@@ -116,7 +116,9 @@ def ask_bot(
     player = ProcessPlayer(bot, level, limits)
     try:
         player.begin(Seating(1, game, rules.options, rules.players, seat, rng_seed, control))
-        answer = player.ask(question(rules, state, player.wants, clock, len(actions), actions, control.margin_seconds))
+        answer = player.ask(
+            build_request(rules, state, player.wants, clock, len(actions), actions, control.margin_seconds)
+        )
     finally:
         player.close()
     rules.apply(state, answer.action)

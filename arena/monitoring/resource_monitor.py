@@ -1,7 +1,7 @@
 """What a bot uses, with all it started, and which limit it has broken. Read from /proc and from its control groups.
 
-A ``Watch`` looks at most ten times a second, so a fast turn pays nothing for it. What the kernel holds exactly (a
-control group, a resource limit) is held in between as well; the watch then says which limit it was, and how much.
+A bot is sampled at most ten times a second, so a fast turn pays nothing for it. What the kernel limits exactly (by a
+control group or a resource limit) is limited in between as well; the monitor then says which limit it was.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import time
 from typing import NamedTuple
 
 from arena.isolation import control_groups, procfs, reaper
-from arena.isolation.launcher_client import Launched
+from arena.isolation.launcher_client import LaunchedBot
 from arena.monitoring.cpu_time import GroupClock, ProcessStat, ProcessTimes, open_group_clock, read_stat
-from arena.monitoring.memory import MemoryWatch
-from arena.monitoring.scratch import ScratchWatch
+from arena.monitoring.memory import MemoryMonitor
+from arena.monitoring.scratch import ScratchMonitor
 from arena.records import MEBIBYTE, Limits
 
 LOOK_SECONDS = 0.1
@@ -51,7 +51,7 @@ class Usage(NamedTuple):
         )
 
 
-class Watch:
+class ResourceMonitor:
     """Watches one bot.
 
     Attributes:
@@ -62,13 +62,13 @@ class Watch:
         peak: the most that was seen of each.
     """
 
-    def __init__(self, launched: Launched, limits: Limits, is_limited: bool) -> None:
+    def __init__(self, launched: LaunchedBot, limits: Limits, is_limited: bool) -> None:
         self._launched = launched
         self._limits = limits
         self._is_limited = is_limited
-        self._groups = launched.plan["control_groups"]
-        self._scratch = ScratchWatch(launched.plan, limits)
-        self._memory = MemoryWatch(is_counted=bool(self._groups))
+        self._groups = launched.spec["control_groups"]
+        self._scratch = ScratchMonitor(launched.spec, limits)
+        self._memory = MemoryMonitor(is_counted=bool(self._groups))
         self._main = launched.pid
         self._helpers: set[int] = set()
         self.peak = Usage()
@@ -111,7 +111,7 @@ class Watch:
             held = self._memory.exactly(self._members(), self._scratch.bytes_in_memory(self._main))
             if held is not None and held > limits.memory_bytes:
                 return f"{_mebibytes(held)} of memory; memory_bytes allows {_mebibytes(limits.memory_bytes)}"
-        refused = control_groups.breaches(self._groups)
+        refused = control_groups.count_breaches(self._groups)
         if refused["memory"]:
             return self._memory_broken()
         if usage.threads >= limits.processes or refused["processes"]:
@@ -133,7 +133,7 @@ class Watch:
         """
         if not self._is_limited:
             return None
-        if control_groups.breaches(self._groups)["memory"]:
+        if control_groups.count_breaches(self._groups)["memory"]:
             return f"{self._memory_broken()}: {exit_text}"
         if "SIGXFSZ" in exit_text:
             return f"a file larger than file_bytes allows, which is {_mebibytes(self._limits.file_bytes)}: {exit_text}"
@@ -157,7 +157,7 @@ class Watch:
 
     def find_bot(self) -> int | None:
         """Return the bot's own process: behind a wrapping program it is the only child of that one's only child."""
-        if self._launched.plan["seccomp_at"] is None:
+        if self._launched.spec["seccomp_at"] is None:
             return self._main
         for helper in reaper.children(self._launched.pid):
             for bot in reaper.children(helper):
@@ -176,7 +176,7 @@ class Watch:
                 continue
             with contextlib.suppress(OSError, ValueError):
                 threads += stat.threads
-                files = max(files, procfs.count_open_files(procfs.living(pid)))
+                files = max(files, procfs.count_open_files(procfs.live_directory(pid)))
         held = self._memory.at_most(members, self._scratch.bytes_in_memory(self._main))
         return Usage(self.children_cpu_seconds, held, threads, files)
 
@@ -200,7 +200,9 @@ class Watch:
             self.exact_clock = self._group_clock
 
     def _members(self) -> set[int]:
-        return reaper.members(self._launched.pid, self._launched.uid, self._launched.plan["scratch"]) - self._helpers
+        return (
+            reaper.bot_processes(self._launched.pid, self._launched.uid, self._launched.spec["scratch"]) - self._helpers
+        )
 
 
 def _mebibytes(size: int) -> str:

@@ -21,13 +21,13 @@ from arena.isolation.launch_spec import SHARED_MEMORY
 from arena.monitoring import memory
 from arena.records import MEBIBYTE, Limits
 
-MOST_FILES = 15_000
+MAX_FILES = 15_000
 """In both places together: counting them must not take long."""
 
-MOST_DEPTH = 256
+MAX_DEPTH = 256
 """Of directories in directories: what is deeper is hard to look at, and to remove."""
 
-MOST_MAPS_BYTES = 32 * MEBIBYTE
+MAX_MAPS_BYTES = 32 * MEBIBYTE
 """Of the list of one process's mappings, which the kernel lets have 65,530 lines. Names may be made 64 KiB long."""
 
 _BLOCK_BYTES = 512
@@ -42,7 +42,7 @@ class Contents:
         total_bytes: what its files take up, holes left out.
         largest_bytes: the size of the largest file, holes included, for that is what ``file_bytes`` limits.
         files: files and directories.
-        is_too_deep: whether directories are nested deeper than ``MOST_DEPTH``; the rest was not looked at.
+        is_too_deep: whether directories are nested deeper than ``MAX_DEPTH``; the rest was not looked at.
         is_closed: whether a directory could not be read.
         linked: files with several names that have been counted.
     """
@@ -69,7 +69,7 @@ class Contents:
 def walk(place: str) -> Contents:
     """Look through a directory that a bot may be changing at the same time.
 
-    Links are not followed, other file systems not entered, and at most ``MOST_DEPTH`` directories are open at once.
+    Links are not followed, other file systems not entered, and at most ``MAX_DEPTH`` directories are open at once.
     """
     contents = Contents()
     try:
@@ -80,12 +80,12 @@ def walk(place: str) -> Contents:
     device = os.fstat(root).st_dev
     levels: list[tuple[int, Iterator[os.DirEntry[str]]]] = [(root, iter(_entries(root)))]
     try:
-        while levels and contents.files <= MOST_FILES and not contents.is_too_deep:
+        while levels and contents.files <= MAX_FILES and not contents.is_too_deep:
             directory, entries = levels[-1]
             below = _count(entries, directory, device, contents)
             if below is None:
                 os.close(levels.pop()[0])
-            elif len(levels) >= MOST_DEPTH:
+            elif len(levels) >= MAX_DEPTH:
                 os.close(below)
                 contents.is_too_deep = True
             else:
@@ -101,7 +101,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 def _entries(directory: int) -> list[os.DirEntry[str]]:
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
-        return list(itertools.islice(entries, MOST_FILES + 1))
+        return list(itertools.islice(entries, MAX_FILES + 1))
     return []
 
 
@@ -111,7 +111,7 @@ def _count(entries: Iterator[os.DirEntry[str]], directory: int, device: int, con
         try:
             found = entry.stat(follow_symlinks=False)
             contents.add(found)
-            if contents.files > MOST_FILES:
+            if contents.files > MAX_FILES:
                 return None
             if stat.S_ISDIR(found.st_mode) and found.st_dev == device:
                 return os.open(entry.name, _DIRECTORY, dir_fd=directory)
@@ -120,13 +120,13 @@ def _count(entries: Iterator[os.DirEntry[str]], directory: int, device: int, con
     return None
 
 
-class ScratchWatch:
+class ScratchMonitor:
     """Watches the places that one bot writes to."""
 
-    def __init__(self, plan: dict[str, Any], limits: Limits) -> None:
-        self._scratch: str = plan["scratch"]
+    def __init__(self, spec: dict[str, Any], limits: Limits) -> None:
+        self._scratch: str = spec["scratch"]
         self._limits = limits
-        self._is_shared = plan["mounts"] is None and plan["seccomp_at"] is None
+        self._is_shared = spec["mounts"] is None and spec["seccomp_at"] is None
         self._pace = memory.Pace()
 
     def bytes_in_memory(self, main: int) -> int:
@@ -157,7 +157,7 @@ class ScratchWatch:
         """Return where the bot's own file systems are, as seen by the arena."""
         found = []
         for place in (self._scratch, SHARED_MEMORY):
-            seen = f"{procfs.living(main)}/root{place}"
+            seen = f"{procfs.live_directory(main)}/root{place}"
             with contextlib.suppress(OSError):
                 if os.stat(seen).st_dev != os.stat(place).st_dev:
                     found.append(seen)
@@ -181,12 +181,12 @@ class ScratchWatch:
         if largest >= limits.file_bytes:
             return f"a file of {_mebibytes(largest)}; file_bytes allows {_mebibytes(limits.file_bytes)}"
         if any(contents.is_too_deep for contents in walked):
-            return f"more than {MOST_DEPTH} directories nested in the scratch directory; {MOST_DEPTH} are allowed"
+            return f"more than {MAX_DEPTH} directories nested in the scratch directory; {MAX_DEPTH} are allowed"
         return None
 
     def _too_much(self, total: int, files: int) -> str | None:
-        if files >= MOST_FILES:
-            return f"{files:,} files and directories in the scratch directory; at most {MOST_FILES:,} are allowed"
+        if files >= MAX_FILES:
+            return f"{files:,} files and directories in the scratch directory; at most {MAX_FILES:,} are allowed"
         if total > self._limits.scratch_bytes:
             return self._full_text(total)
         return None
@@ -216,7 +216,7 @@ def _hidden(contents: Contents, pids: Collection[int]) -> str | None:
     """Return what keeps the arena from counting, where it has to count by itself."""
     if contents.is_closed:
         return "a directory in the scratch directory that can't be read, so scratch_bytes can't be counted"
-    if os.geteuid() != 0 and any(procfs.is_hidden(procfs.living(pid)) for pid in pids):
+    if os.geteuid() != 0 and any(procfs.is_hidden(procfs.live_directory(pid)) for pid in pids):
         return "a process whose open files can't be read, so scratch_bytes can't be counted"
     return None
 
@@ -248,7 +248,7 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
         if time.perf_counter() > deadline:
             unseen += 1
             continue
-        place = procfs.living(pid)
+        place = procfs.live_directory(pid)
         for number, target in procfs.open_files(place):
             if target.startswith("socket:") and target not in sockets:
                 sockets[target] = memory.descriptors_under_way(place, number)
@@ -263,7 +263,7 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
 
 def _removed_and_mapped(place: str, directory: str) -> Iterator[int]:
     """Yield the inodes of removed files that a process has mapped (proc_pid_maps(5))."""
-    start, left = f"{directory}/".encode(), MOST_MAPS_BYTES
+    start, left = f"{directory}/".encode(), MAX_MAPS_BYTES
     with contextlib.suppress(OSError, ValueError), open(f"{place}/maps", "rb") as maps:
         for line in maps:
             left -= len(line)

@@ -16,9 +16,9 @@ from arena.names import is_visible_text
 from arena.players.bot_files import BUILD_DIRECTORY
 from arena.records import MEBIBYTE
 
-MOST_BYTES = 256 * MEBIBYTE
-MOST_FILES = 10_000
-MOST_DEPTH = 32
+MAX_BYTES = 256 * MEBIBYTE
+MAX_FILES = 10_000
+MAX_DEPTH = 32
 
 _CHUNK_BYTES = 1 << 20
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -97,10 +97,10 @@ class _Taking:
 
     def _check(self, name: str, shown: str, depth: int) -> None:
         self._count += 1
-        if self._count > MOST_FILES:
-            raise _RefusedError(f"more than {MOST_FILES:,} files and directories")
-        if depth >= MOST_DEPTH:
-            raise _RefusedError(f"directories more than {MOST_DEPTH} deep")
+        if self._count > MAX_FILES:
+            raise _RefusedError(f"more than {MAX_FILES:,} files and directories")
+        if depth >= MAX_DEPTH:
+            raise _RefusedError(f"directories more than {MAX_DEPTH} deep")
         if not is_visible_text(name):
             raise _RefusedError(f"{shown!r} has characters that can't be seen")
 
@@ -112,8 +112,8 @@ class _Taking:
             if not stat.S_ISREG(found.st_mode):
                 raise _RefusedError(f"{name!r} is neither a file nor a directory in {BUILD_DIRECTORY}/")
             self._size_bytes += found.st_size
-            if self._size_bytes > MOST_BYTES:
-                raise _RefusedError(f"more than {MOST_BYTES // MEBIBYTE} MiB")
+            if self._size_bytes > MAX_BYTES:
+                raise _RefusedError(f"more than {MAX_BYTES // MEBIBYTE} MiB")
             left = found.st_size
             with target.open("xb") as written:
                 while left > 0 and (chunk := os.read(source, min(left, _CHUNK_BYTES))):
@@ -142,8 +142,8 @@ def fingerprint(directory: Path) -> str:
         with os.scandir(place) as listing:
             for entry in listing:
                 count += 1
-                if count > MOST_FILES:
-                    raise BotDefinitionError(f"{directory}: more than {MOST_FILES:,} files and directories")
+                if count > MAX_FILES:
+                    raise BotDefinitionError(f"{directory}: more than {MAX_FILES:,} files and directories")
                 entries.append(entry)
         for entry in sorted(entries, key=lambda one: one.name):
             found = entry.stat(follow_symlinks=False)

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import BotDefinitionError
-from arena.isolation.interpreters import follow
+from arena.isolation.interpreters import resolve_program
 from arena.isolation.launch_spec import Isolation, clean_environment
 from arena.isolation.removal import remove_tree
 from arena.players.bot_files import BUILD_DIRECTORY, open_at_once
@@ -28,9 +28,9 @@ from arena.players.build_output import fingerprint, take_output
 from arena.players.subprocess import EXIT_SECONDS, BotProgram
 from arena.records import MEBIBYTE, Bot, Limits
 
-MOST_SECONDS = 300.0
+MAX_SECONDS = 300.0
 SHOWN_LINES = 20
-MOST_NOTE_BYTES = 1024
+MAX_NOTE_BYTES = 1024
 
 BUILD_LIMITS = Limits(
     memory_bytes=4096 * MEBIBYTE,
@@ -64,7 +64,7 @@ def is_built(bot: Bot) -> bool:
         note = _note_of(directory)
         if note.lstat().st_uid in (0, os.geteuid(), directory.stat().st_uid):
             with open(note, encoding="utf-8", errors="replace", opener=open_at_once) as file:
-                return file.read(MOST_NOTE_BYTES) == _noted(bot)
+                return file.read(MAX_NOTE_BYTES) == _noted(bot)
     return False
 
 
@@ -102,9 +102,11 @@ def _build(bot: Bot, isolation: Isolation) -> None:
     if not os.access(directory, os.W_OK):
         raise BotDefinitionError(f"bot {bot.label!r}: {directory} can't be written, and its build goes there")
     program = _tool(bot)
-    places = follow(program, (bot.directory,), clean_environment("")["PATH"]).places
+    paths = resolve_program(program, (bot.directory,), clean_environment("")["PATH"]).paths
     command = ("/bin/sh", "-c", _SCRIPT, bot.directory, program, *bot.build[1:])
-    builder = Bot(bot.name, bot.version, command, bot.directory, own_files=(bot.directory, *places))
+    builder = Bot(
+        name=bot.name, version=bot.version, command=command, directory=bot.directory, own_files=(bot.directory, *paths)
+    )
     problem, said = _Build(builder, replace(isolation, builds=True), BUILD_LIMITS).run(bot)
     if problem:
         raise BotDefinitionError(f"bot {bot.label!r}: its build failed ({problem}): {' '.join(bot.build)}{_tail(said)}")
@@ -162,12 +164,12 @@ class _Build(BotProgram):
 
     def _wait_until_built(self) -> str:
         """Wait until it says that it is done; return what went wrong, or nothing."""
-        deadline = time.monotonic() + MOST_SECONDS
+        deadline = time.monotonic() + MAX_SECONDS
         while not self._says_built():
             if self._note_exit():
                 return self.exit_text
             if time.monotonic() > deadline:
-                return f"it took more than {MOST_SECONDS:g} s"
+                return f"it took more than {MAX_SECONDS:g} s"
             if (broken := self._watch.look()) is not None:
                 return broken
             self._poll.poll(100)
@@ -185,7 +187,7 @@ class _Build(BotProgram):
 
     def _open_output(self) -> int:
         """Open the directory the build was made in: through its own eyes, where it has a file system of its own."""
-        scratch = self._launched.plan["scratch"]
+        scratch = self._launched.spec["scratch"]
         pid = self._watch.find_bot()
         for place in (f"/proc/{pid}/root{scratch}", scratch):
             with contextlib.suppress(OSError):

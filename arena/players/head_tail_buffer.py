@@ -5,7 +5,7 @@ from __future__ import annotations
 HALF_BYTES = 32 * 1024
 
 
-class KeptText:
+class HeadTailBuffer:
     """Takes bytes as they come and keeps the first and the last 32 KiB.
 
     Attributes:

@@ -22,7 +22,7 @@ from arena.text import shortened_text
 
 MANIFEST = "bot.toml"
 LEAST = """it takes at least name = 'my_bot' and command = ['python3', 'bot.py']"""
-MOST_MANIFEST_BYTES = 16 * 1024
+MAX_MANIFEST_BYTES = 16 * 1024
 """Reading thousands of dotted keys takes a time that grows with their square: half a second with so much."""
 
 IsKnown = Callable[[str], bool]
@@ -80,7 +80,15 @@ def load_bot(
     name = unicodedata.normalize("NFC", path.stem)
     check_name(f"bot {str(path)!r}: name", name, is_known)
     content = digest_of([single_file(path, bounds)])
-    return Bot(name, "1", (*command, *args), str(path.parent), (), content, (str(path),))
+    return Bot(
+        name=name,
+        version="1",
+        command=(*command, *args),
+        directory=str(path.parent),
+        games=(),
+        content=content,
+        own_files=(str(path),),
+    )
 
 
 def resolved_bot_path(path: Path) -> Path:
@@ -110,7 +118,15 @@ def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_kno
     command = (_program(manifest.command[0], directory, path, bool(manifest.build)), *manifest.command[1:], *args)
     build = tuple(manifest.build)
     content = digest_of(bot_files(directory, bool(build), bounds))
-    return Bot(manifest.name, manifest.version, command, str(directory), tuple(manifest.games), content, build=build)
+    return Bot(
+        name=manifest.name,
+        version=manifest.version,
+        command=command,
+        directory=str(directory),
+        games=tuple(manifest.games),
+        content=content,
+        build=build,
+    )
 
 
 def _read_manifest(path: Path) -> bytes:
@@ -124,11 +140,11 @@ def _read_manifest(path: Path) -> bytes:
         raise BotDefinitionError(f"{path}: a link that leads out of the bot's directory")
     try:
         with open(path, "rb", opener=open_at_once) as file:
-            data = file.read(MOST_MANIFEST_BYTES + 1)
+            data = file.read(MAX_MANIFEST_BYTES + 1)
     except OSError as error:
         raise BotDefinitionError(f"{path}: can't be read: {error.strerror}") from error
-    if len(data) > MOST_MANIFEST_BYTES:
-        raise BotDefinitionError(f"{path}: more than {MOST_MANIFEST_BYTES // 1024} KiB")
+    if len(data) > MAX_MANIFEST_BYTES:
+        raise BotDefinitionError(f"{path}: more than {MAX_MANIFEST_BYTES // 1024} KiB")
     return data
 
 

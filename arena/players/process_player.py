@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from arena.enums import ClockKind, FaultKind, OffTurn, Termination
 from arena.errors import BotError, MatchStateError
 from arena.isolation.launch_spec import Isolation
 from arena.monitoring.resource_monitor import Usage
 from arena.players.bystanders import Bystanders
-from arena.players.connection import BotProcess
-from arena.players.game_location import find_outside_game
+from arena.players.connection import BotConnection
+from arena.players.game_location import find_external_game
 from arena.players.off_turn import BUSY_SECONDS
 from arena.players.player import Answer, Player, Request
 from arena.protocol import messages
@@ -53,7 +54,7 @@ class ProcessPlayer(Player):
         self._limits = limits
         self._bystanders = bystanders if bystanders is not None else Bystanders()
         self.is_stopped_off_turn = False
-        self._process: BotProcess | None = None
+        self._process: BotConnection | None = None
         self._outside_game: tuple[str, str] | None = None
         self._match = 0
         self._time_control = TimeControl()
@@ -68,32 +69,32 @@ class ProcessPlayer(Player):
         self._match = seating.match
         self._last_report = SeatReport(exit="not started")
         self._time_control = seating.time_control
-        outside_game = find_outside_game(seating.game)
+        outside_game = find_external_game(seating.game)
         if self._process is not None and outside_game not in (None, self._outside_game):
             self.close()  # it has been launched without the right to read this game
         if self._process is None:
             self._outside_game = outside_game
         process = self._process or self._launch(seating.time_control.startup_seconds)
         rule = self._time_control.off_turn
-        process.begin_match(is_to_rest=rule != "run")
+        process.begin_match(is_to_rest=rule != OffTurn.RUN)
         self._cpu_at_begin = process.whole_cpu_seconds()
         self._cpu_on_turn = 0.0
         self._cpu_after_turn = None
-        self._is_frozen_off_turn |= rule == "freeze" or self.is_stopped_off_turn
-        if self._is_frozen_off_turn and rule != "run":
+        self._is_frozen_off_turn |= rule == OffTurn.FREEZE or self.is_stopped_off_turn
+        if self._is_frozen_off_turn and rule != OffTurn.RUN:
             process.freeze()
         process.rest.since = self._cpu_at_begin
         process.tell(_frame(messages.match(seating)))
 
-    def _launch(self, startup_seconds: float) -> BotProcess:
+    def _launch(self, startup_seconds: float) -> BotConnection:
         bot = replace(self.bot, outside_game=self._outside_game)
-        self._process = BotProcess(bot, self._isolation, self._limits, self._bystanders)
+        self._process = BotConnection(bot, self._isolation, self._limits, self._bystanders)
         try:
             body, _, _ = self._process.ask(_frame(messages.hello(__version__, self._limits)), startup_seconds)
             self._process.bot_is_up()
             self.ready = messages.read_ready(self._decode(body))
         except BotError as error:
-            kind = "start" if error.kind in ("timeout", "exit") else error.kind
+            kind = FaultKind.START if error.kind in (FaultKind.TIMEOUT, FaultKind.EXIT) else error.kind
             raise BotError(kind, f"before it was ready: {error.detail}") from error
         self.wants = self.ready.wants
         return self._process
@@ -102,7 +103,7 @@ class ProcessPlayer(Player):
         """Ask the bot for an action."""
         process = self._running()
         message = self.question(request, self._match)
-        on_cpu_clock = self._time_control.clock == "cpu"
+        on_cpu_clock = self._time_control.clock == ClockKind.CPU
         process.check_off_turn()
         cpu_before = process.whole_cpu_seconds()
         seconds = request.seconds + request.margin_seconds
@@ -126,9 +127,9 @@ class ProcessPlayer(Player):
             message["legal"] = request.legal
         return message
 
-    def _keep_off_turn_still(self, process: BotProcess, cpu_before: float, cpu_after: float) -> None:
+    def _keep_off_turn_still(self, process: BotConnection, cpu_before: float, cpu_after: float) -> None:
         """After a turn, stop a bot that is to be stopped, or that was busy before the turn."""
-        if self._time_control.off_turn == "run":
+        if self._time_control.off_turn == OffTurn.RUN:
             return
         if process.rest.was_broken or (
             self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > BUSY_SECONDS
@@ -149,7 +150,7 @@ class ProcessPlayer(Player):
             self._end_process(_frame(messages.fault(fault.kind, fault.detail)), FAULT_GRACE_SECONDS)
 
     def end(
-        self, ranks: Sequence[int], scores: Sequence[float], termination: str, faults: Sequence[Fault]
+        self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
         """Tell the bot how the match ended, and let it deal with that; it goes on running, for the next one."""
         process = self._process
@@ -175,12 +176,12 @@ class ProcessPlayer(Player):
         self.left_by_itself = process.end(last_words, grace_seconds)
         self._last_report = self._report(process, cpu_off_turn)
 
-    def _cpu_off_turn(self, process: BotProcess) -> float:
+    def _cpu_off_turn(self, process: BotConnection) -> float:
         """Return the CPU time used since the match began, without that on turn."""
         process.update_usage()
         return max(0.0, process.whole_cpu_seconds() - self._cpu_at_begin - self._cpu_on_turn)
 
-    def _report(self, process: BotProcess, cpu_off_turn: float) -> SeatReport:
+    def _report(self, process: BotConnection, cpu_off_turn: float) -> SeatReport:
         return SeatReport(
             cpu_seconds=self._cpu_on_turn,
             off_turn_cpu_seconds=cpu_off_turn,
@@ -194,7 +195,7 @@ class ProcessPlayer(Player):
         except FrameError as error:
             raise BotError(error.kind, str(error)) from error
 
-    def _running(self) -> BotProcess:
+    def _running(self) -> BotConnection:
         if self._process is None:
             raise MatchStateError(f"{self.bot.label} is not running")
         return self._process

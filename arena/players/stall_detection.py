@@ -15,7 +15,7 @@ LATE_SECONDS = 0.05
 """Beyond this, lateness that the bots do not explain makes a match void. The scheduler alone stays below."""
 
 
-class Lateness:
+class StallDetector:
     """Knows how long this process has had to wait for the processor since ``mark`` was called last."""
 
     def __init__(self) -> None:

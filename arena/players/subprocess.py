@@ -9,15 +9,16 @@ import select
 import signal
 import time
 
+from arena.enums import IsolationLevel
 from arena.errors import VoidMatchError
 from arena.isolation import reaper
-from arena.isolation.launch_spec import Isolation, make_plan
-from arena.isolation.launcher_client import Launched, expect_bots, make_scratch
+from arena.isolation.launch_spec import Isolation, make_launch_spec
+from arena.isolation.launcher_client import LaunchedBot, make_scratch, open_launcher
 from arena.isolation.removal import remove_tree
 from arena.isolation.system_v import may_leave_shared_memory, remove_made_by
 from arena.monitoring.cpu_time import cpu_clock_of
-from arena.monitoring.resource_monitor import Usage, Watch
-from arena.players.head_tail_buffer import KeptText
+from arena.monitoring.resource_monitor import ResourceMonitor, Usage
+from arena.players.head_tail_buffer import HeadTailBuffer
 from arena.protocol.frames import HEADER_BYTES
 from arena.records import Bot, Limits
 
@@ -44,19 +45,19 @@ class BotProgram:
         self._launched, (self._stdin, self._stdout, self._stderr) = _launch(bot, isolation, limits)
         self.pid = self._launched.pid
         self.exit_text = "running"
-        self._is_wrapped = isolation.level == "bubblewrap"
-        self._may_leave_shared_memory = may_leave_shared_memory(self._launched.plan)
+        self._is_wrapped = isolation.level == IsolationLevel.BUBBLEWRAP
+        self._may_leave_shared_memory = may_leave_shared_memory(self._launched.spec)
         self._is_reaped = False
         self._members: set[int] = set()
         self._is_frozen = False
         self._stopped: set[int] = set()
-        self._watch = Watch(self._launched, limits, is_limited=isolation.level != "none")
+        self._watch = ResourceMonitor(self._launched, limits, is_limited=isolation.level != IsolationLevel.NONE)
         self._pidfd = os.pidfd_open(self.pid)
         self._poll = select.poll()
         for descriptor in (self._stdout, self._stderr, self._pidfd):
             self._poll.register(descriptor, select.POLLIN)
         self._unsent = b""
-        self._kept = KeptText()
+        self._kept = HeadTailBuffer()
         self._read_bytes = limits.message_bytes + HEADER_BYTES + 1
         self._cpu_clock = cpu_clock_of(self.pid)
         self._cpu_seconds = 0.0
@@ -146,7 +147,7 @@ class BotProgram:
             self._members |= self._belonging()
 
     def _belonging(self) -> set[int]:
-        return reaper.members(self.pid, self._launched.uid, self._launched.plan["scratch"])
+        return reaper.bot_processes(self.pid, self._launched.uid, self._launched.spec["scratch"])
 
     def _drain(self, descriptor: int) -> bool:
         """Read what a pipe holds, keeping it only if it is stderr; watch the pipe no longer when it has ended.
@@ -208,21 +209,21 @@ class BotProgram:
         self._watch.close()
         for descriptor in (self._stdin, self._stdout, self._stderr, self._pidfd):
             os.close(descriptor)
-        launcher = expect_bots()
+        launcher = open_launcher()
         launcher.forget(self.pid)
-        reaper.sweep(launcher, self._members)
+        reaper.reap_orphans(launcher, self._members)
         if self._may_leave_shared_memory:
             remove_made_by(self._members)
         return left_by_itself
 
 
-def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[Launched, tuple[int, int, int]]:
+def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[LaunchedBot, tuple[int, int, int]]:
     """Start a bot with nothing inherited but three pipes.
 
     Returns:
         The bot, and our ends of its stdin, stdout and stderr (none of them blocks).
     """
-    launcher = expect_bots()
+    launcher = open_launcher()
     descriptors: list[int] = []
     scratch = ""
     try:
@@ -230,8 +231,8 @@ def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[Launched, t
         for _ in range(3):
             descriptors += os.pipe()
         stdin_read, stdin_write, stdout_read, stdout_write, stderr_read, stderr_write = descriptors
-        plan = make_plan(bot, isolation, limits, scratch)
-        launched = launcher.launch(plan, (stdin_read, stdout_write, stderr_write))
+        spec = make_launch_spec(bot, isolation, limits, scratch)
+        launched = launcher.launch(spec, (stdin_read, stdout_write, stderr_write))
     except BaseException as error:
         for descriptor in descriptors:
             os.close(descriptor)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.levels import choose_isolation
-from arena.players import echo
-from arena.players.connection import BotProcess
+from arena.players import echo_bot
+from arena.players.connection import BotConnection
 from arena.records import DEFAULT_LIMITS, Bot
 
 WARM_TURNS = 50
@@ -39,9 +39,15 @@ def measure_turns(turns: int) -> list[TurnTimes]:
 
 
 def _measure(where: str, turns: int) -> TurnTimes:
-    program = str(Path(echo.__file__))
-    bot = Bot("echo", "1", (arena_interpreter(), "-I", "-S", program), str(Path(program).parent), own_files=(program,))
-    process = BotProcess(bot, choose_isolation("auto"), DEFAULT_LIMITS)
+    program = str(Path(echo_bot.__file__))
+    bot = Bot(
+        name="echo",
+        version="1",
+        command=(arena_interpreter(), "-I", "-S", program),
+        directory=str(Path(program).parent),
+        own_files=(program,),
+    )
+    process = BotConnection(bot, choose_isolation("auto"), DEFAULT_LIMITS)
     try:
         taken = sorted([process.ask(b"question", SECONDS)[1] for _ in range(turns + WARM_TURNS)][WARM_TURNS:])
     finally:

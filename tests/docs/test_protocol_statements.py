@@ -11,7 +11,7 @@ import pytest
 
 from arena.errors import BotError, IllegalActionError, VoidMatchError
 from arena.games import GAMES, make_game
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.protocol import frames, messages
 from arena.protocol.frames import FrameError, decode_body
 from arena.records import Bot, Limits, MatchSpec, TimeControl
@@ -45,7 +45,7 @@ def listener(tmp_path):
     """A bot that wants updates and writes everything it is sent to stderr."""
     file = tmp_path / "listener.py"
     file.write_text(LISTENER.format(bad_bots=str(ROOT / "tests" / "bad_bots")))
-    return Bot("listener", "1", (sys.executable, str(file)), str(tmp_path))
+    return Bot(name="listener", version="1", command=(sys.executable, str(file)), directory=str(tmp_path))
 
 
 def heard(text):
@@ -59,12 +59,12 @@ def of_type(kind, conversation):
 def match_with_opening(listener, number=1, control=None):
     opening = ([1, 1], [2, 2])
     return MatchSpec(
-        number,
-        "t",
-        "differences",
-        {"size": 5},
-        (listener, listener),
-        5,
+        match=number,
+        tournament="t",
+        game="differences",
+        options={"size": 5},
+        bots=(listener, listener),
+        rng_seed=5,
         opening=0,
         opening_actions=opening,
         time_control=control or TimeControl(per_action_seconds=20),
@@ -75,8 +75,8 @@ def test_updates_do_not_count_as_told_and_an_opening_is_no_update(listener):
     page_says("What a bot has been sent in `update` doesn't count: its next `act` lists those actions again.")
     page_says("The actions of an opening don't: they were played before `match`, and are in the bot's first `act`.")
     page_says("The bot's own actions come as updates too, and so does the last action of a match, before `end`.")
-    with MatchRunner() as runner:
-        record = runner.play(match_with_opening(listener))
+    with BotPool() as pool:
+        record = pool.play(match_with_opening(listener))
     assert len(record.actions) == 5
     second = heard(record.seats[1].stderr)
     kinds = " ".join(message["type"] for message in second)
@@ -84,9 +84,9 @@ def test_updates_do_not_count_as_told_and_an_opening_is_no_update(listener):
     assert [(update["ply"], update["actions"]) for update in of_type("update", second)] == [
         (ply, [record.actions[ply - 1]]) for ply in (3, 4, 5)
     ]
-    assert [act["actions"] for act in of_type("act", second)] == [record.actions[:3]]
+    assert [act["actions"] for act in of_type("act", second)] == [list(record.actions[:3])]
     first = heard(record.seats[0].stderr)
-    assert [act["actions"] for act in of_type("act", first)] == [record.actions[:2], record.actions[2:4]]
+    assert [act["actions"] for act in of_type("act", first)] == [list(record.actions[:2]), list(record.actions[2:4])]
 
 
 def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
@@ -97,14 +97,14 @@ def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
         if len(actions) == 4:
             raise VoidMatchError("the machine stood still")
 
-    with MatchRunner() as runner:
+    with BotPool() as pool:
         players = []
-        take = runner._take
-        runner._take = lambda place: players.append(take(place)) or players[-1]
+        take = pool._take
+        pool._take = lambda place: players.append(take(place)) or players[-1]
         with pytest.raises(VoidMatchError):
-            runner.play(match_with_opening(listener, 7), stands_still)
+            pool.play(match_with_opening(listener, 7), stands_still)
         void = [heard(player._last_report.stderr) for player in players]
-        record = runner.play(match_with_opening(listener, 7))
+        record = pool.play(match_with_opening(listener, 7))
     for seat in (0, 1):
         again = heard(record.seats[seat].stderr)
         kinds = [message["type"] for message in void[seat]]
@@ -185,8 +185,8 @@ def numbers_in(value):
 def test_seconds_are_always_floats_and_everything_else_the_arena_sends_is_an_integer(listener):
     page_says("Seconds are always floats, of 64 bits: `1.0`, never `1`.")
     control = TimeControl(per_action_seconds=20, bank_seconds=600, increment_seconds=1, margin_seconds=1)
-    with MatchRunner() as runner:
-        conversation = heard(runner.play(match_with_opening(listener, control=control)).seats[0].stderr)
+    with BotPool() as pool:
+        conversation = heard(pool.play(match_with_opening(listener, control=control)).seats[0].stderr)
     seconds = of_type("match", conversation)[0]["time_control"] | of_type("act", conversation)[0]["clock"]
     assert len(numbers_in(seconds)) == 5
     assert {type(number) for number in numbers_in(seconds)} == {float}
@@ -252,9 +252,11 @@ def test_a_game_from_outside_goes_by_its_dotted_name(listener, monkeypatch):
     source = Path(listener.command[1])
     tell = "import os; print(json.dumps({'type': 'place', 'place': os.environ['ARENA_GAME']}), file=sys.stderr)\n"
     source.write_text(source.read_text().replace("while True:", f"{tell}while True:", 1))
-    with MatchRunner() as runner:
-        spec = MatchSpec(1, "t", name, {"width": 2, "height": 2}, (listener, listener), 5)
-        conversation = heard(runner.play(spec).seats[0].stderr)
+    with BotPool() as pool:
+        spec = MatchSpec(
+            match=1, tournament="t", game=name, options={"width": 2, "height": 2}, bots=(listener, listener), rng_seed=5
+        )
+        conversation = heard(pool.play(spec).seats[0].stderr)
     assert of_type("match", conversation)[0]["game"] == name
     page_says("(`module=/its/place`)")
     place = ROOT / "docs" / "examples" / "domineering.py"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.isolation import readable_paths
-from arena.isolation.control_groups import GroupHome, group_plans
+from arena.isolation.control_groups import ParentGroups, group_specs
 from arena.isolation.landlock import ruleset
 from arena.isolation.launch_spec import clean_environment
 from arena.isolation.seccomp import _CALLS, ARCHITECTURES, assemble_filter
@@ -241,7 +241,7 @@ def test_closed_doors_are_found_with_what_is_needed_behind_them(tmp_path):
     (tmp_path / "open").mkdir()
     closed.chmod(0o700)
     outer = next((str(place) for place in reversed(closed.parents) if not place.stat().st_mode & 1), None)
-    found = readable_paths.behind_closed_doors((str(closed / "bot"), str(tmp_path / "open")), "/tmp")
+    found = readable_paths.paths_behind_closed_directories((str(closed / "bot"), str(tmp_path / "open")), "/tmp")
     if outer is None:
         assert found == {str(closed): [str(closed / "bot")]}
     else:
@@ -250,14 +250,16 @@ def test_closed_doors_are_found_with_what_is_needed_behind_them(tmp_path):
 
 def test_groups_of_both_versions_carry_the_limits():
     limits = Limits(memory_bytes=1000, processes=7)
-    (one,) = group_plans(GroupHome(2, {"memory": "/m", "pids": "/m"}), limits)
+    (one,) = group_specs(ParentGroups(version=2, directories={"memory": "/m", "pids": "/m"}), limits)
     assert one["settings"]["memory.max"] == "1000"
     assert one["settings"]["pids.max"] == "7"
-    memory, pids = group_plans(GroupHome(1, {"memory": "/m", "pids": "/p"}), limits)
+    memory, pids = group_specs(ParentGroups(version=1, directories={"memory": "/m", "pids": "/p"}), limits)
     assert memory["settings"] == {"memory.limit_in_bytes": "1000"}
     assert pids["settings"] == {"pids.max": "7"}
     assert memory["directory"] != one["directory"]
-    (*_, accounting) = group_plans(GroupHome(1, {"memory": "/m", "pids": "/p", "cpuacct": "/c"}), limits)
+    (*_, accounting) = group_specs(
+        ParentGroups(version=1, directories={"memory": "/m", "pids": "/p", "cpuacct": "/c"}), limits
+    )
     assert accounting["directory"].startswith("/c/arena-bot-")
 
 

@@ -16,7 +16,7 @@ import pytest
 from arena.games import GAMES, make_game
 from arena.isolation.levels import choose_isolation
 from arena.kits.languages import LANGUAGES
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.players.building import build_bots
 from arena.players.manifest import load_bot
 from arena.protocol.frames import decode_body
@@ -129,14 +129,22 @@ def test_the_same_seed_gives_the_same_match_in_every_language(kits):
     rules = make_game("plaid", lines=8)
     level = choose_isolation("auto")
     matches = {}
-    with MatchRunner(level) as runner:
+    with BotPool(level) as pool:
         for name in THERE:
             bot = load_bot(kits / f"bot-{name}")
             build_bots([bot], level)
-            control = TimeControl(5.0)
-            spec = MatchSpec(1, "", "plaid", rules.options, (bot, bot), 2**63 - 25, time_control=control)
-            record = runner.play(spec)
-            assert record.faults == []
+            control = TimeControl(per_action_seconds=5.0)
+            spec = MatchSpec(
+                match=1,
+                tournament="",
+                game="plaid",
+                options=rules.options,
+                bots=(bot, bot),
+                rng_seed=2**63 - 25,
+                time_control=control,
+            )
+            record = pool.play(spec)
+            assert record.faults == ()
             matches[name] = record.actions
     del matches["python"]
     assert all(actions == matches["python-plain"] for actions in matches.values())

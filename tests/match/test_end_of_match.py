@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from arena.enums import IsolationLevel
 from arena.isolation import reaper
-from arena.isolation.launcher_client import expect_bots
-from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import MatchRunner
+from arena.isolation.launcher_client import open_launcher
+from arena.isolation.levels import choose_isolation, probe_level
+from arena.match.bot_pool import BotPool
 from arena.players.idle_detection import Activity, activity_of
-from arena.records import ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
+from arena.records import Bot, MatchSpec, TimeControl
 
 TESTS = Path(__file__).parents[1]
+AVAILABLE = [level for level in IsolationLevel if probe_level(level).is_available]
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
 
 BOT = """
@@ -45,11 +47,11 @@ while True:
 
 
 @pytest.fixture
-def runner():
-    expect_bots()
+def pool():
+    open_launcher()
     before = reaper.descendants(os.getpid())
-    with MatchRunner(choose_isolation("limits")) as runner:
-        yield runner
+    with BotPool(choose_isolation("limits")) as pool:
+        yield pool
     assert reaper.descendants(os.getpid()) <= before
 
 
@@ -57,16 +59,24 @@ def bot(directory, at_end, before=""):
     file = directory / "bot.py"
     file.write_text(BOT.format(bad_bots=str(TESTS / "bad_bots"), before=before, at_end=at_end))
     own = (str(directory), str(TESTS / "bad_bots"))
-    return Bot("talker", "1", (sys.executable, str(file)), str(directory), own_files=own)
+    return Bot(name="talker", version="1", command=(sys.executable, str(file)), directory=str(directory), own_files=own)
 
 
-def play(runner, one, matches=3, time_control=PATIENT):
+def play(pool, one, matches=3, time_control=PATIENT):
     """Play a bot against itself, so that both seats are tried."""
     specs = [
-        MatchSpec(number, "t", "differences", {"size": 4}, (one, one), 5, time_control=time_control)
+        MatchSpec(
+            match=number,
+            tournament="t",
+            game="differences",
+            options={"size": 4},
+            bots=(one, one),
+            rng_seed=5,
+            time_control=time_control,
+        )
         for number in range(1, matches + 1)
     ]
-    return [runner.play(spec) for spec in specs]
+    return [pool.play(spec) for spec in specs]
 
 
 def texts(records):
@@ -85,36 +95,36 @@ HANDLERS = {
 
 
 @pytest.mark.parametrize("handler", HANDLERS)
-def test_what_is_written_at_end_is_in_the_record_of_that_match_the_last_one_too(runner, handler, tmp_path):
-    assert texts(play(runner, bot(tmp_path, HANDLERS[handler]))) == says_each_once(3)
+def test_what_is_written_at_end_is_in_the_record_of_that_match_the_last_one_too(pool, handler, tmp_path):
+    assert texts(play(pool, bot(tmp_path, HANDLERS[handler]))) == says_each_once(3)
 
 
 @pytest.mark.parametrize("off_turn", ["run", "auto", "freeze"])
-def test_a_bot_that_is_stopped_off_turn_is_let_go_on_for_its_end(runner, off_turn, tmp_path):
+def test_a_bot_that_is_stopped_off_turn_is_let_go_on_for_its_end(pool, off_turn, tmp_path):
     control = replace(PATIENT, off_turn=off_turn)
-    assert texts(play(runner, bot(tmp_path, HANDLERS["at once"]), time_control=control)) == says_each_once(3)
+    assert texts(play(pool, bot(tmp_path, HANDLERS["at once"]), time_control=control)) == says_each_once(3)
 
 
 @pytest.mark.parametrize("level", ISOLATION_LEVELS, indirect=True)
 def test_so_it_is_at_every_level(level, tmp_path):
-    with MatchRunner(choose_isolation(level)) as runner:
-        assert texts(play(runner, bot(tmp_path, HANDLERS["at once"]), 2)) == says_each_once(2)
+    with BotPool(choose_isolation(level)) as pool:
+        assert texts(play(pool, bot(tmp_path, HANDLERS["at once"]), 2)) == says_each_once(2)
 
 
-def test_a_bot_behind_another_program_is_waited_for_too(runner, tmp_path):
+def test_a_bot_behind_another_program_is_waited_for_too(pool, tmp_path):
     one = bot(tmp_path, HANDLERS["at once"])
     own = (*one.own_files, sys.prefix, sys.base_prefix)
     behind_a_shell = replace(one, command=("/bin/sh", "-c", '"$@"; exit', "sh", *one.command), own_files=own)
-    assert texts(play(runner, behind_a_shell)) == says_each_once(3)
+    assert texts(play(pool, behind_a_shell)) == says_each_once(3)
 
 
 THINKER = "threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()"
 
 
-def test_a_bot_whose_thread_thinks_for_ever_is_not_waited_for_for_ever(runner, tmp_path):
+def test_a_bot_whose_thread_thinks_for_ever_is_not_waited_for_for_ever(pool, tmp_path):
     control = replace(PATIENT, off_turn="run")
     one = bot(tmp_path, HANDLERS["at once"], before="sys.setswitchinterval(0.0001); " + THINKER)
-    assert [record.termination for record in play(runner, one, 2, control)] == ["normal"] * 2
+    assert [record.termination for record in play(pool, one, 2, control)] == ["normal"] * 2
 
 
 @pytest.mark.parametrize(
@@ -124,9 +134,9 @@ def test_a_bot_whose_thread_thinks_for_ever_is_not_waited_for_for_ever(runner, t
         ("say('bye'); os._exit(3)", "bye"),
     ],
 )
-def test_a_bot_that_ends_at_end_keeps_its_result_and_leaves_its_reason(runner, at_end, expected, tmp_path):
-    first, second = play(runner, bot(tmp_path, at_end), 2)
-    assert (first.termination, first.faults) == ("normal", [])
+def test_a_bot_that_ends_at_end_keeps_its_result_and_leaves_its_reason(pool, at_end, expected, tmp_path):
+    first, second = play(pool, bot(tmp_path, at_end), 2)
+    assert (first.termination, first.faults) == ("normal", ())
     for seat in first.seats:
         assert expected in seat.stderr
         assert seat.exit.startswith("exit status")
@@ -135,9 +145,9 @@ def test_a_bot_that_ends_at_end_keeps_its_result_and_leaves_its_reason(runner, a
     assert "after the end of its last match, whose record has its stderr: exit status" in fault.detail
 
 
-def test_a_flood_at_end_is_cut_and_the_bot_plays_on(runner, tmp_path):
+def test_a_flood_at_end_is_cut_and_the_bot_plays_on(pool, tmp_path):
     """Two megabytes are more than is kept, and fewer than stderr_bytes allows."""
-    records = play(runner, bot(tmp_path, "say('first ' + 'x' * 2_000_000 + ' last')"))
+    records = play(pool, bot(tmp_path, "say('first ' + 'x' * 2_000_000 + ' last')"))
     assert [record.termination for record in records] == ["normal"] * 3
     for text in [text for pair in texts(records) for text in pair]:
         assert (text[:6], text[-6:]) == ("first ", " last\n")
@@ -145,21 +155,21 @@ def test_a_flood_at_end_is_cut_and_the_bot_plays_on(runner, tmp_path):
         assert len(text) < 70 * 1024
 
 
-def test_a_flood_without_end_costs_the_next_match_and_not_this_one(runner, tmp_path):
-    first, second = play(runner, bot(tmp_path, "\n        while True: say('x' * 4000)"), 2)
-    assert (first.termination, first.faults) == ("normal", [])
+def test_a_flood_without_end_costs_the_next_match_and_not_this_one(pool, tmp_path):
+    first, second = play(pool, bot(tmp_path, "\n        while True: say('x' * 4000)"), 2)
+    assert (first.termination, first.faults) == ("normal", ())
     (fault,) = second.faults
     assert (fault.kind, "bytes on stderr in one match" in fault.detail) == ("limit", True)
 
 
-def test_a_bot_that_never_reads_its_end_has_its_result_all_the_same(runner, tmp_path):
+def test_a_bot_that_never_reads_its_end_has_its_result_all_the_same(pool, tmp_path):
     forgetful = bot(tmp_path, "pass")
     source = Path(forgetful.directory, "bot.py")
     source.write_text(source.read_text().replace("send(answer(message))", "send(answer(message)); stop(message)"))
     stop = "def stop(message):\n    if message['ply'] >= 2: time.sleep(600)\n"
     source.write_text(source.read_text().replace("match = 0\n", stop + "match = 0\n"))
-    (record,) = play(runner, forgetful, 1)
-    assert (record.termination, record.faults) == ("normal", [])
+    (record,) = play(pool, forgetful, 1)
+    assert (record.termination, record.faults) == ("normal", ())
 
 
 def test_the_kernel_tells_a_bot_that_waits_from_one_that_works():

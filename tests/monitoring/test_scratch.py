@@ -9,21 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from arena.enums import IsolationLevel
 from arena.isolation import procfs
 from arena.isolation.launch_spec import has_own_file_systems
-from arena.isolation.levels import choose_isolation
+from arena.isolation.levels import choose_isolation, probe_level
 from arena.isolation.removal import remove_tree
 from arena.monitoring import memory, scratch
-from arena.monitoring.scratch import MOST_DEPTH, MOST_FILES, ScratchWatch, nameless_bytes, walk
-from arena.records import ISOLATION_LEVELS, MEBIBYTE, Limits
+from arena.monitoring.scratch import MAX_DEPTH, MAX_FILES, ScratchMonitor, nameless_bytes, walk
+from arena.records import MEBIBYTE, Limits
 from benchmarks.zoo_bots import is_safe_inline, play_zoo_bot
 
 ME = os.getpid()
 
 
 def watch(place, **limits):
-    plan = {"scratch": str(place), "mounts": None, "seccomp_at": None}
-    return ScratchWatch(plan, Limits(**limits))
+    spec = {"scratch": str(place), "mounts": None, "seccomp_at": None}
+    return ScratchMonitor(spec, Limits(**limits))
 
 
 def look(place, **limits):
@@ -61,7 +62,7 @@ def test_links_and_fifos_are_counted_and_not_followed(tmp_path):
     assert walk(str(tmp_path)).files == 3
 
 
-@pytest.mark.parametrize(("depth", "is_too_deep"), [(MOST_DEPTH - 1, False), (MOST_DEPTH, True), (1500, True)])
+@pytest.mark.parametrize(("depth", "is_too_deep"), [(MAX_DEPTH - 1, False), (MAX_DEPTH, True), (1500, True)])
 def test_depth_is_a_limit(tmp_path, depth, is_too_deep):
     here = os.open(tmp_path, os.O_RDONLY)
     for _ in range(depth):
@@ -81,12 +82,12 @@ def test_depth_is_a_limit(tmp_path, depth, is_too_deep):
 
 
 def test_files_beyond_the_allowance_are_not_looked_at(tmp_path, monkeypatch):
-    monkeypatch.setattr(scratch, "MOST_FILES", 10)
+    monkeypatch.setattr(scratch, "MAX_FILES", 10)
     for number in range(50):
         (tmp_path / str(number)).touch()
     assert walk(str(tmp_path)).files == 11
     assert look(tmp_path) == "11 files and directories in the scratch directory; at most 10 are allowed"
-    assert MOST_FILES == 15_000
+    assert MAX_FILES == 15_000
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
@@ -142,7 +143,7 @@ def test_removed_files_count_however_long_their_path(tmp_path):
 
 
 def test_a_list_of_mappings_without_end_is_a_fault(tmp_path, monkeypatch):
-    monkeypatch.setattr(scratch, "MOST_MAPS_BYTES", 1000)
+    monkeypatch.setattr(scratch, "MAX_MAPS_BYTES", 1000)
     assert look(tmp_path) == "a process with too long a list of mappings, so scratch_bytes can't be counted"
 
 
@@ -180,11 +181,11 @@ def test_a_look_through_many_files_is_not_repeated_at_once(tmp_path, monkeypatch
 
 
 def test_what_lies_in_pipes_and_sockets_counts_once():
-    before = memory.MemoryWatch(is_counted=False).at_most({ME}, 0)
+    before = memory.MemoryMonitor(is_counted=False).at_most({ME}, 0)
     ends = socket.socketpair()
     pipes = os.pipe()
     twins = [os.dup(end.fileno()) for end in ends]
-    grown = memory.MemoryWatch(is_counted=False).at_most({ME}, 0) - before
+    grown = memory.MemoryMonitor(is_counted=False).at_most({ME}, 0) - before
     for end in ends:
         end.close()
     for descriptor in (*pipes, *twins):
@@ -195,9 +196,9 @@ def test_what_lies_in_pipes_and_sockets_counts_once():
 
 def test_where_there_was_no_time_to_look_every_file_counts_for_a_socket(monkeypatch):
     monkeypatch.setattr(memory, "LOOK_SECONDS", -1.0)
-    before = memory.MemoryWatch(is_counted=False).at_most({ME}, 0)
+    before = memory.MemoryMonitor(is_counted=False).at_most({ME}, 0)
     files = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
-    grown = memory.MemoryWatch(is_counted=False).at_most({ME}, 0) - before
+    grown = memory.MemoryMonitor(is_counted=False).at_most({ME}, 0) - before
     for file in files:
         os.close(file)
     assert grown >= 20 * int(Path("/proc/sys/net/core/wmem_default").read_text())
@@ -221,14 +222,14 @@ def test_the_memory_of_a_process_that_can_not_be_read_counts_in_full():
     """Only ``status`` can be read of another user's process: that of the first one, which is root's, is an example."""
     if os.geteuid() == 0:
         pytest.skip("root can read everything")
-    resident = procfs.sizes("/proc/1/status", b"RssAnon:")
+    resident = procfs.sum_bytes("/proc/1/status", b"RssAnon:")
     if not resident:
         pytest.skip("the first process has no memory")
-    assert procfs.sizes("/proc/1/smaps_rollup", b"Pss_Anon:") is None
-    assert memory.MemoryWatch(is_counted=True).exactly({1}, 0) >= resident
+    assert procfs.sum_bytes("/proc/1/smaps_rollup", b"Pss_Anon:") is None
+    assert memory.MemoryMonitor(is_counted=True).exactly({1}, 0) >= resident
 
 
-@pytest.mark.parametrize("level", ISOLATION_LEVELS, indirect=True)
+@pytest.mark.parametrize("level", [level for level in IsolationLevel if probe_level(level).is_available])
 def test_a_bot_sees_file_systems_of_its_own_where_they_can_be_had(level, tmp_path):
     isolation = choose_isolation(level)
     if not has_own_file_systems(isolation):

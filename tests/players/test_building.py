@@ -138,7 +138,7 @@ HOSTILE_OUTPUT = {
 
 @pytest.mark.parametrize("what", HOSTILE_OUTPUT)
 def test_what_a_build_has_made_is_not_trusted(tmp_path, what, isolation, monkeypatch):
-    monkeypatch.setattr(build_output, "MOST_FILES", 200)
+    monkeypatch.setattr(build_output, "MAX_FILES", 200)
     mess, says = HOSTILE_OUTPUT[what]
     bot = make_bot(tmp_path / "b", build=f"{COPY}; {mess}")
     with pytest.raises(BotDefinitionError, match="what it has made can't be kept: .*" + re.escape(says)):
@@ -207,7 +207,7 @@ def test_a_directory_of_any_depth_gives_way_to_a_build(tmp_path, isolation):
 
 
 def test_a_build_that_never_ends_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(building, "MOST_SECONDS", 0.3)
+    monkeypatch.setattr(building, "MAX_SECONDS", 0.3)
     bot = make_bot(tmp_path / "b", build="sleep 1000")
     with pytest.raises(BotDefinitionError, match=r"it took more than 0\.3 s"):
         build_bots([bot], choose_isolation("auto"))

@@ -12,10 +12,10 @@ import pytest
 
 from arena.errors import BotError
 from arena.isolation import reaper
-from arena.isolation.launcher_client import expect_bots
+from arena.isolation.launcher_client import open_launcher
 from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import MatchRunner
-from arena.players.connection import BotProcess
+from arena.match.bot_pool import BotPool
+from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.records import Bot, Limits, MatchSpec, TimeControl
@@ -33,19 +33,27 @@ def bad_bot(name):
 
 
 def good_bot():
-    return Bot("minimal", "1", (sys.executable, "bot.py"), str(GOOD))
+    return Bot(name="minimal", version="1", command=(sys.executable, "bot.py"), directory=str(GOOD))
 
 
 def spec(*bots, match=1, time_control=PATIENT, size=4):
-    return MatchSpec(match, "t", "differences", {"size": size}, bots, 5, time_control=time_control)
+    return MatchSpec(
+        match=match,
+        tournament="t",
+        game="differences",
+        options={"size": size},
+        bots=bots,
+        rng_seed=5,
+        time_control=time_control,
+    )
 
 
 @pytest.fixture
-def runner():
-    expect_bots()  # so that the launcher is there before and after
+def pool():
+    open_launcher()  # so that the launcher is there before and after
     before = reaper.descendants(os.getpid())
-    with MatchRunner(choose_isolation("limits")) as runner:
-        yield runner
+    with BotPool(LIMITS_LEVEL) as pool:
+        yield pool
     assert reaper.descendants(os.getpid()) <= before
 
 
@@ -74,22 +82,22 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("name", "kind", "says"), FAULTS, ids=[name for name, _, _ in FAULTS])
-def test_each_fault_is_told_apart_and_forfeits(runner, name, kind, says):
+def test_each_fault_is_told_apart_and_forfeits(pool, name, kind, says):
     control = IMPATIENT if kind == "timeout" else PATIENT
     if name == "never_ready":
-        control = TimeControl(1.0, startup_seconds=0.5)
-    record = runner.play(spec(bad_bot(name), good_bot(), time_control=control))
+        control = TimeControl(per_action_seconds=1.0, startup_seconds=0.5)
+    record = pool.play(spec(bad_bot(name), good_bot(), time_control=control))
     (fault,) = record.faults
     assert (fault.seat, fault.kind) == (0, kind)
     assert says in fault.detail
-    assert record.ranks == [2, 1]
+    assert record.ranks == (2, 1)
     assert record.seats[0].exit != "running"
 
 
-def test_a_full_pipe_does_not_block_us(runner):
+def test_a_full_pipe_does_not_block_us(pool):
     """A megabyte does not fit into the pipe of a bot that never reads; the deadline covers writing too."""
     bot = bad_bot("never_reads")
-    process = BotProcess(bot, choose_isolation("limits"), Limits())
+    process = BotConnection(bot, LIMITS_LEVEL, Limits())
     try:
         process.ask(encode_frame({"type": "hello"}), 5.0)
         with pytest.raises(BotError) as raised:
@@ -99,9 +107,9 @@ def test_a_full_pipe_does_not_block_us(runner):
     assert (raised.value.kind, raised.value.detail) == ("timeout", "did not read what it was sent within 0.200 s")
 
 
-def test_an_answer_that_is_read_after_the_deadline_is_too_late_even_if_it_was_there(runner):
+def test_an_answer_that_is_read_after_the_deadline_is_too_late_even_if_it_was_there(pool):
     bot = bad_bot("good_with_note")
-    process = BotProcess(bot, choose_isolation("limits"), Limits())
+    process = BotConnection(bot, LIMITS_LEVEL, Limits())
     try:
         assert process._in_time(b"body", now=10.9, asked=10.0, deadline=11.0, seconds=1.0) == (
             b"body",
@@ -113,75 +121,75 @@ def test_an_answer_that_is_read_after_the_deadline_is_too_late_even_if_it_was_th
         process.end()
 
 
-def test_a_message_that_comes_before_it_is_asked_for_is_a_fault(runner):
+def test_a_message_that_comes_before_it_is_asked_for_is_a_fault(pool):
     """Seat 1 sends an answer when the match begins, while seat 0 still thinks."""
-    (fault,) = runner.play(spec(bad_bot("slow_but_good"), bad_bot("answers_unasked"))).faults
+    (fault,) = pool.play(spec(bad_bot("slow_but_good"), bad_bot("answers_unasked"))).faults
     assert (fault.seat, fault.kind, fault.ply) == (1, "protocol", 1)
     assert "came before it was asked for" in fault.detail
 
 
-def test_honest_bots_play_on_with_the_same_processes(runner):
+def test_honest_bots_play_on_with_the_same_processes(pool):
     bots = (good_bot(), bad_bot("good_with_note"))
-    first = runner.play(spec(*bots))
-    pids = {player._process.pid for player in runner._players.values()}
-    second = runner.play(spec(*bots, match=2))
-    assert {player._process.pid for player in runner._players.values()} == pids
+    first = pool.play(spec(*bots))
+    pids = {player._process.pid for player in pool._players.values()}
+    second = pool.play(spec(*bots, match=2))
+    assert {player._process.pid for player in pool._players.values()} == pids
     for record in (first, second):
-        assert (record.termination, record.faults) == ("normal", [])
+        assert (record.termination, record.faults) == ("normal", ())
     assert [note for _, note in first.notes] == [{"why": "first"}] * 2
     assert all(seconds > 0 for seconds in first.wall_seconds)
     assert all(seconds is not None and seconds >= 0 for seconds in first.cpu_seconds)
 
 
-def test_a_bot_that_forfeited_is_started_anew_for_the_next_match(runner):
+def test_a_bot_that_forfeited_is_started_anew_for_the_next_match(pool):
     bots = (bad_bot("exits_when_asked"), good_bot())
-    assert runner.play(spec(*bots)).faults[0].kind == "exit"
-    assert runner.play(spec(*bots, match=2)).faults[0].kind == "exit"
+    assert pool.play(spec(*bots)).faults[0].kind == "exit"
+    assert pool.play(spec(*bots, match=2)).faults[0].kind == "exit"
 
 
 def test_fresh_bots_are_launched_for_every_match():
-    with MatchRunner(choose_isolation("limits"), fresh_bots=True) as runner:
-        assert runner.play(spec(good_bot(), good_bot())).termination == "normal"
-        assert runner._players == {}
+    with BotPool(LIMITS_LEVEL, fresh_bots=True) as pool:
+        assert pool.play(spec(good_bot(), good_bot())).termination == "normal"
+        assert pool._players == {}
 
 
-def test_a_bot_may_play_itself(runner):
-    record = runner.play(spec(good_bot(), good_bot()))
+def test_a_bot_may_play_itself(pool):
+    record = pool.play(spec(good_bot(), good_bot()))
     assert record.termination == "normal"
-    assert len(runner._players) == 2
+    assert len(pool._players) == 2
 
 
-def test_stderr_is_drained_and_its_first_and_last_part_kept(runner):
-    record = runner.play(spec(bad_bot("floods_stderr"), good_bot()))
+def test_stderr_is_drained_and_its_first_and_last_part_kept(pool):
+    record = pool.play(spec(bad_bot("floods_stderr"), good_bot()))
     assert record.termination == "normal"
     text = record.seats[0].stderr
     assert 32 * 1024 < len(text) < 70 * 1024
     assert "[...]" in text
 
 
-def test_stderr_of_a_bot_that_dies_is_kept(runner):
-    record = runner.play(spec(bad_bot("exits_at_once"), good_bot()))
+def test_stderr_of_a_bot_that_dies_is_kept(pool):
+    record = pool.play(spec(bad_bot("exits_at_once"), good_bot()))
     assert record.seats[0].stderr == "I give up\n"
     assert record.seats[0].exit == "exit status 3"
 
 
-def test_a_daemon_is_found_and_killed(runner):
-    record = runner.play(spec(bad_bot("leaves_a_daemon"), good_bot()))
+def test_a_daemon_is_found_and_killed(pool):
+    record = pool.play(spec(bad_bot("leaves_a_daemon"), good_bot()))
     assert record.termination == "normal"
 
 
-def test_a_program_that_can_not_be_executed_is_a_start_fault(runner, tmp_path):
+def test_a_program_that_can_not_be_executed_is_a_start_fault(pool, tmp_path):
     program = tmp_path / "not_a_program"
     program.write_bytes(b"\x7fELF nonsense")
     program.chmod(0o755)
     for path, why in ((program, "Exec format error"), (tmp_path / "missing", "No such file")):
-        record = runner.play(spec(Bot("x", "1", (str(path),), str(tmp_path)), good_bot()))
+        record = pool.play(spec(Bot(name="x", version="1", command=(str(path),), directory=str(tmp_path)), good_bot()))
         (fault,) = record.faults
         assert fault.kind == "start"
         assert why in fault.detail
 
 
-def test_bots_see_a_clean_environment_and_limits(runner, tmp_path):
+def test_bots_see_a_clean_environment_and_limits(pool, tmp_path):
     program = tmp_path / "looks.py"
     program.write_text(
         "import os, resource, sys\n"
@@ -191,7 +199,12 @@ def test_bots_see_a_clean_environment_and_limits(runner, tmp_path):
     )
     os.environ["SECRET_OF_THE_OPERATOR"] = "1"
     try:
-        record = runner.play(spec(Bot("looks", "1", (sys.executable, str(program)), str(tmp_path)), good_bot()))
+        record = pool.play(
+            spec(
+                Bot(name="looks", version="1", command=(sys.executable, str(program)), directory=str(tmp_path)),
+                good_bot(),
+            )
+        )
     finally:
         del os.environ["SECRET_OF_THE_OPERATOR"]
     seen = record.seats[0].stderr
@@ -200,8 +213,8 @@ def test_bots_see_a_clean_environment_and_limits(runner, tmp_path):
     assert " 256 ['0', '1', '2', '3'] True" in seen  # 3 is the listing itself
 
 
-def test_the_wait_is_over_when_a_bot_dies_not_at_the_deadline(runner):
+def test_the_wait_is_over_when_a_bot_dies_not_at_the_deadline(pool):
     very_patient = TimeControl(per_action_seconds=3600.0)
     started = time.monotonic()
-    runner.play(spec(bad_bot("dies_by_signal"), good_bot(), time_control=very_patient))
+    pool.play(spec(bad_bot("dies_by_signal"), good_bot(), time_control=very_patient))
     assert time.monotonic() - started < 3600.0 / 2

@@ -7,9 +7,9 @@ import pytest
 from arena.errors import BotError, LateError
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import MatchRunner
+from arena.match.bot_pool import BotPool
 from arena.players.bystanders import Bystanders
-from arena.players.connection import BotProcess
+from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
@@ -20,8 +20,7 @@ HELLO = encode_frame({"type": "hello"})
 
 def launched(name, bystanders, isolation=None):
     """Return a bot that has said it is ready and is to rest now."""
-    isolation = isolation or choose_isolation("auto")
-    process = BotProcess(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, bystanders)
+    process = BotConnection(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, bystanders)
     process.ask(HELLO, 20.0)
     process.rest.since = process.whole_cpu_seconds()
     return process
@@ -82,12 +81,30 @@ def test_work_that_children_did_on_turn_excuses_nobody(bystanders, isolation):
 def test_a_match_is_played_again_with_nobody_else_running():
     names = ("good_with_note", "uses_children", "slow_but_good")
     kept, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
-    control = TimeControl(20.0)
-    with MatchRunner(choose_isolation("auto")) as runner:
-        runner.play(MatchSpec(1, "t", "differences", {"size": 4}, (kept, good), 5, time_control=control))
-        again = MatchSpec(2, "t", "differences", {"size": 4}, (slow, good), 5, time_control=control).after_void(None)
-        runner.play(again)
-        assert [bot.name for bot, _ in runner._players] == ["slow_but_good", "uses_children"]
+    control = TimeControl(per_action_seconds=20.0)
+    with BotPool(LEVEL) as pool:
+        pool.play(
+            MatchSpec(
+                match=1,
+                tournament="t",
+                game="differences",
+                options={"size": 4},
+                bots=(kept, good),
+                rng_seed=5,
+                time_control=control,
+            )
+        )
+        again = MatchSpec(
+            match=2,
+            tournament="t",
+            game="differences",
+            options={"size": 4},
+            bots=(slow, good),
+            rng_seed=5,
+            time_control=control,
+        ).after_void(None)
+        pool.play(again)
+        assert [bot.name for bot, _ in pool._players] == ["slow_but_good", "uses_children"]
 
 
 def test_who_may_work_off_turn_is_left_alone(bystanders):
@@ -110,10 +127,18 @@ def test_a_bot_that_is_late_because_another_worked_is_not_charged(bystanders, mo
 
 def test_after_such_a_void_match_everybody_is_stopped_from_the_beginning_on():
     bots = (load_bot(zoo.bad_bot("slow_but_good")), load_bot(zoo.bad_bot("children_think_off_turn")))
-    spec = MatchSpec(1, "t", "differences", {"size": 4}, bots, 5, time_control=TimeControl(20.0))
-    with MatchRunner(choose_isolation("auto")) as runner:
-        record = runner.play(spec.after_void(None))
-    assert record.faults == []
+    spec = MatchSpec(
+        match=1,
+        tournament="t",
+        game="differences",
+        options={"size": 4},
+        bots=bots,
+        rng_seed=5,
+        time_control=TimeControl(per_action_seconds=20.0),
+    )
+    with BotPool(LEVEL) as pool:
+        record = pool.play(spec.after_void(None))
+    assert record.faults == ()
     assert record.seats[1].off_turn_cpu_seconds < 0.1
 
 
@@ -121,12 +146,32 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
     """A child of the first bot works on while two others play a match of more than a second."""
     names = ("children_think_off_turn", "good_with_note", "slow_but_good")
     busy, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
-    control = TimeControl(20.0)
-    with MatchRunner(choose_isolation("auto")) as runner:
-        runner.play(MatchSpec(1, "t", "differences", {"size": 4}, (busy, good), 5, time_control=control))
-        kept = runner._players[busy, 0]._process
+    control = TimeControl(per_action_seconds=20.0)
+    with BotPool(LEVEL) as pool:
+        pool.play(
+            MatchSpec(
+                match=1,
+                tournament="t",
+                game="differences",
+                options={"size": 4},
+                bots=(busy, good),
+                rng_seed=5,
+                time_control=control,
+            )
+        )
+        kept = pool._players[busy, 0]._process
         before = kept.possible_cpu_seconds()
-        runner.play(MatchSpec(2, "t", "differences", {"size": 4}, (slow, good), 5, time_control=control))
+        pool.play(
+            MatchSpec(
+                match=2,
+                tournament="t",
+                game="differences",
+                options={"size": 4},
+                bots=(slow, good),
+                rng_seed=5,
+                time_control=control,
+            )
+        )
         kept.update_cpu()
         assert kept.rest.was_broken
         assert kept.possible_cpu_seconds() - before < 0.2
