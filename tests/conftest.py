@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.needs import need_level
+from tests import needs
 from tests.postgres import Server, programs
 
 BOTS = Path(__file__).parents[1] / "bots"
@@ -96,7 +96,7 @@ def pytest_sessionfinish(session):
 @pytest.fixture
 def level(request):
     """An isolation level that this machine offers; for indirect parameters."""
-    need_level(request.param)
+    needs.isolation(request.param)
     return request.param
 
 

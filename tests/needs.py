@@ -5,18 +5,19 @@ import shutil
 
 import pytest
 
-from arena.isolation.levels import try_level
+from arena.isolation.levels import probe_level
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 ordinary_user = pytest.mark.skipif(os.geteuid() == 0, reason="needs an ordinary user")
 
 
-def program(name, kind):
-    """Return a marker for tests of a program, such as ("cc", "a C compiler")."""
-    return pytest.mark.skipif(shutil.which(name) is None, reason=f"needs {kind}")
+def program(*names, path=None):
+    """Return a marker for tests that need one of several programs."""
+    is_missing = not any(shutil.which(name, path=path) for name in names)
+    return pytest.mark.skipif(is_missing, reason=f"needs {' or '.join(names)}")
 
 
-def need_level(level):
+def isolation(level):
     """Skip the test where this machine does not offer an isolation level."""
-    if not try_level(level).is_available:
+    if not probe_level(level).is_available:
         pytest.skip(f"needs the isolation level {level}")

@@ -18,10 +18,8 @@ from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, Bot, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 from tests import needs
-from tests.needs import need_level
 
 ROOT = Path(__file__).parents[2]
-AVAILABLE = [level for level in IsolationLevel if probe_level(level).is_available]
 
 
 @pytest.fixture
@@ -32,9 +30,9 @@ def fresh_probes():
 
 
 def test_auto_takes_the_level_that_is_preferred():
-    assert choose_isolation("auto").level == next(level for level in PREFERRED if level in AVAILABLE)
+    assert choose_isolation("auto").level == next(level for level in PREFERRED if probe_level(level).is_available)
     assert set(PREFERRED) == set(IsolationLevel)
-    assert "limits" in AVAILABLE
+    assert probe_level(IsolationLevel.LIMITS).is_available
 
 
 def test_a_level_that_can_not_be_had_is_refused_with_the_reason(monkeypatch, fresh_probes):
@@ -68,6 +66,8 @@ def test_an_unknown_level_is_refused(wanted):
 @pytest.mark.parametrize("hole", ["no filter", "no files", "no scopes"])
 def test_the_self_test_finds_a_hole(monkeypatch, fresh_probes, hole):
     """A level is not offered when a part of it is missing: each part is taken out once."""
+    needs.isolation(IsolationLevel.LANDLOCK)
+    probe_level.cache_clear()
     made = launch_spec.make_launch_spec
 
     def with_hole(*arguments):
@@ -89,14 +89,14 @@ def test_the_self_test_finds_a_hole(monkeypatch, fresh_probes, hole):
 @pytest.mark.parametrize("abi", [1, 2, 3, 4, 5])
 def test_an_older_landlock_will_do_too(monkeypatch, fresh_probes, abi):
     """Before version 6 Landlock confines no signals; then the filter, or another uid, does."""
-    need_level("landlock")
-    try_level.cache_clear()
+    needs.isolation(IsolationLevel.LANDLOCK)
+    probe_level.cache_clear()
     monkeypatch.setattr(levels, "landlock_abi", lambda: abi)
     monkeypatch.setattr(launch_spec, "landlock_abi", lambda: abi)
     assert probe_level(IsolationLevel.LANDLOCK).is_available, probe_level(IsolationLevel.LANDLOCK).problem
 
 
-@pytest.mark.parametrize("level", ISOLATION_LEVELS, indirect=True)
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_the_level_stands_in_the_record(level):
     isolation = choose_isolation(level)
     bot = load_bot(ROOT / "bots" / "minimal")
@@ -109,7 +109,7 @@ def test_the_level_stands_in_the_record(level):
 
 
 @needs.root
-@pytest.mark.parametrize("level", ISOLATION_LEVELS, indirect=True)
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_under_root_bots_run_under_a_uid_of_their_own(level):
     processes = [
         BotConnection(load_bot(zoo.bad_bot("never_reads")), choose_isolation(level), DEFAULT_LIMITS) for _ in "ab"
@@ -151,7 +151,7 @@ ECHO = ROOT / "arena" / "players" / "echo_bot.py"
 SAYS = b"\x82\xa4type\xa5ready\xa8protocol\x01"
 
 
-@pytest.mark.parametrize("level", ISOLATION_LEVELS, indirect=True)
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_a_virtual_environment_behind_closed_doors_works(level, tmp_path):
     environment = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
@@ -161,7 +161,7 @@ def test_a_virtual_environment_behind_closed_doors_works(level, tmp_path):
     assert answers([str(environment / "bin" / "python"), "echo.py"], directory, level) == SAYS
 
 
-@pytest.mark.parametrize("level", ISOLATION_LEVELS, indirect=True)
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_a_script_with_an_interpreter_line_works(level, tmp_path):
     script = tmp_path / "bot"
     script.write_text(f"#!{sys.executable}\n{ECHO.read_text()}")
@@ -189,15 +189,15 @@ public class Echo {
 """
 
 
-@needs.program("node", "Node")
-@pytest.mark.parametrize("level", ISOLATION_LEVELS, indirect=True)
+@needs.program("node")
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_node_works(level, tmp_path):
     (tmp_path / "bot.js").write_text(NODE)
     assert answers(["node", "bot.js"], tmp_path, level) == SAYS
 
 
-@needs.program("javac", "a Java compiler")
-@pytest.mark.parametrize("level", ISOLATION_LEVELS, indirect=True)
+@needs.program("javac")
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_java_works(level, tmp_path):
     (tmp_path / "Echo.java").write_text(JAVA)
     subprocess.run(["javac", "Echo.java"], cwd=tmp_path, check=True)

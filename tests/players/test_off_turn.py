@@ -20,6 +20,7 @@ HELLO = encode_frame({"type": "hello"})
 
 def launched(name, bystanders, isolation=None):
     """Return a bot that has said it is ready and is to rest now."""
+    isolation = isolation or choose_isolation("auto")
     process = BotConnection(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, bystanders)
     process.ask(HELLO, 20.0)
     process.rest.since = process.whole_cpu_seconds()
@@ -82,7 +83,7 @@ def test_a_match_is_played_again_with_nobody_else_running():
     names = ("good_with_note", "uses_children", "slow_but_good")
     kept, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(per_action_seconds=20.0)
-    with BotPool(LEVEL) as pool:
+    with BotPool(choose_isolation("auto")) as pool:
         pool.play(
             MatchSpec(
                 match=1,
@@ -136,7 +137,7 @@ def test_after_such_a_void_match_everybody_is_stopped_from_the_beginning_on():
         rng_seed=5,
         time_control=TimeControl(per_action_seconds=20.0),
     )
-    with BotPool(LEVEL) as pool:
+    with BotPool(choose_isolation("auto")) as pool:
         record = pool.play(spec.after_void(None))
     assert record.faults == ()
     assert record.seats[1].off_turn_cpu_seconds < 0.1
@@ -147,7 +148,7 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
     names = ("children_think_off_turn", "good_with_note", "slow_but_good")
     busy, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(per_action_seconds=20.0)
-    with BotPool(LEVEL) as pool:
+    with BotPool(choose_isolation("auto")) as pool:
         pool.play(
             MatchSpec(
                 match=1,
