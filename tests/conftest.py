@@ -44,11 +44,15 @@ def pytest_addoption(parser):
     parser.addoption("--share", metavar="K/N", help="of the selected tests, run only the K-th of N equal shares")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config):
-    """Use all cores for a run of everything; a few tests have passed before the workers are up."""
-    is_everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.collectonly
-    return len(os.sched_getaffinity(0)) if is_everything else 0
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Run everything on all cores where pytest-xdist is installed; a few tests pass before its workers have started."""
+    option = config.option
+    is_everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if is_everything and getattr(option, "numprocesses", 0) is None and not (option.usepdb or option.collectonly):
+        option.numprocesses = len(os.sched_getaffinity(0))
+        option.dist = "loadgroup"
+        option.loadscopereorder = False  # the fast half first
 
 
 @pytest.hookimpl(wrapper=True)

@@ -21,6 +21,8 @@ from arena.tournament.director import run_tournament
 from arena.tournament.rounds import ranking_of
 from tests.conftest import BOTS
 
+pytestmark = pytest.mark.processes
+
 ARENA = [sys.executable, "-m", "arena"]
 FIVE = "".join(f'[[entrants]]\nbot = "{BOTS / "random_legal"}"\nname = "r{k}"\n' for k in range(3))
 TABLES = {

@@ -16,6 +16,8 @@ from arena.errors import UsageError
 from arena.isolation.levels import choose_isolation
 from tests.docs.reader import ROOT, Reader, build, copy_dependencies, install
 
+pytestmark = pytest.mark.processes
+
 SHIPPED = ("bots", "tournaments", "protocol.md")
 
 

@@ -29,6 +29,7 @@ from arena.executors.dask_worker import Node, NodeSettings
 
 # the package leaves sockets and event loops to the garbage collector when workers are killed
 pytestmark = [
+    pytest.mark.processes,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),

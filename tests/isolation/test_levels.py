@@ -19,6 +19,8 @@ from arena.records import DEFAULT_LIMITS, Bot, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 from tests import needs
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -15,6 +15,8 @@ from arena.isolation.levels import choose_isolation
 from arena.records import Bot, Limits
 from tests import needs
 
+pytestmark = pytest.mark.processes
+
 TRY = """
 import json, pathlib, sys
 try:

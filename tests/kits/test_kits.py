@@ -23,6 +23,8 @@ from arena.protocol.frames import decode_body
 from arena.protocol.messages import read_action, read_ready
 from arena.records import MatchSpec, TimeControl
 
+pytestmark = pytest.mark.processes
+
 ARENA = [sys.executable, "-m", "arena"]
 TEMPLATES = Path(__file__).parents[2] / "arena" / "kits" / "templates"
 THERE = [name for name, found in LANGUAGES.items() if all(shutil.which(tool) for tool in found.tools)]

@@ -17,6 +17,8 @@ from arena.match.bot_pool import BotPool
 from arena.players.idle_detection import Activity, activity_of
 from arena.records import Bot, MatchSpec, TimeControl
 
+pytestmark = pytest.mark.processes
+
 TESTS = Path(__file__).parents[1]
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
 

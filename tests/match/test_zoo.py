@@ -8,6 +8,8 @@ import pytest
 from arena.enums import FaultKind, IsolationLevel
 from benchmarks.zoo_bots import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_bot
 
+pytestmark = pytest.mark.processes
+
 
 def check(name, level):
     outcome = play_zoo_bot(name, level, inline=is_safe_inline(level))

@@ -21,6 +21,8 @@ from arena.protocol.frames import encode_frame
 from arena.records import Bot, Limits, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 
+pytestmark = pytest.mark.processes
+
 GOOD = Path(__file__).parents[2] / "bots" / "minimal"
 
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)

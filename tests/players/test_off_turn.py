@@ -15,6 +15,8 @@ from arena.protocol.frames import encode_frame
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 
+pytestmark = pytest.mark.processes
+
 HELLO = encode_frame({"type": "hello"})
 
 

@@ -28,6 +28,8 @@ from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of
 from benchmarks.zoo_bots import bad_bot
 
+pytestmark = pytest.mark.processes
+
 BOTS = ("minimal", "random_legal", "greedy")
 ARENA = [sys.executable, "-m", "arena"]
 
