@@ -48,6 +48,8 @@ def pytest_addoption(parser):
 def pytest_cmdline_main(config):
     """Run everything on all cores where pytest-xdist is installed; a few tests pass before its workers have started."""
     option = config.option
+    if "PYTEST_XDIST_WORKER" in os.environ:  # a worker of such a run, or a test that runs pytest
+        return
     is_everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if is_everything and getattr(option, "numprocesses", 0) is None and not (option.usepdb or option.collectonly):
         option.numprocesses = len(os.sched_getaffinity(0))
