@@ -135,7 +135,7 @@ def test_a_fault_happens_again(arena, wrong_ply):
     recorded, now = (
         line.partition(":")[2].strip() for line in out.splitlines() if line.startswith(("recorded", "now"))
     )
-    assert recorded == now == "protocol at ply 2: action.ply = 3: the ply asked for is 2"
+    assert recorded == now == "protocol at ply 2: action.ply = 3: expected 2, the ply of the question"
     assert "The same as recorded." in out
 
 
