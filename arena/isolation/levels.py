@@ -84,7 +84,7 @@ def choose_isolation(wanted: str) -> Isolation:
     level, plus, rest = wanted.partition("+")
     if level not in ISOLATION_LEVELS or (plus and (rest != "cgroup" or level == "none")):
         known = ", ".join(repr(known) for known in ISOLATION_LEVELS)
-        raise UsageError(f"isolation = {wanted!r}: accepted is 'auto', {known}, each but 'none' also with '+cgroup'")
+        raise UsageError(f"isolation = {wanted!r}: expected 'auto', {known}, each but 'none' also with '+cgroup'")
     result = probe_level(level)
     if not result.is_available:
         raise UsageError(

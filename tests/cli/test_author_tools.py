@@ -94,7 +94,7 @@ def test_steps_as_json(arena):
         (["check", "nobody"], "unknown bot 'nobody'"),
         (["check", "human"], "bot 'human': this is no program"),
         (["check", zoo.BOTS / "minimal", "--game", "chess"], "unknown game 'chess'"),
-        (["check", zoo.BOTS / "minimal", "--isolation", "jail"], "isolation = 'jail': accepted is"),
+        (["check", zoo.BOTS / "minimal", "--isolation", "jail"], "isolation = 'jail': expected 'auto'"),
         (["check", zoo.BOTS / "minimal", "--seconds", "-1"], "-1"),
         (["repro", "t"], "match 't': a match is written TOURNAMENT/NUMBER"),
         (["repro", "t/1"], "there is no tournament yet"),
