@@ -8,7 +8,7 @@ from arena.home import ArenaHome
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
 from arena.ratings.repeats import counting
-from arena.store.store import record_from
+from arena.store.statements import record_from
 from arena.store.values import StoredTournament
 
 RATING_TOLERANCE = 0.02
@@ -24,7 +24,7 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str
     problems = []
     checked = 0
     results: list[Result] = []
-    starts: list[str] = []
+    openings: list[str] = []
     actions: list[str] = []
     for match, text in home.store.record_texts(tournament):
         checked += 1
@@ -36,11 +36,11 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str
             continue
         if len(set(record.bots)) == len(record.bots):
             opening = record.actions[: record.opening_plies]
-            starts.append(str((record.game, record.options, record.bots, opening)))
+            openings.append(str((record.game, record.options, record.bots, opening)))
             actions.append(str((record.actions, record.ranks)))
             results.append((record.bots, record.ranks))
     if not problems and results:
-        rated = [result for result, counts in zip(results, counting(starts, actions), strict=True) if counts]
+        rated = [result for result, counts in zip(results, counting(openings, actions), strict=True) if counts]
         problems += _compare_ratings(home, tournament, rated)
     return checked, problems
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from arena.cli.boards import terminal_width
+from arena.enums import IsolationLevel
 from arena.errors import UsageError
 from arena.report.tables import FORMATS, Column, Row, printable, printable_lines, render_table
 
@@ -125,7 +126,7 @@ def warn_of_weak_isolation(wanted: str) -> None:
     from arena.isolation.levels import choose_isolation
 
     level = choose_isolation(wanted).level
-    if wanted == "auto" and level in ("none", "limits"):
+    if wanted == "auto" and level in (IsolationLevel.NONE, IsolationLevel.LIMITS):
         click.echo(f"arena: bots are hardly confined on this machine ({level}); arena doctor says why", err=True)
 
 

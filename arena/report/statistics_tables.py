@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from arena.analysis.bot_times import BotTimes
 from arena.analysis.game_statistics import Check, GameStatistics, Share
 from arena.analysis.standings import Standings
-from arena.records import FAULT_KINDS
+from arena.enums import FaultKind
 from arena.report.standings_table import percent_text
 from arena.report.tables import Column, Row
 
@@ -174,9 +174,9 @@ def _milli(seconds: float | None) -> float | None:
 
 def _faults(table: Standings) -> _Table:
     columns = [Column("bot", "bot", is_number=False), Column("matches", "matches")]
-    columns += [Column(kind, kind) for kind in FAULT_KINDS]
+    columns += [Column(kind, kind) for kind in FaultKind]
     return columns, [
-        {"bot": line.bot, "matches": line.matches, **{kind: line.faults.get(kind, 0) for kind in FAULT_KINDS}}
+        {"bot": line.bot, "matches": line.matches, **{kind: line.faults.get(kind, 0) for kind in FaultKind}}
         for line in table.lines
         if line.faults
     ]

@@ -16,7 +16,7 @@ def _definition(name: str, text: str) -> Definition:
     return Definition.from_json(name, from_json_text(text, f"tournament {name!r}: its stored definition"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTournament:
     """A tournament in the store.
 
@@ -56,50 +56,6 @@ class StoredTournament:
         """Raise UnknownNameError unless the tournament has this game; None stands for all of its games."""
         if game is not None and game not in self.games:
             raise UnknownNameError("game", game, self.games)
-
-
-class StoredResult(NamedTuple):
-    """What came of a match.
-
-    Attributes:
-        tournament: the tournament's key.
-        encounter: from 1.
-        game: the game's name.
-        bots: ``name@version`` per seat.
-        ranks: per seat.
-        opening_hash: of the game, its options and the opening.
-        actions_hash: of the game, its options, all actions and the ranks.
-    """
-
-    tournament: int
-    encounter: int
-    game: str
-    bots: tuple[str, ...]
-    ranks: tuple[int, ...]
-    opening_hash: str
-    actions_hash: str
-
-
-class RoundMatch(NamedTuple):
-    """A recorded match of a round.
-
-    Attributes:
-        round: from 1.
-        encounter: from 1.
-        game: which of the tournament's games.
-        seats: the number of the entrant in each seat.
-        ranks: per seat.
-        start: a digest of the game, its options and the opening.
-        course: a digest of all actions.
-    """
-
-    round: int
-    encounter: int
-    game: int
-    seats: tuple[int, ...]
-    ranks: tuple[int, ...]
-    start: str
-    course: str
 
 
 class StoredFault(NamedTuple):
