@@ -60,9 +60,7 @@ def arena(home, capsys):
 def test_standings_in_every_format(arena):
     code, text, _ = arena("standings", "tiny")
     assert code == 0
-    headings = (
-        "rank bot exposure mu sigma ± 95 % 95 % rank P > next = next matches W D L points score % seat 0 % faults"
-    )
+    headings = "rank bot exposure mu sigma ± 95 % 95 % rank LOS = next matches W D L points score % seat 0 % faults"
     assert text.splitlines()[0].split() == headings.split()
     assert " 1e5 " in text
     assert "18 of 18 matches" in text
