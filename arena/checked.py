@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.errors import UsageError, suggestion
-from arena.text import toml_value
+from arena.text import any_of, toml_value
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -161,7 +161,7 @@ def _in_words(schema: dict[str, Any], whole: dict[str, Any]) -> str:
     """Return what a JSON schema accepts, in words; ``unit`` and ``or`` are keys of our own (``json_schema_extra``)."""
     choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
     if choices:
-        return " or ".join(filter(None, (", ".join(map(repr, choices[:-1])), repr(choices[-1]))))
+        return any_of(choices)
     kind = schema.get("type")
     if kind in ("integer", "number"):
         number = "a whole number" if kind == "integer" else "a number"

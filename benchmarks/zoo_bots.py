@@ -13,13 +13,13 @@ import socket
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.executors import LocalExecutor, Played, Void
+from arena.executors import Executor, JobResult, LocalExecutor, Played, WorkQueue
 from arena.executors.executor import void_after
 from arena.isolation.launch_spec import Isolation, has_own_file_systems
 from arena.isolation.levels import choose_isolation
@@ -69,33 +69,24 @@ def _bot_directory(name: str, files: list[Path]) -> Path:
     return directory
 
 
-class InlineExecutor:
+class InlineExecutor(Executor):
     """Plays in this process: quick to start, for levels at which a bot can't hurt it."""
 
     def __init__(self, isolation: Isolation, limits: Any, fresh_bots: bool) -> None:
         self._pool = BotPool(isolation, limits, fresh_bots)
-        self._again: list[MatchSpec] = []
-
-    def __enter__(self) -> InlineExecutor:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._pool.close()
 
-    def run(self, specs: Iterable[MatchSpec]) -> Iterator[list[Played | Void]]:
-        for spec in specs:
+    def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
+        while (spec := queue.take()) is not None:
             yield [self._play(spec)]
-            while self._again:
-                yield [self._play(self._again.pop())]
 
-    def _play(self, spec: MatchSpec) -> Played | Void:
+    def _play(self, spec: MatchSpec) -> JobResult:
         try:
             return Played(row_of(self._pool.play(spec)))
         except ArenaError as error:
             return void_after(spec, error, str(error))
-
-    def play_again(self, spec: MatchSpec) -> None:
-        self._again.append(spec)
 
 
 @dataclass

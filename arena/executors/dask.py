@@ -15,15 +15,16 @@ import logging
 import queue
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
+from itertools import islice
 from types import TracebackType
 from typing import Any
 
 from arena.errors import ClusterError
 from arena.executors.dask_worker import Node, NodeSettings
-from arena.executors.executor import Played, Void
+from arena.executors.executor import Executor, JobResult, Void
+from arena.executors.work_queue import WorkQueue
 from arena.executors.worker_start import end_if_importing, try_to_start
 from arena.records import MatchSpec
 
@@ -37,7 +38,7 @@ distributed: Any = _distributed  # its constructors are not typed
 
 TASKS_PER_CORE = 4
 TASK_SECONDS = 0.25
-MOST_MATCHES_IN_TASK = 64
+MAX_MATCHES_IN_TASK = 64
 CONNECT_SECONDS = 15
 WORKERS_SECONDS = 30
 REFRESH_SECONDS = 0.25
@@ -72,7 +73,7 @@ class _Prepare(WorkerPlugin):
             node.close()
 
 
-def _play(name: str, specs: list[MatchSpec]) -> list[Played | Void]:
+def _play(name: str, specs: list[MatchSpec]) -> list[JobResult]:
     return _nodes[name].play(specs)
 
 
@@ -85,7 +86,7 @@ class _Task:
         self.futures: list[Any] = []
 
 
-class ClusterExecutor:
+class ClusterExecutor(Executor):
     """Plays match specs on a cluster. A context manager: leaving it ends the bots on every worker."""
 
     def __init__(
@@ -114,7 +115,6 @@ class ClusterExecutor:
         self._name = f"arena-{digest.hexdigest()}"
         self._cluster: Any = None
         self._client: Any = None
-        self._waiting: deque[MatchSpec] = deque()
         self._tasks: dict[str, _Task] = {}
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._seconds_a_match = TASK_SECONDS
@@ -180,35 +180,24 @@ class ClusterExecutor:
             with contextlib.suppress(Exception):
                 self._cluster.close(timeout=10)
 
-    def play_again(self, spec: MatchSpec) -> None:
-        """Play a match once more; to be called while ``run`` is on its way."""
-        self._waiting.append(spec)
-
-    def run(self, specs: Iterable[MatchSpec]) -> Iterator[list[Played | Void]]:
-        """Play matches; what has been given is played to its end before the next call.
+    def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
+        """Play matches; a few tasks for each core are on their way.
 
         Raises:
             ClusterError: if the cluster is lost.
         """
-        supply = iter(specs)
-        self._hand_out(supply)
-        while self._tasks:
+        while not queue.is_finished():
+            self._hand_out(queue)
             yield self._collect()
-            self._hand_out(supply)
 
-    def _hand_out(self, supply: Iterator[MatchSpec]) -> None:
+    def _hand_out(self, queue: WorkQueue) -> None:
         window = TASKS_PER_CORE * max(1, sum(self._workers().values()))
+        size = max(1, min(MAX_MATCHES_IN_TASK, int(TASK_SECONDS / self._seconds_a_match)))
         while len(self._tasks) < window:
-            size = max(1, min(MOST_MATCHES_IN_TASK, int(TASK_SECONDS / self._seconds_a_match)))
-            chunk: list[MatchSpec] = []
-            while len(chunk) < size:
-                spec = self._waiting.popleft() if self._waiting else next(supply, None)
-                if spec is None:
-                    break
-                chunk.append(spec)
-            if not chunk:
+            specs = list(islice(iter(queue.take, None), size))
+            if not specs:
                 return
-            self._submit(_Task(chunk))
+            self._submit(_Task(specs))
 
     def _submit(self, task: _Task, workers: list[str] | None = None) -> None:
         future = self._client.submit(
@@ -224,9 +213,9 @@ class ClusterExecutor:
             return {address: int(cores) for address, cores in self._client.ncores().items()}
         return {}
 
-    def _collect(self) -> list[Played | Void]:
+    def _collect(self) -> list[JobResult]:
         """Wait for tasks to end; return what came of them."""
-        outcomes: list[Played | Void] = []
+        results: list[JobResult] = []
         try:
             futures = [self._done.get(timeout=REFRESH_SECONDS)]
         except queue.Empty:
@@ -238,10 +227,10 @@ class ClusterExecutor:
         for future in futures:
             task = self._tasks.pop(future.key, None)
             if task is not None:
-                outcomes += self._result(future, task)
-        return outcomes
+                results += self._result(future, task)
+        return results
 
-    def _result(self, future: Any, task: _Task) -> list[Played | Void]:
+    def _result(self, future: Any, task: _Task) -> list[JobResult]:
         """Return what came of a task, and forget its twins."""
         if future.status == "cancelled":
             self._complain_if_gone()
@@ -249,7 +238,7 @@ class ClusterExecutor:
                 self._submit(task)
             return []
         try:
-            outcomes: list[Played | Void] = future.result(timeout=FETCH_SECONDS)
+            results: list[JobResult] = future.result(timeout=FETCH_SECONDS)
         except TimeoutError:  # it was played, but the result lies on a worker that does not answer
             self._complain_if_gone()
             log.warning("%d matches are played again: their worker does not answer", len(task.specs))
@@ -257,13 +246,13 @@ class ClusterExecutor:
             return []
         except Exception as error:  # the worker died too often, or what it ran failed: void, and played again
             self._complain_if_gone()
-            outcomes = [Void(spec, f"the cluster: {_brief(error)}") for spec in task.specs]
+            results = [Void(spec, f"the cluster: {_brief(error)}") for spec in task.specs]
         for twin in task.futures:
             self._tasks.pop(twin.key, None)
             twin.release()
         took = (time.monotonic() - task.started) / len(task.specs) / TASKS_PER_CORE
         self._seconds_a_match = 0.8 * self._seconds_a_match + 0.2 * max(1e-4, took)
-        return outcomes
+        return results
 
     def _look_after_workers(self) -> None:
         """Give tasks of frozen workers to others; notice when the scheduler is gone."""

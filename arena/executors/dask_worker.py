@@ -10,7 +10,7 @@ from pathlib import Path
 
 from arena.errors import UsageError
 from arena.executors.bot_archive import Parcel, unpack
-from arena.executors.executor import Played, Void
+from arena.executors.executor import JobResult, Void
 from arena.executors.worker import play_spec
 from arena.isolation.launcher_client import close_launcher, open_launcher
 from arena.isolation.levels import choose_isolation
@@ -60,17 +60,17 @@ class Node:
         self._pool = BotPool(isolation, settings.limits, settings.fresh_bots)
         self._one_at_a_time = threading.Lock()
 
-    def play(self, specs: Sequence[MatchSpec]) -> list[Played | Void]:
+    def play(self, specs: Sequence[MatchSpec]) -> list[JobResult]:
         """Play matches one after another."""
         with self._one_at_a_time:
             return [self._play(spec) for spec in specs]
 
-    def _play(self, spec: MatchSpec) -> Played | Void:
+    def _play(self, spec: MatchSpec) -> JobResult:
         here = replace(spec, bots=tuple(self._bots[bot.label] for bot in spec.bots))
-        outcome = play_spec(self._pool, here)
-        if isinstance(outcome, Void):  # with the bots as the cluster knows them
-            return Void(replace(spec, void_tries=outcome.spec.void_tries), outcome.reason)
-        return outcome
+        result = play_spec(self._pool, here)
+        if isinstance(result, Void):  # with the bots as the cluster knows them
+            return Void(replace(spec, void_tries=result.spec.void_tries), result.reason)
+        return result
 
     def close(self) -> None:
         """End all bots and remove their files."""

@@ -1,12 +1,14 @@
-"""What an executor is to the director, and what it gives back for a match."""
+"""The interface of an executor, and what it returns for a match."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from types import TracebackType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Self
 
 from arena.errors import LateError
+from arena.executors.work_queue import WorkQueue
 from arena.records import MatchSpec
 from arena.store.rows import RecordRow
 
@@ -15,6 +17,11 @@ class Played(NamedTuple):
     """The match has been played."""
 
     row: RecordRow
+
+    @property
+    def match(self) -> int:
+        """The number of the match."""
+        return self.row.match
 
 
 class Void(NamedTuple):
@@ -28,23 +35,44 @@ class Void(NamedTuple):
     spec: MatchSpec
     reason: str
 
+    @property
+    def match(self) -> int:
+        """The number of the match."""
+        return self.spec.match
+
+
+JobResult = Played | Void
+
 
 def void_after(spec: MatchSpec, error: Exception, reason: str) -> Void:
     """Return that a match is void because of an error; the spec for its next try knows of it."""
     return Void(spec.after_void(error.seat) if isinstance(error, LateError) else spec, reason)
 
 
-class Executor(Protocol):
-    """Plays match specs somewhere. A context manager: leaving it leaves nothing running."""
+class Executor(ABC):
+    """Plays the matches of a queue somewhere. A context manager: leaving it leaves nothing running."""
 
-    def __enter__(self) -> Executor: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None: ...
+    @abstractmethod
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """End everything that was started, also in the middle of ``run``."""
 
-    def run(self, specs: Iterable[MatchSpec]) -> Iterator[list[Played | Void]]:
-        """Play matches, yielding outcomes as they come in, and an empty list now and then."""
+    @abstractmethod
+    def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
+        """Play matches until the queue is finished. May be called again with another queue.
 
-    def play_again(self, spec: MatchSpec) -> None:
-        """Play a match once more; called while ``run`` is on its way."""
+        The caller settles or requeues each match that comes back, before it asks for the next list.
+
+        Args:
+            queue: take as many matches as can be played soon, not more: the rest is not even read.
+
+        Yields:
+            The results that have come in since the last time, in any order, each match once for each time that it was
+            taken; an empty list after a while without one, so that the caller is not blocked. A match without a result
+            through our own failure is ``Void``, never an exception.
+
+        Raises:
+            UsageError: if no match can be played here any more.
+        """

@@ -13,7 +13,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -21,8 +21,9 @@ from types import TracebackType
 from typing import Any
 
 from arena.errors import UsageError
-from arena.executors.executor import Played, Void
+from arena.executors.executor import Executor, JobResult, Void
 from arena.executors.log_file import JoinedLog
+from arena.executors.work_queue import WorkQueue
 from arena.executors.worker import Ready, WorkerSettings, run_worker
 from arena.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
 from arena.isolation.launch_spec import Isolation
@@ -40,9 +41,7 @@ START_AGAIN_SECONDS = 0.5
 """How long to wait when the machine has no room for one more process."""
 
 GATHER_SECONDS = 0.05
-"""How long outcomes are gathered, so that one transaction records several; what is lost with them is played again."""
-
-Outcome = Played | Void
+"""How long results are gathered, so that one transaction records several; what is lost with them is played again."""
 
 
 class _Worker:
@@ -55,7 +54,7 @@ class _Worker:
         self.given: deque[MatchSpec] = deque()
 
 
-class LocalExecutor:
+class LocalExecutor(Executor):
     """Plays match specs on several cores. A context manager: leaving it leaves no process behind."""
 
     def __init__(
@@ -83,7 +82,6 @@ class LocalExecutor:
         ]
         self._workers: list[_Worker] = []
         self._starts = StartedWorkers()
-        self._waiting: deque[MatchSpec] = deque()
 
     def __enter__(self) -> LocalExecutor:
         end_if_importing()
@@ -104,40 +102,31 @@ class LocalExecutor:
             worker.process.close()
         self._log.__exit__(kind, error, at)
 
-    def run(self, specs: Iterable[MatchSpec]) -> Iterator[list[Outcome]]:
-        """Play matches; what has been given is played to its end before the next call.
-
-        Args:
-            specs: read as workers become free, so an endless supply will do.
-
-        Yields:
-            The outcomes that have come in since the last time, in any order; nothing now and then, to show progress.
+    def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
+        """Play matches; each worker has the match it plays and the next one.
 
         Raises:
             UsageError: if workers can't be started.
         """
-        supply = iter(specs)
         if not self._workers:
             self._workers = [self._start(number) for number in range(len(self._settings))]
-        outcomes: list[Outcome] = []
+        results: list[JobResult] = []
         yielded_at = time.monotonic()
-        self._hand_out(supply)
-        while self._is_busy() or outcomes:
+        while not queue.is_finished():
+            self._hand_out(queue)
             if self._is_busy():
-                outcomes += self._collect(GATHER_SECONDS if outcomes else REFRESH_SECONDS)
-                self._hand_out(supply)
-            if not outcomes or not self._is_busy() or time.monotonic() - yielded_at >= GATHER_SECONDS:
-                yield outcomes
-                outcomes, yielded_at = [], time.monotonic()
-                self._hand_out(supply)  # what the director wants played again
+                results += self._collect(queue, GATHER_SECONDS if results else REFRESH_SECONDS)
+            if not results or not self._is_busy() or time.monotonic() - yielded_at >= GATHER_SECONDS:
+                yield results
+                results, yielded_at = [], time.monotonic()
 
     def _is_busy(self) -> bool:
         return any(worker.given for worker in self._workers)
 
-    def _collect(self, timeout_seconds: float) -> list[Outcome]:
+    def _collect(self, queue: WorkQueue, timeout_seconds: float) -> list[JobResult]:
         """Wait for workers to answer or to die; return what came."""
         by_pipe = {worker.pipe: worker for worker in self._workers}
-        outcomes: list[Outcome] = []
+        results: list[JobResult] = []
         ready = wait(list(by_pipe), timeout=timeout_seconds)
         if not ready:
             self._wake()
@@ -149,11 +138,11 @@ class LocalExecutor:
                     worker.is_ready = True
                     self._starts.note_ready()
                     continue
-                outcomes.append(message)
+                results.append(message)
                 worker.given.popleft()
             except (EOFError, ConnectionError):
-                outcomes += self._replace(worker)
-        return outcomes
+                results += self._replace(queue, worker)
+        return results
 
     def _wake(self) -> None:
         """Let stopped workers go on: where a bot runs under our own uid, it can stop one for ever."""
@@ -161,15 +150,11 @@ class LocalExecutor:
             with contextlib.suppress(OSError):
                 os.kill(worker.process.pid or os.getpid(), signal.SIGCONT)
 
-    def play_again(self, spec: MatchSpec) -> None:
-        """Play a match once more; to be called while ``run`` is on its way."""
-        self._waiting.append(spec)
-
-    def _hand_out(self, supply: Iterator[MatchSpec]) -> None:
+    def _hand_out(self, queue: WorkQueue) -> None:
         for depth in range(1, SPECS_PER_WORKER + 1):
             for worker in self._workers:
                 if len(worker.given) < depth:
-                    spec = self._waiting.popleft() if self._waiting else next(supply, None)
+                    spec = queue.take()
                     if spec is None:
                         return
                     worker.given.append(spec)
@@ -207,8 +192,8 @@ class LocalExecutor:
             theirs.close()
         return _Worker(process, ours)
 
-    def _replace(self, worker: _Worker) -> list[Outcome]:
-        """Put a new worker in a dead one's place; the match it was playing is void, the next one waits again.
+    def _replace(self, queue: WorkQueue, worker: _Worker) -> list[JobResult]:
+        """Put a new worker in a dead one's place; the match it was playing is void, the next one is requeued.
 
         Raises:
             UsageError: if workers can't be started.
@@ -221,7 +206,8 @@ class LocalExecutor:
         if not worker.is_ready:
             self._starts.note_end(code)
             lost = lost if code < 0 else []  # it failed before it could begin; whoever was killed may have begun
-        self._waiting.extendleft(reversed(given[len(lost) :]))
+        for spec in given[len(lost) :]:
+            queue.requeue(spec)
         self._log.renew()
         number = self._workers.index(worker)
         self._workers[number] = self._start(number)

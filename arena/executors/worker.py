@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.executors.executor import Played, Void, void_after
+from arena.executors.executor import JobResult, Played, Void, void_after
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.launcher_client import close_launcher, open_launcher
 from arena.match.bot_pool import BotPool
@@ -70,7 +70,7 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
     log.info("worker %d leaves", os.getpid())
 
 
-def play_spec(pool: BotPool, spec: MatchSpec) -> Played | Void:
+def play_spec(pool: BotPool, spec: MatchSpec) -> JobResult:
     """Play a match; our own failure makes it void, whatever it was."""
     try:
         record = pool.play(spec)

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgpack
 
+from arena.enums import FaultKind
 from arena.records import DEFAULT_LIMITS, Limits
 
 MAX_BYTES_TO_BOT = 1024 * 1024
@@ -27,10 +28,10 @@ class FrameError(ValueError):
     """Bytes that are not a frame of this protocol.
 
     Attributes:
-        kind: the kind of fault: "protocol", or "limit" for a message that is too large.
+        kind: the kind of fault: PROTOCOL, or LIMIT for a message that is too large.
     """
 
-    def __init__(self, detail: str, kind: str = "protocol") -> None:
+    def __init__(self, detail: str, kind: FaultKind = FaultKind.PROTOCOL) -> None:
         super().__init__(detail)
         self.kind = kind
 
@@ -52,7 +53,7 @@ def body_length(header: bytes | bytearray, limit: int = DEFAULT_LIMITS.message_b
         start = bytes(header[:HEADER_BYTES])
         if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in start):
             raise FrameError(f"text instead of a frame, starting {start.decode()!r}: did the bot print to stdout?")
-        raise FrameError(f"a message of {length} bytes was announced; message_bytes allows {limit}", "limit")
+        raise FrameError(f"a message of {length} bytes was announced; message_bytes allows {limit}", FaultKind.LIMIT)
     if length == 0:
         raise FrameError("an empty message was announced")
     return int(length)
@@ -73,7 +74,9 @@ def decode_body(body: bytes, limits: Limits = DEFAULT_LIMITS) -> Message:
     except FrameError:
         raise
     except (ValueError, TypeError, RecursionError, msgpack.exceptions.UnpackException) as error:
-        kind = "limit" if isinstance(error, msgpack.exceptions.StackError | RecursionError) else "protocol"
+        kind = (
+            FaultKind.LIMIT if isinstance(error, msgpack.exceptions.StackError | RecursionError) else FaultKind.PROTOCOL
+        )
         raise FrameError(f"not valid msgpack ({_reason(error)})", kind) from error
     if type(message) is not dict:
         raise FrameError(f"expected a map, got a value of type {type(message).__name__}")
@@ -124,8 +127,8 @@ def _check_values(message: Message, limits: Limits) -> None:
                     raise FrameError(f"a value of type {kind.__name__}; binary values and extension types are not used")
             nodes += len(container)
         if nodes > limits.message_nodes:
-            raise FrameError(f"more than {limits.message_nodes} values in one message (message_nodes)", "limit")
+            raise FrameError(f"more than {limits.message_nodes} values in one message (message_nodes)", FaultKind.LIMIT)
         if not below:
             return
         level = below
-    raise FrameError(f"nested deeper than {limits.message_depth} levels (message_depth)", "limit")
+    raise FrameError(f"nested deeper than {limits.message_depth} levels (message_depth)", FaultKind.LIMIT)

@@ -5,12 +5,13 @@ protocol.md describes every message and field; a test compares the two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgpack
 
+from arena.enums import FaultKind, Termination
 from arena.errors import BotError
 from arena.names import is_visible_text
 from arena.protocol.frames import Message
@@ -51,7 +52,7 @@ class Seating:
 
     match: int
     game: str
-    options: dict[str, Any]
+    options: Mapping[str, Any]
     players: int
     seat: int
     rng_seed: int
@@ -118,7 +119,7 @@ def update(match_number: int, ply: int, actions: Sequence[Any]) -> Message:
 
 
 def end(
-    match_number: int, ranks: Sequence[int], scores: Sequence[float], termination: str, faults: Sequence[Fault]
+    match_number: int, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
 ) -> Message:
     """Return the result of a match."""
     return {
@@ -131,7 +132,7 @@ def end(
     }
 
 
-def fault(kind: str, detail: str) -> Message:
+def fault(kind: FaultKind, detail: str) -> Message:
     """Return the reason why a bot is about to be ended."""
     return {"type": "fault", "kind": kind, "detail": detail}
 
@@ -182,7 +183,7 @@ def read_action(message: Message, ply: int, note_bytes: int = DEFAULT_LIMITS.not
     if type(echoed) is not int or echoed != ply:
         raise _refuse("action.ply", echoed, f"expected {ply}, the ply of the question")
     if "action" not in message:
-        raise BotError("protocol", "the answer has no field 'action'")
+        raise BotError(FaultKind.PROTOCOL, "the answer has no field 'action'")
     note = message.get("note")
     if note is not None:
         _check_note(note, note_bytes)
@@ -194,17 +195,17 @@ def _check_note(note: Any, max_bytes: int) -> None:
         raise _refuse("action.note", note, "expected a string or a map")
     size = len(msgpack.packb(note))
     if size > max_bytes:
-        raise BotError("limit", f"a note of {size} bytes; note_bytes allows {max_bytes}")
+        raise BotError(FaultKind.LIMIT, f"a note of {size} bytes; note_bytes allows {max_bytes}")
 
 
 def _expect_type(message: Message, expected: str) -> None:
     if message["type"] != expected:
         article = "an" if expected[0] in "aeiou" else "a"
-        raise BotError("protocol", f"expected {article} {expected!r} message, got {shortened(message['type'])}")
+        raise BotError(FaultKind.PROTOCOL, f"expected {article} {expected!r} message, got {shortened(message['type'])}")
 
 
 def _refuse(field: str, value: Any, reason: str) -> BotError:
-    return BotError("protocol", f"{field} = {shortened(value)}: {reason}")
+    return BotError(FaultKind.PROTOCOL, f"{field} = {shortened(value)}: {reason}")
 
 
 def shortened(value: Any, limit: int = 80) -> str:

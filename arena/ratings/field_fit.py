@@ -74,8 +74,8 @@ class FittedEncounters:
         """Return half the width of each 95 % interval."""
         return np.quantile(np.abs(self.draws), 0.95, axis=0)
 
-    def better(self) -> Floats:
-        """Return the probability that the bot of the row is better than the bot of the column."""
+    def los(self) -> Floats:
+        """Return the likelihood of superiority of the bot of the row over the bot of the column, shape (bots, bots)."""
         means = np.array([rating.mu for rating in self.ratings])
         covariance = np.atleast_2d(np.cov(self.draws, rowvar=False, bias=True))
         own = np.diag(covariance)

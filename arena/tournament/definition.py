@@ -104,19 +104,19 @@ class _Builder:
         entrants = self._entrants()
         self._check_fit(games, entrants)
         return Definition(
-            name,
-            games,
-            entrants,
-            file.format,
-            file.encounters,
-            file.opening_plies,
-            TimeControl(**file.time_control.model_dump()),
-            Limits(**file.limits.model_dump()),
-            file.rng_seed,
-            file.isolation,
-            file.fresh_bots,
-            file.workers,
-            file.format_settings(),
+            name=name,
+            games=games,
+            entrants=entrants,
+            format=file.format,
+            encounters=file.encounters,
+            opening_plies=file.opening_plies,
+            time_control=TimeControl(**file.time_control.model_dump()),
+            limits=Limits(**file.limits.model_dump()),
+            rng_seed=file.rng_seed,
+            isolation=file.isolation,
+            fresh_bots=file.fresh_bots,
+            workers=file.workers,
+            settings=file.format_settings(),
         )
 
     def _games(self) -> tuple[GameChoice, ...]:
@@ -135,7 +135,7 @@ class _Builder:
             place = f"{prefix}game"
             try:
                 game = make_game(table.game, **table.options)
-                choices.append(GameChoice(table.game, game.options, game.players))
+                choices.append(GameChoice(game=table.game, options=game.options, players=game.players))
             except OptionError as error:
                 self._faults.append(f"{prefix}options.{error.option} = {toml_value(error.value)}: {error.accepted}")
             except UsageError as error:

@@ -17,7 +17,7 @@ from typing import Any
 
 from arena.definition import Definition
 from arena.errors import DefinitionError, UsageError
-from arena.executors import Executor, LocalExecutor, Played, Void
+from arena.executors import Executor, LocalExecutor, Played, Void, WorkQueue
 from arena.executors.local import available_cores
 from arena.executors.worker_start import end_if_importing
 from arena.isolation.levels import choose_isolation
@@ -30,7 +30,7 @@ from arena.tournament.formats import kind_of
 from arena.tournament.rounds import Course
 from arena.tournament.schedule import schedule, spec_of
 
-MOST_TRIES = 3
+MAX_TRIES = 3
 """A match that is void this often in one run is reported instead of played once more."""
 
 PATIENCE_SECONDS = 60.0
@@ -230,25 +230,29 @@ class _Run:
         log.info("the definition has changed: %d may be paired", len(self._definition.active or ()))
 
     def _play_matches(self, executor: Executor, lines: Iterable[ScheduledMatch]) -> None:
-        for outcomes in executor.run(spec_of(line, self._definition) for line in lines):
-            rows = [outcome.row for outcome in outcomes if isinstance(outcome, Played)]
+        queue = WorkQueue(spec_of(line, self._definition) for line in lines)
+        for results in executor.run(queue):
+            rows = [result.row for result in results if isinstance(result, Played)]
             if rows:
                 self._store.record(self._tournament, rows)
-            for outcome in outcomes:
-                if isinstance(outcome, Void):
-                    self._take_void(outcome, executor)
+            for result in results:
+                if isinstance(result, Played):
+                    queue.done(result.match)
+                else:
+                    self._requeue_or_give_up(result, queue)
             self._report(rows)
 
-    def _take_void(self, void: Void, executor: Executor) -> None:
+    def _requeue_or_give_up(self, void: Void, queue: WorkQueue) -> None:
         match = void.spec.match
         self._store.note_void(self._tournament, match, void.reason)
         self._tries[match] += 1
-        if self._tries[match] < MOST_TRIES:
+        if self._tries[match] < MAX_TRIES:
             log.warning("match %d is void (%s); it will be played again", match, void.reason)
-            executor.play_again(void.spec)
+            queue.requeue(void.spec)
         else:
-            log.error("match %d was void %d times (%s); it is given up", match, MOST_TRIES, void.reason)
+            log.error("match %d was void %d times (%s); it is given up", match, MAX_TRIES, void.reason)
             self.progress.given_up[match] = void.reason
+            queue.done(match)
 
     def _report(self, rows: list[RecordRow]) -> None:
         self.progress.recorded += len(rows)

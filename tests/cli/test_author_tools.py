@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from arena.cli.group import run
+from arena.enums import IsolationLevel
 from arena.isolation.levels import choose_isolation, probe_level
-from arena.records import ISOLATION_LEVELS
 from benchmarks import zoo_bots as zoo
 
 
@@ -199,8 +199,8 @@ def test_the_doctor_says_what_holds_and_what_to_install(arena, monkeypatch):
     assert code == 0
     assert f"Bots run at {choose_isolation('auto').label}" in out
     levels = json.loads(arena("doctor", "--json")[1])
-    assert [entry["level"] for entry in levels] == list(ISOLATION_LEVELS)
-    assert all(entry["available"] == probe_level(entry["level"]).is_available for entry in levels)
+    assert [entry["level"] for entry in levels] == list(IsolationLevel)
+    assert all(entry["available"] == probe_level(IsolationLevel(entry["level"])).is_available for entry in levels)
 
 
 def test_the_doctor_keeps_to_the_width_of_the_terminal(arena, monkeypatch):

@@ -45,7 +45,7 @@ def listener(tmp_path):
     """A bot that wants updates and writes everything it is sent to stderr."""
     file = tmp_path / "listener.py"
     file.write_text(LISTENER.format(bad_bots=str(ROOT / "tests" / "bad_bots")))
-    return Bot("listener", "1", (sys.executable, str(file)), str(tmp_path))
+    return Bot(name="listener", version="1", command=(sys.executable, str(file)), directory=str(tmp_path))
 
 
 def heard(text):
@@ -59,12 +59,12 @@ def of_type(kind, conversation):
 def match_with_opening(listener, number=1, control=None):
     opening = ([1, 1], [2, 2])
     return MatchSpec(
-        number,
-        "t",
-        "differences",
-        {"size": 5},
-        (listener, listener),
-        5,
+        match=number,
+        tournament="t",
+        game="differences",
+        options={"size": 5},
+        bots=(listener, listener),
+        rng_seed=5,
         opening=0,
         opening_actions=opening,
         time_control=control or TimeControl(per_action_seconds=20),
@@ -84,9 +84,9 @@ def test_updates_do_not_count_as_told_and_an_opening_is_no_update(listener):
     assert [(update["ply"], update["actions"]) for update in of_type("update", second)] == [
         (ply, [record.actions[ply - 1]]) for ply in (3, 4, 5)
     ]
-    assert [act["actions"] for act in of_type("act", second)] == [record.actions[:3]]
+    assert [act["actions"] for act in of_type("act", second)] == [list(record.actions[:3])]
     first = heard(record.seats[0].stderr)
-    assert [act["actions"] for act in of_type("act", first)] == [record.actions[:2], record.actions[2:4]]
+    assert [act["actions"] for act in of_type("act", first)] == [list(record.actions[:2]), list(record.actions[2:4])]
 
 
 def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
@@ -253,7 +253,9 @@ def test_a_game_from_outside_goes_by_its_dotted_name(listener, monkeypatch):
     tell = "import os; print(json.dumps({'type': 'place', 'place': os.environ['ARENA_GAME']}), file=sys.stderr)\n"
     source.write_text(source.read_text().replace("while True:", f"{tell}while True:", 1))
     with BotPool() as pool:
-        spec = MatchSpec(1, "t", name, {"width": 2, "height": 2}, (listener, listener), 5)
+        spec = MatchSpec(
+            match=1, tournament="t", game=name, options={"width": 2, "height": 2}, bots=(listener, listener), rng_seed=5
+        )
         conversation = heard(pool.play(spec).seats[0].stderr)
     assert of_type("match", conversation)[0]["game"] == name
     page_says("(`module=/its/place`)")

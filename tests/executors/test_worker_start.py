@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import UsageError
-from arena.executors import LocalExecutor
+from arena.executors import LocalExecutor, WorkQueue
 from arena.executors.worker_start import MAX_KILLED_STARTS, NO_GUARD_STATUS, StartedWorkers
 from arena.home import ArenaHome
 from arena.isolation.levels import choose_isolation
@@ -106,7 +106,7 @@ def test_a_machine_without_room_for_a_process_stops_the_run(write_definition, mo
     with LocalExecutor(1, choose_isolation("limits")) as executor:
         monkeypatch.setattr(executor, "_start_once", no_room)
         with pytest.raises(UsageError, match="no worker can be started: Resource temporarily unavailable"):
-            list(executor.run(specs_of(write_definition())))
+            list(executor.run(WorkQueue(specs_of(write_definition()))))
 
 
 def test_a_machine_that_has_room_again_is_used(write_definition, monkeypatch):
@@ -121,7 +121,12 @@ def test_a_machine_that_has_room_again_is_used(write_definition, monkeypatch):
 
         monkeypatch.setattr(executor, "_start_once", start_later)
         specs = specs_of(write_definition(encounters=1))
-        assert sum(len(outcomes) for outcomes in executor.run(specs)) == len(specs)
+        queue, played = WorkQueue(specs), []
+        for results in executor.run(queue):
+            played += [result.match for result in results]
+            for result in results:
+                queue.done(result.match)
+        assert sorted(played) == [spec.match for spec in specs]
 
 
 def test_starts_are_counted_in_a_row():

@@ -113,10 +113,10 @@ def test_where_the_prior_knows_most_the_draws_are_as_wide_as_the_prior():
 def test_probabilities_ranks_and_names_hang_together():
     _, encounters = field(5)
     fitted = fit_encounters(Counter(encounters).items())
-    better = fitted.better()
-    assert np.allclose(better + better.T, 1.0)
+    los = fitted.los()
+    assert np.allclose(los + los.T, 1.0)
     means = np.array([rating.mu for rating in fitted.ratings])
-    assert all((better[a, b] > 0.5) == (means[a] > means[b]) for a, b in combinations(range(8), 2))
+    assert all((los[a, b] > 0.5) == (means[a] > means[b]) for a, b in combinations(range(8), 2))
     ranks = np.argsort(np.argsort(-means)) + 1
     for rank, (low, high) in zip(ranks, fitted.rank_intervals(), strict=True):
         assert 1 <= low <= rank <= high <= 8
