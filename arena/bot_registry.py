@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from arena.errors import BotDefinitionError, UnknownNameError, UsageError
 from arena.isolation.removal import remove_tree
@@ -17,6 +18,20 @@ from arena.players.manifest import MANIFEST, load_bot
 from arena.records import Bot, Limits
 from arena.store.store import Store
 from arena.store.values import StoredBot, StoredTournament
+
+
+class RecordedBot(NamedTuple):
+    """A bot of a record, found again.
+
+    Attributes:
+        bot: the bot as it can be launched now.
+        limits: what it could use in its tournament.
+        has_changed: whether its files have changed since.
+    """
+
+    bot: Bot
+    limits: Limits
+    has_changed: bool
 
 
 class BotRegistry:
@@ -110,16 +125,13 @@ class BotRegistry:
             remove_tree(str(self._directory / bot.content))
             forget_build(bot)
 
-    def recorded(self, tournament: StoredTournament, label: str, place: Path | None) -> tuple[Bot, Limits, bool]:
+    def recorded(self, tournament: StoredTournament, label: str, place: Path | None) -> RecordedBot:
         """Find the bot of a record again.
 
         Args:
             tournament: where it played.
             label: its name@version.
             place: where it is now; by default where it was.
-
-        Returns:
-            The bot, what it might use, and whether its files have changed.
 
         Raises:
             UsageError: if it is not there any more, or what the record says of its place is not to be trusted: the home
@@ -141,7 +153,7 @@ class BotRegistry:
                 f"bot {label!r}: the files in {bot.directory} have changed since, and building it would write there;"
                 " use --bot PATH"
             )
-        return bot, definition.limits, changed
+        return RecordedBot(bot, definition.limits, changed)
 
 
 def _check_place(bot: Bot) -> None:

@@ -36,7 +36,9 @@ def stored(directory, content="?", build=(), **place):
         "entrants": [entrant],
         "places": {"bot@1": recorded},
     }
-    return StoredTournament(1, "t", json.dumps(definition), "2026-01-01", 1, 1)
+    return StoredTournament(
+        number=1, name="t", definition_text=json.dumps(definition), created_at="2026-01-01", scheduled=1, recorded=1
+    )
 
 
 def test_nothing_is_built_where_the_recorded_files_are_not(home, tmp_path):

@@ -14,7 +14,7 @@ from arena.ratings.bradley_terry import bradley_terry, kendall_tau
 from arena.ratings.consistency import pair_scores
 from arena.ratings.nash import nash_average
 from arena.ratings.truncation import Floats
-from arena.tournament.formats import points_of
+from arena.results import points_of
 
 RESAMPLES = 2000
 

@@ -12,7 +12,7 @@ from arena.ranking import competition_ranks
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import Encounter, FittedEncounters, fit_encounters
-from arena.tournament.formats import points_of
+from arena.results import points_of
 
 SURE = 0.975
 """Two bots can be told apart when the probability that one is better than the other is at least this."""

@@ -145,7 +145,7 @@ def _executor_url(executor: str | None, cluster: str | None, local_cluster: int 
     given = {"--executor": executor, "--cluster": cluster, "--local-cluster": local_cluster}
     options = [f"{name} {value}" for name, value in given.items() if value is not None]
     if len(options) > 1:
-        raise UsageError(f"{' and '.join(options)}: accepted is one of them")
+        raise UsageError(f"{' and '.join(options)}: expected one of them")
     if cluster is not None:
         return f"dask+{cluster}" if "://" in cluster else f"dask://{cluster}"
     if local_cluster is not None:

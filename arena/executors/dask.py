@@ -162,7 +162,7 @@ class DaskExecutor(Executor):
             return distributed.Client(self._cluster or self._address, timeout=CONNECT_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterError(
-                f"cluster {self._shown}: can't be reached ({_shortened(error)}); accepted is the address of a Dask"
+                f"cluster {self._shown}: can't be reached ({_shortened(error)}); expected the address of a Dask"
                 " scheduler, such as tcp://host:8786"
             ) from error
 

@@ -41,7 +41,7 @@ def open_executor(url: str, job: Job) -> Executor:
     executor = kind.open(url, job) if kind is not None else None
     if executor is None:
         accepted = [form for kind in EXECUTORS.values() for form in kind.urls]
-        raise UsageError(f"executor {url!r}: accepted are {', '.join(accepted[:-1])} and {accepted[-1]}")
+        raise UsageError(f"executor {url!r}: expected {', '.join(accepted[:-1])} or {accepted[-1]}")
     return executor
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from arena.enums import Decision
 from arena.errors import UsageError
 from arena.ratings.environment import CONFIDENCE_95
 from arena.ratings.truncation import Floats
@@ -74,12 +75,12 @@ class Hypotheses:
         """
         for name, value in (("elo0", self.elo0), ("elo1", self.elo1)):
             if not -MAX_ELO <= value <= MAX_ELO:
-                raise UsageError(f"{name} = {value:g}: accepted is a number from {-MAX_ELO:g} to {MAX_ELO:g}")
+                raise UsageError(f"{name} = {value:g}: expected a number from {-MAX_ELO:g} to {MAX_ELO:g}")
         if not self.elo0 < self.elo1:
-            raise UsageError(f"elo1 = {self.elo1:g}: accepted is a number greater than elo0 = {self.elo0:g}")
+            raise UsageError(f"elo1 = {self.elo1:g}: expected a number greater than elo0 = {self.elo0:g}")
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0.0 < value < 0.5:
-                raise UsageError(f"{name} = {value:g}: accepted is a number between 0 and 0.5")
+                raise UsageError(f"{name} = {value:g}: expected a number between 0 and 0.5")
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -149,12 +150,12 @@ class Verdict:
     """How a test stands.
 
     Attributes:
-        decision: "accepted" (H1), "rejected" (H0 is accepted), or "open".
+        decision: what the evidence says.
         evidence: at the decision, or of everything while it is open.
         scores: how often an encounter ended with which score, up to there.
     """
 
-    decision: str
+    decision: Decision
     evidence: Evidence
     scores: dict[float, int]
 
@@ -165,17 +166,17 @@ class SequentialTest:
     Short matches finish early; taking results in the order they come in would favour what goes with short matches.
 
     Attributes:
-        decision: "accepted", "rejected" or "open".
+        what the evidence says so far.
     """
 
     def __init__(self, hypotheses: Hypotheses) -> None:
         self._hypotheses = hypotheses
         self._counted: Counter[float] = Counter()
-        self.decision = "open"
+        self.decision = Decision.OPEN
 
     def add(self, score: float) -> None:
         """Take the score of the next encounter; after the decision it is not counted."""
-        if self.decision != "open":
+        if self.decision != Decision.OPEN:
             return
         self._counted[score] += 1
         if self._counted.total() < LEAST_ENCOUNTERS:
@@ -183,9 +184,9 @@ class SequentialTest:
         low, high = self._hypotheses.bounds
         llr = evidence(self._counted, self._hypotheses).llr
         if llr >= high:
-            self.decision = "accepted"
+            self.decision = Decision.ACCEPTED
         elif llr <= low:
-            self.decision = "rejected"
+            self.decision = Decision.REJECTED
 
     @property
     def verdict(self) -> Verdict:

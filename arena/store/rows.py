@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgpack
 
+from arena.enums import FaultKind
 from arena.records import MatchRecord
 
 
@@ -29,7 +30,7 @@ class RecordRow(NamedTuple):
     start: str
     digest: str
     record: str
-    faults: tuple[tuple[int, str, str], ...]
+    faults: tuple[tuple[int, str, FaultKind], ...]
 
 
 def row_of(record: MatchRecord) -> RecordRow:

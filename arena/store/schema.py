@@ -16,7 +16,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
+from arena.enums import FaultKind
 from arena.errors import StoreError
+from arena.text import any_of
 
 SCHEMA_VERSION = 2
 
@@ -72,6 +74,23 @@ class Text(sa.Text):
         return _expected(str)
 
 
+class FaultKindText(sa.String):
+    """A column of kinds of faults."""
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+        """Return what every value read is passed through."""
+        return _fault_kind
+
+
+def _fault_kind(value: Any) -> FaultKind:
+    try:
+        return FaultKind(value)
+    except ValueError:
+        raise StoreError(
+            f"the database holds {value!r:.80} where a kind of fault belongs; expected is {any_of(list(FaultKind))}"
+        ) from None
+
+
 metadata = MetaData()
 
 meta = Table("meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))
@@ -125,7 +144,7 @@ faults = Table(
     Column("seat", Integer, primary_key=True, autoincrement=False),
     Column("game", String(200), nullable=False),
     Column("bot", String(140), nullable=False),
-    Column("kind", String(16), nullable=False),
+    Column("kind", FaultKindText(16), nullable=False),
     Index("faults_by_bot", "bot"),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sqlalchemy import Connection, Integer, Select, and_, func, inspect, select
 from arena.definition import Definition
 from arena.errors import StoreError, UnknownNameError
 from arena.records import MatchRecord, ScheduledMatch
+from arena.results import StoredResult
 from arena.store.connection import Database
 from arena.store.lock import DirectorLock, FileLock, ServerLock
 from arena.store.rows import RecordRow, as_json
@@ -22,27 +24,18 @@ from arena.store.statements import (
     insert_lines,
     insert_records,
     narrowed,
-    round_match,
+    record_from,
+    result_in_round,
     scheduled_match,
     stored_bots_and_ranks,
 )
-from arena.store.values import RoundMatch, StoredBot, StoredFault, StoredResult, StoredTournament
-from arena.stored import from_json_text
+from arena.store.values import StoredBot, StoredFault, StoredTournament
 
 RESULTS_CHUNK_ROWS = 10_000
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def record_from(match: int, text: str) -> MatchRecord:
-    """Return a record from its stored text.
-
-    Raises:
-        StoreError: if a newer arena has stored it, or it is malformed.
-    """
-    return MatchRecord.from_json(from_json_text(text, f"the record of match {match}"))
 
 
 class Store:
@@ -164,7 +157,15 @@ class Store:
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
         query = chosen.add_columns(scheduled, recorded).order_by(tournaments.c.id)
         return [
-            StoredTournament(number, name, text, created_at, lines, played, finished_at)
+            StoredTournament(
+                number=number,
+                name=name,
+                definition_text=text,
+                created_at=created_at,
+                scheduled=lines,
+                recorded=played,
+                finished_at=finished_at,
+            )
             for number, name, text, created_at, finished_at, lines, played in self._rows(query)
         ]
 
@@ -285,8 +286,8 @@ class Store:
             last = (rows[-1][0], rows[-1][1])
             yield from rows
 
-    def round_matches(self, tournament: StoredTournament, after: int = 0) -> list[RoundMatch]:
-        """Return the recorded matches of all rounds later than ``after``, in the order of the schedule."""
+    def results_by_round(self, tournament: StoredTournament, after: int = 0) -> list[list[StoredResult]]:
+        """Return the results of each round later than ``after``, in the order of the schedule."""
         same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
         query = (
             select(
@@ -297,7 +298,8 @@ class Store:
             .where(matches.c.tournament_id == tournament.number, matches.c.round > after)
             .order_by(matches.c.match)
         )
-        return [round_match(row, tournament.definition) for row in self._rows(query)]
+        rounds = groupby(self._rows(query), key=lambda row: row.round)
+        return [[result_in_round(row, tournament) for row in rows] for _, rows in rounds]
 
     def last_encounter(self, tournament: StoredTournament) -> int:
         """Return the number of the last encounter that has a record; 0 before the first."""

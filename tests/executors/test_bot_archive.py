@@ -39,7 +39,7 @@ def test_what_a_build_can_not_have_made_is_refused_however_deep_it_lies(tmp_path
     deep = tmp_path / BUILD_DIRECTORY / Path(*["d"] * 1200)  # deeper than Python recurses
     subprocess.run(["mkdir", "-p", str(deep)], check=True)
     (deep / "program").write_text("x")
-    bot = Bot("deep", "1", ("./program",), str(tmp_path), build=("make",))
+    bot = Bot(name="deep", version="1", command=("./program",), directory=str(tmp_path), build=("make",))
     try:
         with pytest.raises(BotDefinitionError, match="directories more than 64 deep"):
             pack_bot(bot)
@@ -51,4 +51,4 @@ def test_a_link_in_what_a_build_has_made_is_not_followed_to_other_machines(tmp_p
     (tmp_path / BUILD_DIRECTORY).mkdir()
     (tmp_path / BUILD_DIRECTORY / "link").symlink_to("/etc/passwd")
     with pytest.raises(BotDefinitionError, match="build/link: a link that leads out of the bot's directory"):
-        pack_bot(Bot("linked", "1", ("./program",), str(tmp_path), build=("make",)))
+        pack_bot(Bot(name="linked", version="1", command=("./program",), directory=str(tmp_path), build=("make",)))

@@ -125,7 +125,7 @@ def test_an_unreachable_cluster_is_reported_in_one_sentence(write_definition, tm
     job = job_of(load_definition(write_definition()))
     for address, says in (
         ("tcp://127.0.0.1:9", "can't be reached"),
-        ("nonsense://x", "accepted is the address of a Dask"),
+        ("nonsense://x", "expected the address of a Dask"),
     ):
         with pytest.raises(ClusterError, match=says), DaskExecutor(job, address):
             pass

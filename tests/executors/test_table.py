@@ -11,7 +11,7 @@ from arena.executors.in_process import InProcessExecutor
 from arena.executors.local import LocalExecutor
 
 JOB = Job(isolation="none", workers=1)
-ACCEPTED = "accepted are local, in-process, dask://HOST:PORT and dask://local?processes=N"
+EXPECTED = "expected local, in-process, dask://HOST:PORT or dask://local?processes=N"
 
 
 @pytest.mark.parametrize(("url", "kind"), [("local", LocalExecutor), ("in-process", InProcessExecutor)])
@@ -58,7 +58,7 @@ def test_a_dask_url_names_a_scheduler_or_this_machine(url, address):
 def test_another_url_is_refused_with_what_is_accepted(url):
     with pytest.raises(UsageError) as refusal:
         open_executor(url, JOB)
-    assert str(refusal.value) == f"executor {url!r}: {ACCEPTED}"
+    assert str(refusal.value) == f"executor {url!r}: {EXPECTED}"
 
 
 def test_every_form_that_is_accepted_begins_with_its_kind():
@@ -74,7 +74,7 @@ def arena_run(path, tmp_path, *options):
 
 def test_the_command_line_refuses_an_unknown_executor(write_definition, tmp_path):
     done = arena_run(write_definition(), tmp_path, "--executor", "slurm://host")
-    assert (done.returncode, done.stderr) == (2, f"arena: executor 'slurm://host': {ACCEPTED}\n")
+    assert (done.returncode, done.stderr) == (2, f"arena: executor 'slurm://host': {EXPECTED}\n")
 
 
 def test_the_command_line_takes_one_executor(write_definition, tmp_path):
@@ -83,7 +83,7 @@ def test_the_command_line_takes_one_executor(write_definition, tmp_path):
         (["--executor", "local", "--cluster", "tcp://x:1"], "--executor local and --cluster tcp://x:1"),
     ):
         done = arena_run(write_definition(), tmp_path, *options)
-        assert (done.returncode, done.stderr) == (2, f"arena: {given}: accepted is one of them\n")
+        assert (done.returncode, done.stderr) == (2, f"arena: {given}: expected one of them\n")
 
 
 def test_the_command_line_plays_with_the_executor_named(write_definition, tmp_path):
