@@ -171,7 +171,7 @@ def _program(program: str, directory: Path, manifest: Path, is_built: bool) -> s
         return arena_interpreter()
     place = f"{manifest}: command = {program!r}"
     if not Path(program).name:
-        raise BotDefinitionError(f"{place}: accepted is a file of the bot, python3, or a program of the system")
+        raise BotDefinitionError(f"{place}: expected a file of the bot, python3, or a program of the system")
     local = directory / program
     if is_built and Path(program).parts[0] == BUILD_DIRECTORY:
         return str(local)  # it will be there once the bot has been built

@@ -89,7 +89,7 @@ HOSTILE = {
     "deep in bot.toml": (manifest(MANIFEST + "x = " + "[" * 9000), "nested too deeply"),
     "deep keys in bot.toml": (manifest(MANIFEST + "a" + ".a" * 7000 + " = 1"), "nested too deeply"),
     "no text in bot.toml": (lambda bot: (bot / "bot.toml").write_bytes(b'name = "\xff"'), "not valid TOML"),
-    "no program": (manifest('name = "b"\ncommand = [""]\n'), "command = '': accepted is a file of the bot"),
+    "no program": (manifest('name = "b"\ncommand = [""]\n'), "command = '': expected a file of the bot"),
     "the directory as program": (manifest('name = "b"\nbuild = ["make"]\ncommand = ["."]\n'), "command = '.'"),
     "the directory as program, in other words": (manifest('name = "b"\nbuild = ["make"]\ncommand = ["./"]\n'), "'./'"),
     "a very long tool": (manifest(f'name = "b"\nbuild = ["{"a/" * 3000}"]\ncommand = ["build/b"]\n'), "is no program"),

@@ -411,7 +411,7 @@ def test_what_was_committed_before_the_line_broke_is_not_written_twice(postgres_
 
 @pytest.mark.parametrize("url", ["mysql://a@b/c", "nonsense", "postgresql+nothing"])
 def test_a_url_that_is_none_of_ours_is_refused(url):
-    with pytest.raises(StoreError, match="accepted is a URL such as postgresql://user@host/database"):
+    with pytest.raises(StoreError, match="expected a URL such as postgresql://user@host/database"):
         Store(url)
 
 
