@@ -55,7 +55,7 @@ def pack_bot(bot: Bot) -> BotArchive:
 def unpack_bot(archive: BotArchive, base: Path) -> Bot:
     """Write the bot's files below ``base``, unless they are there already, and return the bot as it runs from there."""
     bot = archive.bot
-    target = base / f"{bot.name}@{bot.version}-{bot.content or 'unknown'}"
+    target = base / f"{bot.name}@{bot.version}-{bot.digest or 'unknown'}"
     if not target.exists():
         with tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as unfinished:
             whole = Path(unfinished) / "bot"

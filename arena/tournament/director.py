@@ -117,13 +117,13 @@ def run_tournament(
         executor = open_executor(executor, _job(definition, workers, log_path))
     with store.lock(definition.name):
         resumed = create_or_resume(definition, store)
-        store.be_patient(STORE_RETRY_SECONDS)
+        store.retry_for(STORE_RETRY_SECONDS)
         try:
             run = _Run(resumed, store, executor, listener, refresh)
             with executor:
                 run.play()
         finally:
-            store.be_patient(0.0)
+            store.retry_for(0.0)
         return run.progress
 
 
