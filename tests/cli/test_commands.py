@@ -259,11 +259,11 @@ MISTAKES = [
     (["play", "differences", "nobody", "nobody"], "unknown bot 'nobody'"),
     (["play", "differences", *[str(BOTS / "greedy")] * 3], "players = 3: differences is a game for exactly 2 players"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width"], "an option is written NAME=VALUE"),
-    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width=x"], "width = 'x': accepted is a whole number"),
+    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width=x"], "width = 'x': expected a whole number"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "x=1"], "plaid has no such option"),
     (
         ["play", "plaid", *[str(BOTS / "greedy")] * 2, "--isolation", "jail"],
-        "'jail': accepted is 'auto', 'none', 'limits'",
+        "'jail': expected 'auto', 'none', 'limits'",
     ),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "--seconds", "0"], "not in the range"),
 ]
