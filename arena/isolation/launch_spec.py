@@ -16,10 +16,10 @@ from typing import Any
 
 from arena.enums import FaultKind, IsolationLevel
 from arena.errors import BotError, UsageError
-from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, find_bubblewrap, wrapped
+from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, bubblewrap_command
 from arena.isolation.control_groups import find_parent_groups, group_specs
 from arena.isolation.interpreters import arena_interpreter
-from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, ruleset
+from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, landlock_rules
 from arena.isolation.process_tag import process_tag
 from arena.isolation.readable_paths import (
     existing_system,
@@ -99,9 +99,9 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
     """
     environment = clean_environment(scratch)
     own = bot.own_files or (bot.directory,)
-    if bot.outside_game is not None:
-        environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.outside_game)
-        own = (*own, bot.outside_game[1])
+    if bot.external_game is not None:
+        environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.external_game)
+        own = (*own, bot.external_game[1])
     readable = readable_paths(bot.command, own, environment["PATH"])
     level = isolation.level
     if level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) and (
@@ -137,13 +137,19 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         writable = spec["mounts"]["private"] if spec["mounts"] is not None else (scratch,)
         devices = (*DEVICES, ZERO) if isolation.groups else DEVICES
         all_readable = (*existing_system(), *readable)
-        spec["landlock"] = ruleset(landlock_abi(), all_readable, *writable, own=readable, devices=devices)
+        spec["landlock"] = landlock_rules(landlock_abi(), all_readable, *writable, own=readable, devices=devices)
     if level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP):
         own_view = level == IsolationLevel.BUBBLEWRAP or spec["mounts"] is not None
         spec["seccomp"] = _filter(isolation, own_view).hex()
     if level == IsolationLevel.BUBBLEWRAP:
-        program = find_bubblewrap() or "bwrap"
-        spec["command"] = wrapped(program, bot.command, bot.directory, readable, scratch, limits, isolation.groups)
+        spec["command"] = bubblewrap_command(
+            bot.command,
+            directory=bot.directory,
+            readable=readable,
+            scratch=scratch,
+            scratch_bytes=limits.scratch_bytes,
+            groups=isolation.groups,
+        )
         spec["seccomp_at"] = SECCOMP_DESCRIPTOR
         spec["directory"] = "/"
     return spec

@@ -14,7 +14,8 @@ from arena.enums import IsolationLevel
 from arena.isolation import levels
 from arena.isolation.launch_spec import Isolation, make_launch_spec
 from arena.isolation.levels import choose_isolation
-from arena.isolation.seccomp import _CALLS, ARCHITECTURES
+from arena.isolation.seccomp import ARCHITECTURES
+from arena.isolation.system_calls import SYSTEM_CALLS
 from arena.records import Bot, Limits
 from tests import needs
 
@@ -51,7 +52,7 @@ def tried(request, tmp_path_factory):
         os.setxattr(file, "user.note", b"x")
     before = file.stat()
     column = list(ARCHITECTURES).index(platform.machine())
-    numbers = json.dumps({name: numbers[column] for name, numbers in _CALLS.items()})
+    numbers = json.dumps({name: numbers[column] for name, numbers in SYSTEM_CALLS.items()})
     command = (sys.executable, "-I", "-S", str(DEEDS), numbers, str(os.getpid()), str(file))
     isolation = choose_isolation(request.param)
     bot = Bot(
