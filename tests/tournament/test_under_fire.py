@@ -133,6 +133,7 @@ def storm(tmp_path, kills, encounters):
     assert not traces_since(before)
 
 
+@pytest.mark.soak
 def test_twenty_kills_of_all_kinds_give_the_undisturbed_table(tmp_path):
     storm(tmp_path, kills=20, encounters=4)
 
