@@ -117,7 +117,7 @@ def match_of(text: str) -> tuple[str, int]:
     if not slash or not (number.isascii() and number.isdigit()):
         raise UsageError(f"match {text!r}: a match is written TOURNAMENT/NUMBER, such as quickstart/1")
     if len(number) > MAX_DIGITS:
-        raise UsageError(f"match {text!r}: accepted are numbers of at most {MAX_DIGITS} digits")
+        raise UsageError(f"match {text!r}: expected numbers of at most {MAX_DIGITS} digits")
     return tournament, int(number)
 
 

@@ -91,7 +91,7 @@ def command(
     hypotheses = Hypotheses(elo0, elo1, alpha, beta)
     for text in (new, old):
         if text == "human":
-            raise UsageError(f"bot {text!r}: a comparison takes hundreds of matches; accepted are programs")
+            raise UsageError(f"bot {text!r}: a comparison takes hundreds of matches; expected programs")
     new_bot, old_bot = (find_bots([text], home, args)[0] for text, args in ((new, new_args), (old, old_args)))
     definition = comparison_definition(
         new_bot,

@@ -85,7 +85,7 @@ def choose_isolation(wanted: str) -> Isolation:
     name, plus, rest = wanted.partition("+")
     if name not in set(IsolationLevel) or (plus and (rest != "cgroup" or name == IsolationLevel.NONE)):
         known = ", ".join(f"'{level}'" for level in IsolationLevel)
-        raise UsageError(f"isolation = {wanted!r}: accepted is 'auto', {known}, each but 'none' also with '+cgroup'")
+        raise UsageError(f"isolation = {wanted!r}: expected 'auto', {known}, each but 'none' also with '+cgroup'")
     result = probe_level(IsolationLevel(name))
     if not result.is_available:
         raise UsageError(

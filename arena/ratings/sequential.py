@@ -75,12 +75,12 @@ class Hypotheses:
         """
         for name, value in (("elo0", self.elo0), ("elo1", self.elo1)):
             if not -MAX_ELO <= value <= MAX_ELO:
-                raise UsageError(f"{name} = {value:g}: accepted is a number from {-MAX_ELO:g} to {MAX_ELO:g}")
+                raise UsageError(f"{name} = {value:g}: expected a number from {-MAX_ELO:g} to {MAX_ELO:g}")
         if not self.elo0 < self.elo1:
-            raise UsageError(f"elo1 = {self.elo1:g}: accepted is a number greater than elo0 = {self.elo0:g}")
+            raise UsageError(f"elo1 = {self.elo1:g}: expected a number greater than elo0 = {self.elo0:g}")
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0.0 < value < 0.5:
-                raise UsageError(f"{name} = {value:g}: accepted is a number between 0 and 0.5")
+                raise UsageError(f"{name} = {value:g}: expected a number between 0 and 0.5")
 
     @property
     def bounds(self) -> tuple[float, float]:

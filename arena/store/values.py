@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from arena.definition import Definition
+from arena.enums import FaultKind
 from arena.errors import UnknownNameError
 from arena.stored import from_json_text
 
@@ -65,7 +66,7 @@ class StoredFault(NamedTuple):
     match: int
     seat: int
     game: str
-    kind: str
+    kind: FaultKind
 
 
 class StoredBot(NamedTuple):
@@ -73,7 +74,7 @@ class StoredBot(NamedTuple):
 
     name: str
     version: str
-    content: str
+    digest: str
     entry: str
     submitted_at: str
 

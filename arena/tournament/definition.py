@@ -68,9 +68,7 @@ def check_tournament_name(name: str, where: str, is_known: IsKnown | None = None
     allowed = is_visible_text(name) and all(letter.isalnum() or letter in "._- " for letter in name)
     is_accepted = 1 <= len(name) <= 64 and allowed and name == name.strip() and not name.startswith(("-", "."))
     if not is_accepted and (is_known is None or not is_known(name)):
-        raise DefinitionError(
-            f"{where} = {name!r}: accepted are 1 to 64 letters, digits, '.', '_', '-' and spaces inside"
-        )
+        raise DefinitionError(f"{where} = {name!r}: expected 1 to 64 letters, digits, '.', '_', '-' and spaces inside")
 
 
 class _Builder:
@@ -99,7 +97,7 @@ class _Builder:
             choose_isolation(file.isolation)
         if file.format not in FORMATS:
             known = ", ".join(repr(known) for known in FORMATS)
-            self._faults.append(f"format = {file.format!r}: accepted is {known}")
+            self._faults.append(f"format = {file.format!r}: expected {known}")
         for key in file.needless_tables():
             self._faults.append(f"{key}: these settings are for another format, and format = {file.format!r}")
         games = self._games()

@@ -29,7 +29,7 @@ def _size(value: Any) -> Any:
         return value
     match = _SIZE.fullmatch(value)
     if match is None:
-        raise ValueError('accepted is a number of bytes, or a text such as "64 KiB", "512 MiB", "2 GiB"')
+        raise ValueError('expected a number of bytes, or a text such as "64 KiB", "512 MiB", "2 GiB"')
     return int(match[1]) * _UNITS[match[2]]
 
 

@@ -123,7 +123,7 @@ def test_self_play_tells_mistakes_in_a_sentence(tmp_path):
     path = bot_file(tmp_path)
     for arguments, told in (
         (["plad"], "unknown game 'plad': did you mean 'plaid'?"),
-        (["plaid", "-o", "lines=0"], "lines = 0: accepted is a whole number from 1"),
+        (["plaid", "-o", "lines=0"], "lines = 0: expected a whole number from 1"),
         (["plaid", "-o", "lions=3"], "plaid has no such option; did you mean 'lines'?"),
     ):
         done = self_play(path, *arguments)

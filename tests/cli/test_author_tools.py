@@ -94,7 +94,7 @@ def test_steps_as_json(arena):
         (["check", "nobody"], "unknown bot 'nobody'"),
         (["check", "human"], "bot 'human': this is no program"),
         (["check", zoo.BOTS / "minimal", "--game", "chess"], "unknown game 'chess'"),
-        (["check", zoo.BOTS / "minimal", "--isolation", "jail"], "isolation = 'jail': accepted is"),
+        (["check", zoo.BOTS / "minimal", "--isolation", "jail"], "isolation = 'jail': expected 'auto'"),
         (["check", zoo.BOTS / "minimal", "--seconds", "-1"], "-1"),
         (["repro", "t"], "match 't': a match is written TOURNAMENT/NUMBER"),
         (["repro", "t/1"], "there is no tournament yet"),
@@ -135,7 +135,7 @@ def test_a_fault_happens_again(arena, wrong_ply):
     recorded, now = (
         line.partition(":")[2].strip() for line in out.splitlines() if line.startswith(("recorded", "now"))
     )
-    assert recorded == now == "protocol at ply 2: action.ply = 3: the ply asked for is 2"
+    assert recorded == now == "protocol at ply 2: action.ply = 3: expected 2, the ply of the question"
     assert "The same as recorded." in out
 
 

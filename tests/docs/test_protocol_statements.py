@@ -162,7 +162,7 @@ def test_the_message_on_the_page_has_as_many_values_as_it_says():
 
 
 def test_a_note_is_measured_by_itself_as_short_as_it_can_be():
-    page_says("A note is measured by itself, packed as short as msgpack allows.")
+    page_says("A note is measured by itself, in the shortest msgpack encoding.")
     longest = "x" * (4096 - 3)  # three bytes say that it is a string, and how long
     long_winded = b"\x83\xa4type\xa6action\xa3ply\x00\xa6action\xc0"[:1].replace(b"\x83", b"\x84")
     long_winded += b"\xa4type\xa6action\xa3ply\x00\xa6action\xc0\xa4note\xdb" + len(longest).to_bytes(4, "big")
@@ -239,14 +239,14 @@ def test_an_integer_may_be_of_any_width(integer):
 
 
 def test_a_note_may_hold_floats():
-    page_says("In a note floats may stand too, of 32 or 64 bits.")
+    page_says("A note may contain floats as well, of 32 or 64 bits.")
     for number in (b"\xca\x3f\x00\x00\x00", b"\xcb\x3f\xe0" + bytes(6)):
         note = decode_body(b"\x82\xa4type\xa6action\xa4note\x81\xa1v" + number)["note"]
         assert messages.read_action({"type": "action", "ply": 0, "action": 0, "note": note}, 0)[1] == {"v": 0.5}
 
 
 def test_a_game_from_outside_goes_by_its_dotted_name(listener, monkeypatch):
-    page_says("one from outside the arena by its dotted name, as the tournament has it: `package.module:Class`")
+    page_says("for an external game its dotted path, as in the tournament file: `package.module:Class`")
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "examples"))
     name = "domineering:Domineering"
     source = Path(listener.command[1])

@@ -132,7 +132,7 @@ def test_an_unreachable_cluster_is_told_in_a_sentence(write_definition, tmp_path
     settings = settings_of(load_definition(write_definition()))
     for address, says in (
         ("tcp://127.0.0.1:9", "can't be reached"),
-        ("nonsense://x", "accepted is the address of a Dask"),
+        ("nonsense://x", "expected the address of a Dask"),
     ):
         with pytest.raises(ClusterError, match=says), ClusterExecutor(settings, address):
             pass
@@ -140,7 +140,7 @@ def test_an_unreachable_cluster_is_told_in_a_sentence(write_definition, tmp_path
     both = subprocess.run(
         [*command, "--cluster", "tcp://x:1", "--local-cluster", "2"], capture_output=True, text=True, check=False
     )
-    assert (both.returncode, "accepted is one of them" in both.stderr) == (2, True)
+    assert (both.returncode, "expected one of them" in both.stderr) == (2, True)
 
 
 def test_a_bot_travels_with_its_files_and_runs_there(tmp_path):
@@ -149,7 +149,7 @@ def test_a_bot_travels_with_its_files_and_runs_there(tmp_path):
     assert there.directory != bot.directory
     assert there.command[0] == sys.executable
     assert there.command[-2:] == ("--rollouts", "7")
-    assert load_bot(tmp_path / there.directory).content == bot.content
+    assert load_bot(tmp_path / there.directory).digest == bot.digest
     single = unpack(pack(load_bot(BOTS / "greedy" / "bot.py")), tmp_path)
     assert single.command[1] == single.own_files[0] == f"{single.directory}/bot.py"
     before = time.time()

@@ -60,7 +60,7 @@ def test_control_groups_that_can_not_be_had_are_refused_when_demanded(monkeypatc
 
 @pytest.mark.parametrize("wanted", ["jail", "", "none+cgroup", "limits+", "limits+x", "auto+cgroup", "LANDLOCK"])
 def test_an_unknown_level_is_refused(wanted):
-    with pytest.raises(UsageError, match="accepted is 'auto', 'none', 'limits', 'landlock', 'bubblewrap'"):
+    with pytest.raises(UsageError, match="expected 'auto', 'none', 'limits', 'landlock', 'bubblewrap'"):
         choose_isolation(wanted)
 
 

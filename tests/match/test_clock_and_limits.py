@@ -245,13 +245,13 @@ def test_limits_and_clock_come_from_the_tournament_file(tmp_path):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ('memory_bytes = "lots"', "limits.memory_bytes = 'lots': accepted is a number of bytes, or a text such as"),
-        ("memory_bytes = 5", "limits.memory_bytes = 5: accepted is a whole number of bytes from 16,777,216"),
-        ("processes = 0", "limits.processes = 0: accepted is a whole number from 1 to 100,000"),
-        ("cpu_seconds = -1", "limits.cpu_seconds = -1: accepted is a number greater than 0"),
+        ('memory_bytes = "lots"', "limits.memory_bytes = 'lots': expected a number of bytes, or a text such as"),
+        ("memory_bytes = 5", "limits.memory_bytes = 5: expected a whole number of bytes from 16,777,216"),
+        ("processes = 0", "limits.processes = 0: expected a whole number from 1 to 100,000"),
+        ("cpu_seconds = -1", "limits.cpu_seconds = -1: expected a number greater than 0"),
         ("memory = 5", "limits.memory: unknown key; did you mean 'memory_bytes'?"),
-        ("message_depth = true", "limits.message_depth = true: accepted is a whole number from 3 to 64"),
-        ('stderr_bytes = "1 parsec"', "limits.stderr_bytes = '1 parsec': accepted is a number of bytes"),
+        ("message_depth = true", "limits.message_depth = true: expected a whole number from 3 to 64"),
+        ('stderr_bytes = "1 parsec"', "limits.stderr_bytes = '1 parsec': expected a number of bytes"),
     ],
 )
 def test_a_limit_that_is_no_limit_is_refused(tmp_path, line, says):

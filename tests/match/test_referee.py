@@ -103,7 +103,7 @@ def test_a_fault_forfeits(kind):
 
 @pytest.mark.parametrize(
     ("action", "says"),
-    [((1, 1), "already holds"), (True, "pair"), ([1.0, 2], "integers"), ((3, 1), "off the board"), (None, "pair")],
+    [((1, 1), "already has"), (True, "pair"), ([1.0, 2], "integers"), ((3, 1), "off the board"), (None, "pair")],
 )
 def test_an_illegal_action_forfeits_with_the_rule(action, says):
     record = play(ScriptedPlayer([(1, 1)]), ScriptedPlayer([action]))

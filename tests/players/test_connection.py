@@ -75,7 +75,7 @@ FAULTS = [
     ("prints_text", "protocol", "starting 'Hell': did the bot print to stdout?"),
     ("announces_too_much", "limit", "a message of 4294967295 bytes was announced; message_bytes allows 65536"),
     ("answers_twice", "protocol", "bytes follow the answer"),
-    ("wrong_ply", "protocol", "the ply asked for is 0"),
+    ("wrong_ply", "protocol", "expected 0, the ply of the question"),
     ("illegal_action", "illegal", "[99, 99]: off the board"),
     ("floods_stdout", "protocol", "bytes"),
     ("never_reads", "timeout", "within 0.4"),

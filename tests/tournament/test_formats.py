@@ -343,9 +343,7 @@ def test_the_draw_keeps_the_best_seeds_apart():
 
 
 def test_a_knockout_without_seeds_is_refused_where_it_needs_them():
-    with pytest.raises(
-        DefinitionError, match=r'knockout.seeding is missing: with 6 entrants .* accepted is "entrants"'
-    ):
+    with pytest.raises(DefinitionError, match=r'knockout.seeding is missing: with 6 entrants .* expected "entrants"'):
         FORMATS["knockout"](field(6))
     FORMATS["knockout"](field(8))
 
