@@ -18,7 +18,8 @@ from arena.ratings import BETA, MU, SIGMA, rate_results
 from arena.ratings.consistency import consistency
 from arena.ratings.environment import ppf
 from arena.ratings.field_fit import fit_encounters
-from arena.tournament.formats import FORMATS, Field, MatchResult, Meeting
+from arena.results import StoredResult
+from arena.tournament.formats import FORMATS, Field, Meeting
 from benchmarks.common import machine
 
 DRAW_PROBABILITY = 0.1
@@ -81,18 +82,16 @@ def free_for_all(field, players, groups):
 
 def adaptive(kind, field, settings, encounters=1):
     names = tuple(map(name_of, range(len(field.strengths))))
-    course = FORMATS[kind](Field(names, 2, field.rng.getrandbits(60), encounters, settings))
+    planned = FORMATS[kind](Field(names, names, 2, field.rng.getrandbits(60), encounters, settings))
     played = []
-    while (upcoming := course.next_round()) is not None:
+    while (upcoming := planned.next_round()) is not None:
         meetings = []
         for a, b in upcoming.pairings:
             own = [field.encounter(a, b) for _ in range(encounters)]
             played += own
-            results = tuple(
-                MatchResult((a, b) if names[0] == name_of(a) else (b, a), ranks) for one in own for names, ranks in one
-            )
+            results = tuple(StoredResult(1, 1, "", bots, ranks, "", "") for one in own for bots, ranks in one)
             meetings.append(Meeting((a, b), results))
-        course.add_results(meetings)
+        planned.add_results(meetings)
     return played
 
 

@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.isolation.control_groups import find_group_home
+from arena.isolation.control_groups import find_parent_groups
 from arena.isolation.fork_server import FIRST_UID, LAST_UID
-from arena.isolation.launch_spec import MARK
+from arena.isolation.launch_spec import TAG_VARIABLE
 from arena.isolation.process_tag import is_dead
 
 MARKS = ("arena-bot-", "arena-zoo-0", "arena-zoo-1", "arena-escape-")
@@ -22,7 +22,7 @@ def traces() -> set[str]:
     """Return what bots of this process, or of its child processes, have left on this machine so far."""
     found = {f"process {path.name}: {_command(path)}" for path in _bot_processes()}
     places = [Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")]
-    home = find_group_home()
+    home = find_parent_groups()
     places += [Path(directory) for directory in home.directories.values()] if home is not None else []
     for place in places:
         with contextlib.suppress(OSError):
@@ -64,7 +64,7 @@ def _bot_processes() -> Iterator[Path]:
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             settings = dict(setting.partition(b"=")[::2] for setting in (path / "environ").read_bytes().split(b"\0"))
-            owner = settings.get(MARK.encode(), b"").decode()
+            owner = settings.get(TAG_VARIABLE.encode(), b"").decode()
             is_marked = bool(owner) and not _is_of_another_arena(f"arena-bot-{owner}-")
             if is_marked or (not owner and FIRST_UID <= path.stat().st_uid <= LAST_UID):
                 yield path

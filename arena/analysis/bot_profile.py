@@ -100,8 +100,8 @@ def _course(store: Store, game: str, label: str, mine: Sequence[StoredTournament
     return [
         CoursePoint(game, stage.title, stage.at, len(stage.table.lines), line)
         for stage in course_over_tournaments(store, game, mine)
-        for bot, line in zip(stage.table.labels, stage.table.lines, strict=True)
-        if bot == label
+        for line in stage.table.lines
+        if line.label == label
     ]
 
 

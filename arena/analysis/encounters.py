@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from arena.ratings.repeats import counting
-from arena.store.values import StoredResult
+from arena.results import StoredResult
 
 
 class CountedMatch(NamedTuple):
@@ -47,16 +47,16 @@ def count_encounters(results: Iterable[StoredResult]) -> list[CountedEncounter]:
         results: in the order of the schedule, tournament by tournament.
     """
     keys: list[int] = []  # numbers and texts instead of tuples: a million of those keep the garbage collector busy
-    starts: list[str] = []
+    openings: list[str] = []
     actions: list[str] = []
     kinds: list[int] = []
     kind_of: dict[tuple[str, tuple[str, ...], tuple[int, ...]], int] = {}
     for tournament, encounter, game, bots, ranks, opening_hash, actions_hash in results:
         keys.append(tournament << 64 | encounter)
-        starts.append(f"{opening_hash} {bots}")
+        openings.append(f"{opening_hash} {bots}")
         actions.append(actions_hash)
         kinds.append(kind_of.setdefault((game, bots, ranks), len(kind_of)))
-    lines = zip(keys, kinds, counting(starts, actions), strict=True)
+    lines = zip(keys, kinds, counting(openings, actions), strict=True)
     together = groupby(lines, key=itemgetter(0))
     counted = Counter(tuple(2 * kind + counts for _, kind, counts in group) for _, group in together)
     values = list(kind_of)

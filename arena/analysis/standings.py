@@ -1,68 +1,70 @@
-"""Standings, crosstables and leaderboards: pure functions of counted encounters, the same in whatever order they
-came.
-"""
+"""Standings, crosstables and leaderboards: pure functions of counted encounters, whose order makes no difference."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from typing import NamedTuple
 
 from arena.analysis.encounters import CountedEncounter
+from arena.ranking import competition_ranks
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import Encounter, FittedEncounters, fit_encounters
-from arena.tournament.formats import points_of
+from arena.results import points_of
 
 SURE = 0.975
-"""Of two bots one is told apart from the other when the probability that it is better is at least this."""
+"""Two bots can be told apart when the probability that one is better than the other is at least this."""
 
 UNRATED = Rating(MU, SIGMA)
-"""What is believed of a bot before its first match."""
+"""The prior: the rating of a bot before its first match."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """One bot's line in a table.
 
     Attributes:
-        rank: place by exposure; bots with equal exposure share it.
-        bot: name, as tables show it.
+        label: ``name@version``.
+        bot: the name that tables show.
         rating: TrueSkill.
-        margin: half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters.
-        rank_interval: the 95 % interval of its rank by mu.
-        better_than_next: the probability that it is better than the next bot; None for the last.
+        rank: by exposure; bots with equal exposure share it.
+        margin: half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters; None
+            before the first rated match.
+        rank_interval: the 95 % interval of its rank by mu; None before the first rated match.
+        los: the likelihood of superiority over the next bot, from 0 to 1; None for the last.
         group: bots with the same letter can't be told apart from the first of them.
-        matches: played.
-        places: how often it finished 1st, 2nd, …, ties at their shared rank.
-        wins: matches it was first in alone.
-        draws: matches it shared the first rank in.
-        points: in each match the share of rivals it beat, a tie counting half.
-        seat_matches: matches it sat in each seat.
-        seat_points: points from those.
-        faults: by kind.
+        matches: the number of its matches.
+        finish_counts: how many matches it finished 1st, 2nd, …; ties count at their shared rank.
+        wins: matches in which it alone was first.
+        draws: matches in which it shared the first rank.
+        points: over its matches, the sum of the share of rivals it beat, a tie counting half.
+        seat_matches: its matches by seat.
+        seat_points: its points by seat.
+        faults: the number of its forfeits by kind.
     """
 
+    label: str
     bot: str
     rating: Rating = UNRATED
-    rank: int = 0
+    rank: int = 1
     margin: float | None = None
     rank_interval: tuple[int, int] | None = None
-    better_than_next: float | None = None
+    los: float | None = None
     group: str = ""
     matches: int = 0
-    places: list[int] = field(default_factory=list)
+    finish_counts: tuple[int, ...] = ()
     wins: int = 0
     draws: int = 0
     points: float = 0.0
-    seat_matches: list[int] = field(default_factory=list)
-    seat_points: list[float] = field(default_factory=list)
-    faults: dict[str, int] = field(default_factory=dict)
+    seat_matches: tuple[int, ...] = ()
+    seat_points: tuple[float, ...] = ()
+    faults: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def losses(self) -> int:
-        """Matches somebody else was first in."""
+        """Matches in which another bot was first."""
         return self.matches - self.wins - self.draws
 
     @property
@@ -76,7 +78,7 @@ class Standing:
         return self.seat_share(0)
 
     def seat_share(self, seat: int) -> float | None:
-        """Points per match in a seat; None without any."""
+        """Return points per match in a seat; None without any."""
         if seat >= len(self.seat_matches) or not self.seat_matches[seat]:
             return None
         return self.seat_points[seat] / self.seat_matches[seat]
@@ -84,28 +86,26 @@ class Standing:
     @property
     def same_as_next(self) -> bool:
         """Whether it and the next bot can't be told apart at 95 %."""
-        return self.better_than_next is not None and 1 - SURE < self.better_than_next < SURE
+        return self.los is not None and 1 - SURE < self.los < SURE
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Standings:
     """A whole table.
 
     Attributes:
         lines: the best bot first.
-        labels: ``name@version`` of each line.
-        players: the most players in a match.
-        matches: counted.
-        rated: matches that count for the ratings.
-        fitted: the ratings with what they rest on.
-        consistency: whether one number for each bot is enough.
+        players: the most players in a match; 2 before the first match.
+        matches: the number of recorded matches.
+        rated: how many of these count for the ratings.
+        fitted: the ratings with their errors.
+        consistency: whether a single rating for each bot fits the results.
         first_seat_share: points per match of seat 0, over all bots; None before the first match.
-        scheduled: matches in the schedule as far as it is known; None for a leaderboard.
+        scheduled: the number of matches in the schedule as far as it is known; None for a leaderboard.
         is_finished: whether no round follows.
     """
 
-    lines: list[Standing]
-    labels: list[str]
+    lines: tuple[Standing, ...]
     players: int
     matches: int
     rated: int
@@ -116,9 +116,28 @@ class Standings:
     is_finished: bool = True
 
     @property
+    def shown_names(self) -> dict[str, str]:
+        """The name that tables show of each bot, by ``name@version``, the best bot first."""
+        return {line.label: line.bot for line in self.lines}
+
+    @property
     def draw_probability(self) -> float | None:
-        """Of two equal bots, as estimated for the ratings; None before the first match."""
+        """The probability that two equal bots draw, as estimated for the ratings; None before the first match."""
         return self.fitted.draw_probability if self.fitted.names else None
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The counts of one bot; see ``Standing``."""
+
+    matches: int = 0
+    seats: int = 0
+    finish_counts: Counter[int] = field(default_factory=Counter)
+    wins: int = 0
+    draws: int = 0
+    points: float = 0.0
+    seat_matches: Counter[int] = field(default_factory=Counter)
+    seat_points: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
 
 
 def standings(
@@ -129,108 +148,127 @@ def standings(
 ) -> Standings:
     """Return the table of counted encounters.
 
-    Where bots always play the same match from an opening, it counts in every column as often as it was played, but once
-    for the ratings: a deterministic bot that plays one match five times has not shown its strength five times. Where
-    they vary from that opening, every match is a fresh draw and counts, even if its actions occurred before.
+    Every match counts in the columns of the table; which ones count for the ratings, ``arena.ratings.repeats`` says.
 
     Args:
         encounters: counted encounters, bots as ``name@version``.
-        faults: by bot and kind.
+        faults: the number of forfeits by bot and kind.
         shown_names: the names to show, by ``name@version``; by default the latter.
         everybody: bots to list even without a match.
     """
     encounters = list(encounters)
-    lines: dict[str, Standing] = {bot: Standing(bot) for bot in everybody}
-    for (bots, ranks), often in _results(encounters).items():
-        _count(bots, ranks, often, lines)
+    tallies = {label: _Tally() for label in everybody}
+    for (labels, ranks), count in _result_counts(encounters).items():
+        _count(labels, ranks, count, tallies)
     rated = rated_encounters(encounters)
     fitted = fit_encounters(rated.items())
-    for bot, rating, margin, interval in zip(
-        fitted.names, fitted.ratings, fitted.margins(), fitted.rank_intervals(), strict=True
-    ):
-        line = lines[bot]
-        line.rating, line.margin, line.rank_interval = rating, float(margin), interval
-    for bot, line in lines.items():
-        line.faults = dict(faults.get(bot, {}))
-    ordered = sorted(lines.items(), key=lambda item: (-item[1].rating.exposure, item[0]))
-    table = [line for _, line in ordered]
-    labels = [bot for bot, _ in ordered]
-    _rank(table)
-    _tell_apart(table, labels, fitted)
-    for label, line in ordered:
-        line.bot = (shown_names or {}).get(label, label)
-    first_seat_matches = sum(line.seat_matches[0] for line in table if line.seat_matches)
-    first_seat_points = sum(line.seat_points[0] for line in table if line.seat_points)
+    lines = _lines(tallies, fitted, faults, shown_names or {})
     return Standings(
-        table,
-        labels,
-        max((len(one.matches[0].bots) for one in encounters), default=2),
-        sum(one.occurrences * len(one.matches) for one in encounters),
-        sum(one.occurrences * sum(match.rated for match in one.matches) for one in encounters),
-        fitted,
-        consistency(rated.items(), fitted),
-        first_seat_points / first_seat_matches if first_seat_matches else None,
+        lines=lines,
+        players=max((len(encounter.matches[0].bots) for encounter in encounters), default=2),
+        matches=sum(encounter.occurrences * len(encounter.matches) for encounter in encounters),
+        rated=sum(encounter.occurrences * sum(m.rated for m in encounter.matches) for encounter in encounters),
+        fitted=fitted,
+        consistency=consistency(rated.items(), fitted),
+        first_seat_share=_first_seat_share(lines),
     )
 
 
+def _first_seat_share(lines: Sequence[Standing]) -> float | None:
+    matches = sum(line.seat_matches[0] for line in lines if line.seat_matches)
+    points = sum(line.seat_points[0] for line in lines if line.seat_points)
+    return points / matches if matches else None
+
+
 def rated_encounters(encounters: Iterable[CountedEncounter]) -> Counter[Encounter]:
-    """Return what counts for ratings; a bot that plays itself shows nothing about its strength."""
+    """Return the results that count for ratings; a bot that plays itself shows nothing about its strength."""
     rated: Counter[Encounter] = Counter()
-    for one in encounters:
-        results = tuple((m.bots, m.ranks) for m in one.matches if m.rated and len(set(m.bots)) == len(m.bots))
+    for encounter in encounters:
+        results = tuple((m.bots, m.ranks) for m in encounter.matches if m.rated and len(set(m.bots)) == len(m.bots))
         if results:
-            rated[results] += one.occurrences
+            rated[results] += encounter.occurrences
     return rated
 
 
-def _results(encounters: Iterable[CountedEncounter]) -> Counter[tuple[tuple[str, ...], tuple[int, ...]]]:
-    counted: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
-    for one in encounters:
-        for match in one.matches:
-            counted[match.bots, match.ranks] += one.occurrences
-    return counted
+def _result_counts(encounters: Iterable[CountedEncounter]) -> Counter[tuple[tuple[str, ...], tuple[int, ...]]]:
+    counts: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
+    for encounter in encounters:
+        for match in encounter.matches:
+            counts[match.bots, match.ranks] += encounter.occurrences
+    return counts
 
 
-def _count(bots: Sequence[str], ranks: Sequence[int], often: int, lines: dict[str, Standing]) -> None:
+def _count(labels: Sequence[str], ranks: Sequence[int], count: int, tallies: dict[str, _Tally]) -> None:
     top_is_shared = ranks.count(1) > 1
-    for seat, (bot, rank) in enumerate(zip(bots, ranks, strict=True)):
-        line = lines.setdefault(bot, Standing(bot))
-        points = often * points_of(ranks, seat)
-        missing = len(ranks) - len(line.places)
-        line.places += [0] * missing
-        line.seat_matches += [0] * missing
-        line.seat_points += [0.0] * missing
-        line.matches += often
-        line.points += points
-        line.places[rank - 1] += often
-        line.seat_matches[seat] += often
-        line.seat_points[seat] += points
+    for seat, (label, rank) in enumerate(zip(labels, ranks, strict=True)):
+        tally = tallies.setdefault(label, _Tally())
+        points = count * points_of(ranks, seat)
+        tally.seats = max(tally.seats, len(ranks))
+        tally.matches += count
+        tally.points += points
+        tally.finish_counts[rank] += count
+        tally.seat_matches[seat] += count
+        tally.seat_points[seat] += points
         if rank == 1:
-            line.draws += often * top_is_shared
-            line.wins += often * (not top_is_shared)
+            tally.draws += count * top_is_shared
+            tally.wins += count * (not top_is_shared)
 
 
-def _rank(table: list[Standing]) -> None:
-    for place, line in enumerate(table, 1):
-        before = table[place - 2] if place > 1 else None
-        line.rank = before.rank if before and before.rating.exposure == line.rating.exposure else place
+def _lines(
+    tallies: Mapping[str, _Tally],
+    fitted: FittedEncounters,
+    faults: Mapping[str, Mapping[str, int]],
+    shown_names: Mapping[str, str],
+) -> tuple[Standing, ...]:
+    """Return the lines of the table, the best bot first."""
+    ratings = dict(zip(fitted.names, fitted.ratings, strict=True))
+    margins = dict(zip(fitted.names, fitted.margins().tolist(), strict=True))
+    rank_intervals = dict(zip(fitted.names, fitted.rank_intervals(), strict=True))
+    exposures = {label: ratings.get(label, UNRATED).exposure for label in tallies}
+    labels = sorted(tallies, key=lambda label: (-exposures[label], label))
+    los = _los_function(fitted)
+    ranks = competition_ranks([-exposures[label] for label in labels])
+    groups = _groups(labels, los)
+    lines = []
+    for position, label in enumerate(labels):
+        tally = tallies[label]
+        line = Standing(
+            label=label,
+            bot=shown_names.get(label, label),
+            rating=ratings.get(label, UNRATED),
+            rank=ranks[position],
+            margin=margins.get(label),
+            rank_interval=rank_intervals.get(label),
+            los=los(label, labels[position + 1]) if position + 1 < len(labels) else None,
+            group=groups[position],
+            matches=tally.matches,
+            finish_counts=tuple(tally.finish_counts[rank] for rank in range(1, tally.seats + 1)),
+            wins=tally.wins,
+            draws=tally.draws,
+            points=tally.points,
+            seat_matches=tuple(tally.seat_matches[seat] for seat in range(tally.seats)),
+            seat_points=tuple(tally.seat_points[seat] for seat in range(tally.seats)),
+            faults=dict(faults.get(label, {})),
+        )
+        lines.append(line)
+    return tuple(lines)
 
 
-def _tell_apart(table: list[Standing], labels: Sequence[str], fitted: FittedEncounters) -> None:
-    """Compare neighbours, and form groups: from the first bot down to the last that can't be told apart from it."""
-    index = {bot: number for number, bot in enumerate(fitted.names)}
-    better = fitted.better()
+def _los_function(fitted: FittedEncounters) -> Callable[[str, str], float]:
+    """Return a function from two bots to the likelihood that the first is better; 1/2 where one has no rating."""
+    index = {label: number for number, label in enumerate(fitted.names)}
+    matrix = fitted.los()
+    return lambda a, b: float(matrix[index[a], index[b]]) if a in index and b in index else 0.5
 
-    def chance(a: str, b: str) -> float:
-        return float(better[index[a], index[b]]) if a in index and b in index else 0.5
 
-    for (line, label), (_, following) in pairwise(zip(table, labels, strict=True)):
-        line.better_than_next = chance(label, following)
-    first, letter = 0, 0
-    for number, label in enumerate(labels):
-        if number and chance(labels[first], label) >= SURE:
-            first, letter = number, letter + 1
-        table[number].group = _letters(letter)
+def _groups(labels: Sequence[str], los: Callable[[str, str], float]) -> list[str]:
+    """Return the letter of each bot's group: from its first bot down to the last that can't be told apart from it."""
+    first, number, groups = 0, 0, []
+    for position, label in enumerate(labels):
+        if position and los(labels[first], label) >= SURE:
+            first, number = position, number + 1
+        groups.append(_letters(number))
+    return groups
 
 
 def _letters(number: int) -> str:
@@ -243,14 +281,26 @@ def _letters(number: int) -> str:
     return text
 
 
-def crosstable(encounters: Iterable[CountedEncounter]) -> dict[tuple[str, str], tuple[float, int]]:
-    """Return ``{(bot, rival): (points, matches)}``: a win is a point, a tie half, in every match the two met in."""
-    sums: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for (bots, ranks), often in _results(encounters).items():
+class Score(NamedTuple):
+    """What a bot scored against a rival.
+
+    Attributes:
+        points: a win is a point, a tie half.
+        matches: the number of matches in which they met.
+    """
+
+    points: float
+    matches: int
+
+
+def crosstable(encounters: Iterable[CountedEncounter]) -> dict[tuple[str, str], Score]:
+    """Return the score by (bot, rival), over every match in which the two met."""
+    points: defaultdict[tuple[str, str], float] = defaultdict(float)
+    matches: Counter[tuple[str, str]] = Counter()
+    for (bots, ranks), count in _result_counts(encounters).items():
         for bot, rank in zip(bots, ranks, strict=True):
             for rival, other in zip(bots, ranks, strict=True):
                 if bot != rival:
-                    cell = sums[bot, rival]
-                    cell[0] += often * ((rank < other) + (rank == other) / 2)
-                    cell[1] += often
-    return {pair: (points, int(met)) for pair, (points, met) in sums.items()}
+                    points[bot, rival] += count * ((rank < other) + (rank == other) / 2)
+                    matches[bot, rival] += count
+    return {pair: Score(points[pair], matches[pair]) for pair in matches}

@@ -1,13 +1,14 @@
 """The standings of a store, with a cache for finished tournaments, whose records don't change any more.
 
-Only standings that took long to compute are cached. The key of an entry says from which records and by which code it
-was computed; an entry that can't be read, or has another key, is computed again.
+Only standings that took long to compute are cached. The key of a file says from which records and by which code they
+were computed; where the file can't be read, or has another key, they are computed again.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -41,10 +42,9 @@ def standings_of(
         table = _compute(store, found, game)
     else:
         table = cached_standings(cache_directory, found, lambda: _compute(store, found))
-    if game is None:
-        table.scheduled = found.scheduled
-        table.is_finished = found.finished_at is not None
-    return table
+    if game is not None:
+        return table
+    return replace(table, scheduled=found.scheduled, is_finished=found.finished_at is not None)
 
 
 def _compute(store: Store, tournament: StoredTournament, game: str | None = None) -> Standings:
@@ -78,7 +78,7 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
 
 
 def _code() -> int:
-    """Return when the code that makes standings was changed last."""
+    """Return when the code that computes standings was changed last (nanoseconds since 1970)."""
     package = Path(__file__).parents[1]
-    sources = [*(package / "ratings").glob("*.py"), package / "analysis" / "standings.py"]
+    sources = [*(package / "ratings").glob("*.py"), *(package / "analysis").glob("*.py")]
     return max((source.stat().st_mtime_ns for source in sources), default=0)

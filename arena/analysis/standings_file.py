@@ -1,7 +1,7 @@
-"""The file in which standings are kept: one line of JSON, and behind it the draws of the bootstrap as plain numbers.
+"""The file of the standings cache: one line of JSON, and behind it the draws of the bootstrap as plain numbers.
 
-A home may be somebody else's, so nothing in the file is trusted: it is a plain file of a bounded size, every value has
-its type, and what hangs together fits together. Whatever does not is no file at all, and the standings are made again.
+A home may belong to somebody else, so nothing in the file is trusted: it must be a plain file of a bounded size, every
+value must have its type, and the parts must fit together. Any other file is ignored, and the standings are computed.
 """
 
 from __future__ import annotations
@@ -21,31 +21,30 @@ from arena.ratings import Rating
 from arena.ratings.consistency import Consistency
 from arena.ratings.field_fit import DRAWS, FittedEncounters
 
-MAX_TEXT_BYTES = 4 * 1024 * 1024
-"""Of the line: some 10,000 bots."""
+MAX_LINE_BYTES = 4 * 1024 * 1024
+"""Enough for some 10,000 bots."""
 MAX_COUNT = 2**53
 _DRAW_BYTES = 8
 
 _Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 
 Key = tuple[str, int, int, str, str, int]
-"""What standings were made of, and by which code."""
+"""From which records and by which code standings were computed."""
 
 
-class _Kept(BaseModel):
+class _Line(BaseModel):
     """The line of JSON."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
-    layout: Literal[2]
-    made_of: Key
-    lines: Annotated[list[Standing], FailFast()]
-    labels: Annotated[list[str], FailFast()]
+    layout: Literal[3]
+    key: Key
+    lines: Annotated[tuple[Standing, ...], FailFast()]
     players: _Count
     matches: _Count
     rated: _Count
-    names: Annotated[list[str], FailFast()]
-    ratings: Annotated[list[Rating], FailFast()]
+    names: Annotated[tuple[str, ...], FailFast()]
+    ratings: Annotated[tuple[Rating, ...], FailFast()]
     draw_probability: float
     prior_width: float
     encounters: _Count
@@ -54,43 +53,42 @@ class _Kept(BaseModel):
 
 
 def read_standings(path: Path, key: Key) -> Standings | None:
-    """Return the standings in a file; None if there are none, or they were made of something else.
+    """Return the standings in a file; None if there are none, or their key differs.
 
     Args:
         path: the file.
-        key: what they have to be made of.
+        key: the key that they must have.
     """
     parts = _read_parts(path)
     if parts is None:
         return None
-    kept, data = parts
-    if kept.made_of != key or not _fits_together(kept):
+    line, data = parts
+    if line.key != key or not _fits_together(line):
         return None
     draws = np.frombuffer(data, dtype="<f8")
     if not np.isfinite(draws).all():
         return None
     fitted = FittedEncounters(
-        tuple(kept.names),
-        tuple(kept.ratings),
-        kept.draw_probability,
-        kept.prior_width,
-        draws.reshape(DRAWS, len(kept.names)),
-        kept.encounters,
+        names=line.names,
+        ratings=line.ratings,
+        draw_probability=line.draw_probability,
+        prior_width=line.prior_width,
+        draws=draws.reshape(DRAWS, len(line.names)),
+        encounters=line.encounters,
     )
     return Standings(
-        kept.lines,
-        kept.labels,
-        kept.players,
-        kept.matches,
-        kept.rated,
-        fitted,
-        kept.consistency,
-        kept.first_seat_share,
+        lines=line.lines,
+        players=line.players,
+        matches=line.matches,
+        rated=line.rated,
+        fitted=fitted,
+        consistency=line.consistency,
+        first_seat_share=line.first_seat_share,
     )
 
 
-def _read_parts(path: Path) -> tuple[_Kept, bytes] | None:
-    """Return the line and the bytes behind it; None if it is not a plain file of just these."""
+def _read_parts(path: Path) -> tuple[_Line, bytes] | None:
+    """Return the line and the bytes behind it; None unless it is a plain file that consists of exactly these."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -101,61 +99,60 @@ def _read_parts(path: Path) -> tuple[_Kept, bytes] | None:
         return None
     with os.fdopen(descriptor, "rb") as file:
         try:
-            line = file.readline(MAX_TEXT_BYTES)
-            kept = _Kept.model_validate_json(line)
-            size = DRAWS * len(kept.names) * _DRAW_BYTES
-            data = file.read(size) if status.st_size == len(line) + size else b""
+            text = file.readline(MAX_LINE_BYTES)
+            line = _Line.model_validate_json(text)
+            size = DRAWS * len(line.names) * _DRAW_BYTES
+            data = file.read(size) if status.st_size == len(text) + size else b""
         except (OSError, ValidationError, RecursionError):
             return None
-    return (kept, data) if len(data) == size else None
+    return (line, data) if len(data) == size else None
 
 
-def _fits_together(kept: _Kept) -> bool:
-    """Tell whether the parts speak of the same bots, and numbers are of a size that tables can show."""
-    labels, lines = set(kept.labels), kept.lines
-    if not len(kept.labels) == len(labels) == len(lines) or kept.names != sorted(labels & set(kept.names)):
-        return False
-    longest = max((len(line.places) for line in lines), default=0)
+def _fits_together(line: _Line) -> bool:
+    """Return whether all parts are about the same bots, and numbers are of a size that tables can show."""
+    labels = {standing.label for standing in line.lines}
+    most_players = max((len(standing.finish_counts) for standing in line.lines), default=0)
     return (
-        len(kept.ratings) == len(kept.names)
-        and kept.players == (longest or 2)
-        and all(bot in labels for cycle in kept.consistency.cycles for bot in cycle)
-        and all(_is_line(line) for line in lines)
+        len(labels) == len(line.lines)
+        and list(line.names) == sorted(labels & set(line.names))
+        and len(line.ratings) == len(line.names)
+        and line.players == (most_players or 2)
+        and all(bot in labels for cycle in line.consistency.cycles for bot in cycle)
+        and all(_is_bounded(standing) for standing in line.lines)
     )
 
 
-def _is_line(line: Standing) -> bool:
-    counts = [line.rank, line.matches, line.wins, line.draws, *line.places, *line.seat_matches, *line.faults.values()]
-    counts += line.rank_interval or ()
-    numbers = [*line.rating, line.points, *line.seat_points, line.margin or 0.0, line.better_than_next or 0.0]
+def _is_bounded(line: Standing) -> bool:
+    counts = [line.rank, line.matches, line.wins, line.draws, *line.faults.values()]
+    counts += [*line.finish_counts, *line.seat_matches, *(line.rank_interval or ())]
+    numbers = [*line.rating, line.points, *line.seat_points, line.margin or 0.0, line.los or 0.0]
     return (
-        len(line.places) == len(line.seat_matches) == len(line.seat_points)
+        len(line.finish_counts) == len(line.seat_matches) == len(line.seat_points)
         and all(0 <= count <= MAX_COUNT for count in counts)
         and all(math.isfinite(number) for number in numbers)
     )
 
 
 def write_standings(path: Path, key: Key, table: Standings) -> None:
-    """Write a file that appears only when it is whole; where nothing can be written, nothing is kept."""
+    """Write a file that appears only when it is complete; where it can't be written, there is none."""
     fitted = table.fitted
-    kept = _Kept.model_construct(
-        layout=2,
-        made_of=key,
+    line = _Line.model_construct(
+        layout=3,
+        key=key,
         lines=table.lines,
-        labels=table.labels,
         players=table.players,
         matches=table.matches,
         rated=table.rated,
-        names=list(fitted.names),
-        ratings=list(fitted.ratings),
+        names=fitted.names,
+        ratings=fitted.ratings,
         draw_probability=fitted.draw_probability,
         prior_width=fitted.prior_width,
         encounters=fitted.encounters,
         consistency=table.consistency,
         first_seat_share=table.first_seat_share,
     )
-    line = kept.model_dump_json().encode() + b"\n"
-    if len(line) > MAX_TEXT_BYTES:
+    text = line.model_dump_json().encode() + b"\n"
+    if len(text) > MAX_LINE_BYTES:
         return
     unfinished = None
     try:
@@ -164,7 +161,7 @@ def write_standings(path: Path, key: Key, table: Standings) -> None:
             return
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             unfinished = Path(file.name)
-            file.write(line)
+            file.write(text)
             file.write(np.ascontiguousarray(fitted.draws, dtype="<f8").tobytes())
         unfinished.replace(path)
     except OSError:

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from arena.analysis.standings_cache import standings_of
 from arena.errors import UsageError
 from arena.home import ArenaHome
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
 from arena.ratings.repeats import counting
-from arena.store.store import record_from
+from arena.store.statements import record_from
 from arena.store.values import StoredTournament
 
 RATING_TOLERANCE = 0.02
 """Two fits of the same results, summed in another order, may differ by a few of the fit's own tolerance."""
 
 
-def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str]]:
-    """Replay every record and recompute the table's ratings from what the rules say.
+class Verification(NamedTuple):
+    """The result of verifying a tournament.
 
-    Returns:
-        How many records were checked, and a sentence for each problem.
+    Attributes:
+        checked: the number of records that were checked.
+        problems: a sentence for each problem.
     """
-    problems = []
+
+    checked: int
+    problems: list[str]
+
+
+def verify(home: ArenaHome, tournament: StoredTournament) -> Verification:
+    """Replay every record and recompute the table's ratings from what the rules say."""
+    problems: list[str] = []
     checked = 0
     results: list[Result] = []
-    starts: list[str] = []
+    openings: list[str] = []
     actions: list[str] = []
     for match, text in home.store.record_texts(tournament):
         checked += 1
@@ -36,13 +46,13 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str
             continue
         if len(set(record.bots)) == len(record.bots):
             opening = record.actions[: record.opening_plies]
-            starts.append(str((record.game, record.options, record.bots, opening)))
+            openings.append(str((record.game, record.options, record.bots, opening)))
             actions.append(str((record.actions, record.ranks)))
             results.append((record.bots, record.ranks))
     if not problems and results:
-        rated = [result for result, counts in zip(results, counting(starts, actions), strict=True) if counts]
+        rated = [result for result, counts in zip(results, counting(openings, actions), strict=True) if counts]
         problems += _compare_ratings(home, tournament, rated)
-    return checked, problems
+    return Verification(checked, problems)
 
 
 def _compare_ratings(home: ArenaHome, tournament: StoredTournament, results: list[Result]) -> list[str]:
@@ -50,8 +60,8 @@ def _compare_ratings(home: ArenaHome, tournament: StoredTournament, results: lis
     width, probability = table.fitted.prior_width, table.fitted.draw_probability
     recomputed = rate_results(reversed(results), sigma=width, draw_probability=probability)
     problems = []
-    for line, label in zip(table.lines, table.labels, strict=True):
-        again = recomputed.get(label)
+    for line in table.lines:
+        again = recomputed.get(line.label)
         if again is not None and abs(again.mu - line.rating.mu) > RATING_TOLERANCE:
             problems.append(f"{line.bot}: mu is {line.rating.mu:.3f} in the table, but {again.mu:.3f} from the replays")
     return problems

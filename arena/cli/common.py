@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from arena.cli.boards import terminal_width
+from arena.enums import IsolationLevel
 from arena.errors import UsageError
 from arena.report.tables import FORMATS, Column, Row, printable, printable_lines, render_table
 
@@ -116,7 +117,7 @@ def match_of(text: str) -> tuple[str, int]:
     if not slash or not (number.isascii() and number.isdigit()):
         raise UsageError(f"match {text!r}: a match is written TOURNAMENT/NUMBER, such as quickstart/1")
     if len(number) > MAX_DIGITS:
-        raise UsageError(f"match {text!r}: accepted are numbers of at most {MAX_DIGITS} digits")
+        raise UsageError(f"match {text!r}: expected numbers of at most {MAX_DIGITS} digits")
     return tournament, int(number)
 
 
@@ -125,7 +126,7 @@ def warn_of_weak_isolation(wanted: str) -> None:
     from arena.isolation.levels import choose_isolation
 
     level = choose_isolation(wanted).level
-    if wanted == "auto" and level in ("none", "limits"):
+    if wanted == "auto" and level in (IsolationLevel.NONE, IsolationLevel.LIMITS):
         click.echo(f"arena: bots are hardly confined on this machine ({level}); arena doctor says why", err=True)
 
 
@@ -164,10 +165,9 @@ def print_places(places: Sequence[tuple[str, Placing]], table_format: str) -> No
 
 def print_standings(table: Standings, table_format: str) -> None:
     """Print standings, with the sentences under them where people read them."""
-    from arena.report.standings_table import standings_columns, standings_footer, standings_rows
+    from arena.report.standings_table import standings_footer, standings_table
 
-    rows = standings_rows(table, for_people=table_format not in ("json", "csv"))
-    print_table(standings_columns(table), rows, table_format)
+    print_table(*standings_table(table, formatted=table_format not in ("json", "csv")), table_format)
     if table_format == "text":
         click.echo(f"\n{printable_lines(standings_footer(table))}")
 

@@ -26,8 +26,7 @@ def command(tournament: str | None, game: str | None, table_format: str, as_json
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
-        cells = crosstable(count_encounters(arena_home.store.results(stored, game)))
+        scores = crosstable(count_encounters(arena_home.store.results(stored, game)))
         table = load_standings(arena_home, stored.name, game)
-    bots = [(label, line.bot) for label, line in zip(table.labels, table.lines, strict=True)]
-    columns, rows = crosstable_table(cells, bots, for_people=table_format != "json")
+    columns, rows = crosstable_table(scores, table.shown_names, formatted=table_format != "json")
     print_table(columns, rows, table_format)

@@ -10,17 +10,10 @@ import click
 
 from arena.cli.common import WholeNumber, print_table, print_wrapped
 from arena.cli.group import OK
+from arena.enums import IsolationLevel
 from arena.isolation.launch_spec import has_own_file_systems
-from arena.isolation.levels import PREFERRED, Finding, try_level
-from arena.records import ISOLATION_LEVELS
+from arena.isolation.levels import PREFERRED, ProbeResult, probe_level
 from arena.report.tables import Column
-
-HOLDS = {
-    "none": "nothing but what the operating system holds anyway",
-    "limits": "memory, files and processes of a bot; but neither what it reads nor the network",
-    "landlock": "also what it reads and writes, the network, other processes, rarely used parts of the kernel",
-    "bubblewrap": "the same by namespaces: a bot does not even see other processes and files",
-}
 
 
 @click.command("doctor")
@@ -35,69 +28,66 @@ def command(clock: bool, turns: int, as_json: bool) -> int:
     if clock:
         _show_clock(turns, as_json)
         return OK
-    findings = [try_level(level) for level in ISOLATION_LEVELS]
+    results = [probe_level(level) for level in IsolationLevel]
     if as_json:
-        click.echo(json.dumps([_as_dict(finding) for finding in findings]))
+        click.echo(json.dumps([_as_dict(result) for result in results]))
     else:
-        _show_levels(findings)
+        _show_levels(results)
     return OK
 
 
-def _as_dict(finding: Finding) -> dict[str, object]:
-    isolation = finding.isolation
+def _as_dict(result: ProbeResult) -> dict[str, object]:
+    isolation = result.isolation
     return {
         "level": isolation.level,
-        "available": finding.is_available,
+        "available": result.is_available,
         "cgroup": isolation.groups,
-        "own_file_systems": finding.is_available and has_own_file_systems(isolation),
-        "problem": finding.problem,
-        "escapes": sorted(finding.escapes),
+        "own_file_systems": result.is_available and has_own_file_systems(isolation),
+        "problem": result.problem,
+        "escapes": sorted(result.escapes),
     }
 
 
-def _show_levels(findings: list[Finding]) -> None:
+def _show_levels(results: list[ProbeResult]) -> None:
     system = os.uname()
     user = "as root, and bots under uids of their own" if os.geteuid() == 0 else "as an ordinary user, and so do bots"
     click.echo(f"{system.sysname} {system.release} on {system.machine}, Python {platform.python_version()}")
     click.echo(f"The arena runs {user}.\n")
-    here = [_yes(finding) for finding in findings]
+    here = [_yes(result) for result in results]
     width = max(map(len, ["here", *here]))
     click.echo(f"{'level':10}  {'here':{width}}  what it holds\n{'-' * 10}  {'-' * width}  {'-' * 13}")
-    for finding, answer in zip(findings, here, strict=True):
-        level = finding.isolation.level
-        print_wrapped(f"{level:10}  {answer:{width}}  ", 10 + 2 + width + 2, HOLDS[level])
+    for result, answer in zip(results, here, strict=True):
+        level = result.isolation.level
+        print_wrapped(f"{level:10}  {answer:{width}}  ", 10 + 2 + width + 2, level.holds)
     best = next(
-        finding
-        for name in PREFERRED
-        for finding in findings
-        if finding.is_available and finding.isolation.level == name
+        result for name in PREFERRED for result in results if result.is_available and result.isolation.level == name
     )
     click.echo(f'\nBots run at {best.isolation.label} (isolation = "auto").')
     if best.escapes:
         print_wrapped("", 0, "A test program could still " + ", ".join(sorted(best.escapes)) + ".")
     else:
         click.echo("A test program that tried to get out managed nothing.")
-    _show_advice(findings, best)
+    _show_advice(results, best)
 
 
-def _yes(finding: Finding) -> str:
-    if not finding.is_available:
+def _yes(result: ProbeResult) -> str:
+    if not result.is_available:
         return "no"
-    return "yes, with control groups" if finding.isolation.groups else "yes"
+    return "yes, with control groups" if result.isolation.groups else "yes"
 
 
-def _show_advice(findings: list[Finding], best: Finding) -> None:
-    from arena.isolation.levels import no_groups
+def _show_advice(results: list[ProbeResult], best: ProbeResult) -> None:
+    from arena.isolation.levels import why_no_groups
 
-    for finding in findings:
-        if not finding.is_available:
-            print_wrapped("", 0, f"No {finding.isolation.level}: {finding.problem}.")
+    for result in results:
+        if not result.is_available:
+            print_wrapped("", 0, f"No {result.isolation.level}: {result.problem}.")
     if not best.isolation.groups:
         print_wrapped(
             "",
             0,
-            f"No control groups: {no_groups()}. Memory and processes are held for each process of a bot, and their sum"
-            " is watched ten times a second. To have them: systemd-run --user --scope -p Delegate=yes arena run …",
+            f"No control groups: {why_no_groups()}. Memory and processes are held for each process of a bot, and their"
+            " sum is watched ten times a second. To have them: systemd-run --user --scope -p Delegate=yes arena run …",
         )
     if not has_own_file_systems(best.isolation):
         print_wrapped(

@@ -44,7 +44,7 @@ def command(game: str | None, over_time: bool, table_format: str, as_json: bool,
 
 def _print_course(stages: list[Stage], table_format: str) -> None:
     """Print mu after each tournament, a column for each bot, the best at the end first."""
-    bots = list(stages[-1].table.labels) if stages else []
+    bots = list(stages[-1].table.shown_names) if stages else []
     shown = bots if table_format in ("json", "csv") else bots[:SHOWN_BOTS]
     columns = [
         Column("tournament", "after", is_number=False),
@@ -54,7 +54,7 @@ def _print_course(stages: list[Stage], table_format: str) -> None:
     ]
     rows = []
     for stage in stages:
-        rated = dict(zip(stage.table.labels, stage.table.lines, strict=True))
+        rated = {line.label: line for line in stage.table.lines}
         mus = {bot: rated[bot].rating.mu if bot in rated else None for bot in shown}
         at = stage.at if table_format == "json" else stage.at[:16].replace("T", " ")
         rows.append({"tournament": stage.title, "at": at, "matches": stage.matches, **mus})

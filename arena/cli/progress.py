@@ -112,7 +112,7 @@ class Live:
         self._task: Any = None
         self._description = printable(definition.name)
         self._results: Counter[tuple[str, str, str]] = Counter()
-        self._top: list[Standing] = []
+        self._top: tuple[Standing, ...] = ()
         self._rate_again_at = 0.0
         self._live = RichLive(
             console=Console(stderr=True), refresh_per_second=4, transient=True, get_renderable=self._draw

@@ -49,7 +49,7 @@ def command(
         times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
     check = check_of(encounters, standings)
     found: dict[str, tuple[list[Column], list[Row]]] = stats_tables(
-        standings, game_statistics(encounters), check, times, for_people=table_format not in ("json", "csv")
+        standings, game_statistics(encounters), check, times, formatted=table_format not in ("json", "csv")
     )
     if table is not None:
         click.echo(render_table(*found[table], table_format))
@@ -72,7 +72,7 @@ def _everything(found: dict[str, Any], standings: Any, check: Any) -> dict[str, 
     return tables | {
         "consistency": {
             "phi": tested.phi,
-            "chance": tested.chance,
+            "chance": tested.p_value,
             "cycles": [list(cycle) for cycle in tested.cycles],
             "misleads": tested.is_flagged,
         },

@@ -1,8 +1,9 @@
-"""Executors: where matches are played. One so far, on this machine's cores."""
+"""Executors: where matches are played. Each plays the matches of a work queue."""
 
 from __future__ import annotations
 
-from arena.executors.executor import Executor, Played, Void
-from arena.executors.local import LocalExecutor
+from arena.executors.executor import Executor, Job, JobResult, Played, Void
+from arena.executors.table import EXECUTORS, open_executor
+from arena.executors.work_queue import WorkQueue
 
-__all__ = ["Executor", "LocalExecutor", "Played", "Void"]
+__all__ = ["EXECUTORS", "Executor", "Job", "JobResult", "Played", "Void", "WorkQueue", "open_executor"]

@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: unpack the bots once, then play what it is given, one match at a time."""
+"""A worker of a Dask cluster: unpacks the bots once, then plays matches one after another."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.errors import UsageError
-from arena.executors.bot_archive import Parcel, unpack
-from arena.executors.executor import Played, Void
+from arena.executors.bot_archive import BotArchive, unpack_bot
+from arena.executors.executor import JobResult, Void
 from arena.executors.worker import play_spec
-from arena.isolation.launcher_client import dismiss_launcher, expect_bots
+from arena.isolation.launcher_client import close_launcher, open_launcher
 from arena.isolation.levels import choose_isolation
-from arena.isolation.process_tag import own_tag
+from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
-from arena.isolation.stale_cleanup import NODE_PREFIX
+from arena.isolation.stale_cleanup import DASK_WORKER_PREFIX
 from arena.match.bot_pool import BotPool
 from arena.records import Bot, Limits, MatchSpec
 from arena.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
-class NodeSettings:
+class DaskWorkerSettings:
     """What every worker of a cluster is prepared with.
 
     Attributes:
-        parcels: the bots.
-        isolation: the level asked for; each machine gives what it can.
+        archives: the bots.
+        isolation: the level asked for; "auto" is the strongest of each machine.
         limits: what a bot may use.
-        fresh_bots: launch every bot anew for every match.
-        version: of the arena that asks; the worker's must be the same.
+        fresh_bots: launch every bot again for every match.
+        version: of the director's arena; the worker's must be the same.
     """
 
-    parcels: tuple[Parcel, ...]
+    archives: tuple[BotArchive, ...]
     isolation: str
     limits: Limits
     fresh_bots: bool
     version: str = __version__
 
 
-class Node:
-    """A worker's bots, ready to play."""
+class DaskWorker:
+    """The bots of a worker, unpacked and ready to play."""
 
-    def __init__(self, settings: NodeSettings) -> None:
+    def __init__(self, settings: DaskWorkerSettings) -> None:
         """Unpack the bots and choose the isolation level.
 
         Raises:
@@ -53,28 +53,30 @@ class Node:
         if settings.version != __version__:
             raise UsageError(f"the cluster has arena {__version__}, and {settings.version} is needed")
         isolation = choose_isolation(settings.isolation)
-        self._directory = Path(tempfile.mkdtemp(prefix=f"{NODE_PREFIX}{own_tag()}-"))
+        self._directory = Path(tempfile.mkdtemp(prefix=f"{DASK_WORKER_PREFIX}{process_tag()}-"))
         self._directory.chmod(0o755)  # bots run as other users
-        self._bots: dict[str, Bot] = {parcel.bot.label: unpack(parcel, self._directory) for parcel in settings.parcels}
-        expect_bots()
+        self._bots: dict[str, Bot] = {
+            archive.bot.label: unpack_bot(archive, self._directory) for archive in settings.archives
+        }
+        open_launcher()
         self._pool = BotPool(isolation, settings.limits, settings.fresh_bots)
         self._one_at_a_time = threading.Lock()
 
-    def play(self, specs: Sequence[MatchSpec]) -> list[Played | Void]:
+    def play(self, specs: Sequence[MatchSpec]) -> list[JobResult]:
         """Play matches one after another."""
         with self._one_at_a_time:
             return [self._play(spec) for spec in specs]
 
-    def _play(self, spec: MatchSpec) -> Played | Void:
+    def _play(self, spec: MatchSpec) -> JobResult:
         here = replace(spec, bots=tuple(self._bots[bot.label] for bot in spec.bots))
-        outcome = play_spec(self._pool, here)
-        if isinstance(outcome, Void):  # with the bots as the cluster knows them
-            return Void(replace(spec, void_tries=outcome.spec.void_tries), outcome.reason)
-        return outcome
+        result = play_spec(self._pool, here)
+        if isinstance(result, Void):  # with the bots as the cluster knows them
+            return Void(replace(spec, void_tries=result.spec.void_tries), result.reason)
+        return result
 
     def close(self) -> None:
         """End all bots and remove their files."""
         with self._one_at_a_time:
             self._pool.close()
-        dismiss_launcher()
+        close_launcher()
         remove_tree(str(self._directory))

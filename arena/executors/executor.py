@@ -1,20 +1,50 @@
-"""What an executor is to the director, and what it gives back for a match."""
+"""The interface of an executor: the job it is opened for, and the results it returns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Self
 
 from arena.errors import LateError
-from arena.records import MatchSpec
+from arena.executors.work_queue import WorkQueue
+from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchSpec
 from arena.store.rows import RecordRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What an executor is opened for: which bots play, and under which conditions.
+
+    Attributes:
+        bots: every bot that may play; where matches are played on other machines, they are sent there.
+        isolation: the level asked for, or "auto".
+        limits: what a bot may use.
+        fresh_bots: launch every bot again for every match.
+        workers: matches at a time on this machine; None for one for each core.
+        log_path: the log file of the processes on this machine; None for no log.
+    """
+
+    bots: tuple[Bot, ...] = ()
+    isolation: str = "auto"
+    limits: Limits = DEFAULT_LIMITS
+    fresh_bots: bool = False
+    workers: int | None = None
+    log_path: Path | None = None
 
 
 class Played(NamedTuple):
     """The match has been played."""
 
     row: RecordRow
+
+    @property
+    def match(self) -> int:
+        """The number of the match."""
+        return self.row.match
 
 
 class Void(NamedTuple):
@@ -28,23 +58,50 @@ class Void(NamedTuple):
     spec: MatchSpec
     reason: str
 
+    @property
+    def match(self) -> int:
+        """The number of the match."""
+        return self.spec.match
+
+
+JobResult = Played | Void
+
 
 def void_after(spec: MatchSpec, error: Exception, reason: str) -> Void:
     """Return that a match is void because of an error; the spec for its next try knows of it."""
     return Void(spec.after_void(error.seat) if isinstance(error, LateError) else spec, reason)
 
 
-class Executor(Protocol):
-    """Plays match specs somewhere. A context manager: leaving it leaves nothing running."""
+class Executor(ABC):
+    """Plays the matches of a queue somewhere. A context manager: leaving it leaves nothing running.
 
-    def __enter__(self) -> Executor: ...
+    Attributes:
+        takes_new_bots: whether a bot can play that was not in the job, such as one that enters a ladder later.
+    """
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None: ...
+    takes_new_bots: ClassVar[bool] = True
 
-    def run(self, specs: Iterable[MatchSpec]) -> Iterator[list[Played | Void]]:
-        """Play matches, yielding outcomes as they come in, and an empty list now and then."""
+    def __enter__(self) -> Self:
+        return self
 
-    def play_again(self, spec: MatchSpec) -> None:
-        """Play a match once more; called while ``run`` is on its way."""
+    @abstractmethod
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """End everything that was started, also in the middle of ``run``."""
+
+    @abstractmethod
+    def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
+        """Play matches until the queue is finished. May be called again with another queue.
+
+        The caller settles or requeues each match that comes back, before it asks for the next list.
+
+        Args:
+            queue: take as many matches as can be played soon, not more: the rest is not even read.
+
+        Yields:
+            The results that have come in since the last time, in any order, each match once for each time that it was
+            taken; an empty list after a while without one, so that the caller is not blocked. A match without a result
+            through our own failure is ``Void``, never an exception.
+
+        Raises:
+            UsageError: if no match can be played here any more.
+        """

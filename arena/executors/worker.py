@@ -15,9 +15,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.executors.executor import Played, Void, void_after
+from arena.executors.executor import JobResult, Played, Void, void_after
 from arena.isolation.launch_spec import Isolation
-from arena.isolation.launcher_client import dismiss_launcher, expect_bots
+from arena.isolation.launcher_client import close_launcher, open_launcher
 from arena.match.bot_pool import BotPool
 from arena.records import Limits, MatchSpec
 from arena.store.rows import row_of
@@ -55,7 +55,7 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
     if settings.cores is not None:
         with contextlib.suppress(OSError):
             os.sched_setaffinity(0, settings.cores)
-    expect_bots(owns_every_child=True)
+    open_launcher(launches_only_bots=True)
     with BotPool(settings.isolation, settings.limits, settings.fresh_bots) as pool:
         with contextlib.suppress(ConnectionError):  # the director may have left in the meantime
             pipe.send(Ready())
@@ -66,11 +66,11 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
             except (EOFError, ConnectionError):
                 break
             pipe.send(play_spec(pool, spec))
-    dismiss_launcher()
+    close_launcher()
     log.info("worker %d leaves", os.getpid())
 
 
-def play_spec(pool: BotPool, spec: MatchSpec) -> Played | Void:
+def play_spec(pool: BotPool, spec: MatchSpec) -> JobResult:
     """Play a match; our own failure makes it void, whatever it was."""
     try:
         record = pool.play(spec)

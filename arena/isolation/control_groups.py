@@ -1,7 +1,7 @@
-"""Control groups: exact limits on the memory and the number of processes of a bot with all it starts, and its CPU time.
+"""Control groups: exact limits on the memory and process count of a bot with all it starts, and its CPU time.
 
-Version 1 has a tree for each controller, version 2 one for all. A bot gets a group of its own wherever this process may
-make one; where it may not, limits are per process and the sum is watched (``arena.monitoring.resource_monitor``).
+Version 1 has a hierarchy for each controller, version 2 a single one. A bot gets groups of its own wherever this
+process may create them; elsewhere limits apply to each process.
 """
 
 from __future__ import annotations
@@ -9,79 +9,87 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from arena.isolation.fork_server import remove_control_group
-from arena.isolation.process_tag import is_dead, own_tag
+from arena.isolation.process_tag import is_dead, process_tag
 from arena.records import Limits
 
-_names = itertools.count()
+_numbers = itertools.count()
 
 
-@dataclass(frozen=True, slots=True)
-class GroupHome:
-    """A directory in which groups can be made.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParentGroups:
+    """Where groups can be created.
 
     Attributes:
         version: 1 or 2.
-        directories: by controller; the same one for all in version 2. In version 1 "cpuacct" is there if it can be had.
+        directories: by controller; the same one for all in version 2. In version 1 "cpuacct" is optional.
     """
 
     version: int
     directories: dict[str, str]
 
 
+class GroupSpec(TypedDict):
+    """A group to create, as JSON types.
+
+    Attributes:
+        directory: the directory that is the group.
+        settings: values to write, by file name.
+        optional_settings: the same for files that some kernels don't have.
+    """
+
+    directory: str
+    settings: dict[str, str]
+    optional_settings: dict[str, str]
+
+
 @functools.lru_cache(maxsize=1)
-def find_group_home() -> GroupHome | None:
-    """Find where this process may make groups that limit memory and processes; tried out, not guessed."""
-    for home in (*_version_2(), *_version_1()):
-        if _works(home):
-            return home
-    return None
+def find_parent_groups() -> ParentGroups | None:
+    """Find where this process may create groups that limit memory and processes, by creating one."""
+    return next(filter(_can_create_groups, itertools.chain(_version_2(), _version_1())), None)
 
 
-def group_plans(home: GroupHome, limits: Limits) -> list[dict[str, Any]]:
-    """Return the groups of one bot as the launcher takes them."""
-    name = f"arena-bot-{own_tag()}-{next(_names)}"
+def group_specs(parents: ParentGroups, limits: Limits) -> list[GroupSpec]:
+    """Return the groups of one bot."""
+    name = f"arena-bot-{process_tag()}-{next(_numbers)}"
     memory, processes = str(limits.memory_bytes), str(limits.processes)
-    if home.version == 2:
+
+    def group(controller: str, settings: dict[str, str], optional_settings: dict[str, str]) -> GroupSpec:
+        directory = f"{parents.directories[controller]}/{name}"
+        return {"directory": directory, "settings": settings, "optional_settings": optional_settings}
+
+    if parents.version == 2:
         settings = {"memory.max": memory, "memory.oom.group": "1", "pids.max": processes}
-        return [_plan(home, "memory", name, settings, {"memory.swap.max": "0"})]
-    plans = [
-        _plan(home, "memory", name, {"memory.limit_in_bytes": memory}, {"memory.memsw.limit_in_bytes": memory}),
-        _plan(home, "pids", name, {"pids.max": processes}, {}),
+        return [group("memory", settings, {"memory.swap.max": "0"})]
+    groups = [
+        group("memory", {"memory.limit_in_bytes": memory}, {"memory.memsw.limit_in_bytes": memory}),
+        group("pids", {"pids.max": processes}, {}),
     ]
-    if "cpuacct" in home.directories:
-        plans.append(_plan(home, "cpuacct", name, {}, {}))
-    return plans
+    if "cpuacct" in parents.directories:
+        groups.append(group("cpuacct", {}, {}))
+    return groups
 
 
-def _plan(
-    home: GroupHome, controller: str, name: str, settings: dict[str, str], if_there: dict[str, str]
-) -> dict[str, Any]:
-    """Return one group; ``if_there`` is left out where the kernel keeps no account of swap."""
-    directory = f"{home.directories[controller]}/{name}"
-    return {"directory": directory, "settings": settings, "if_there": if_there}
-
-
-def breaches(groups: list[dict[str, Any]]) -> dict[str, int]:
-    """Return how often a bot's groups have stopped it: ``memory`` counts kills, ``processes`` refused forks."""
+def count_breaches(groups: Sequence[GroupSpec]) -> dict[str, int]:
+    """Return the kernel's counts of broken limits: kills under ``memory``, refused forks under ``processes``."""
     counts = {"memory": 0, "processes": 0}
     for group in groups:
-        directory = Path(group["directory"])
-        for file, key, kind in (
+        for file, key, limit in (
             ("memory.events", "oom_kill", "memory"),
             ("memory.oom_control", "oom_kill", "memory"),
             ("pids.events", "max", "processes"),
         ):
-            counts[kind] += _counter(directory / file, key)
+            counts[limit] += _counter(Path(group["directory"], file), key)
     return counts
 
 
 def _counter(path: Path, key: str) -> int:
+    """Return the count after ``key`` in a file of lines "key count"; 0 if there is none."""
     with contextlib.suppress(OSError, ValueError):
         for line in path.read_text().splitlines():
             name, _, value = line.partition(" ")
@@ -91,18 +99,18 @@ def _counter(path: Path, key: str) -> int:
 
 
 def remove_stale_groups() -> None:
-    """Remove the groups of processes that were killed together with their launchers."""
-    home = find_group_home()
-    if home is None:
+    """Remove the groups of arena processes that were killed together with their fork servers."""
+    parents = find_parent_groups()
+    if parents is None:
         return
-    for directory in set(home.directories.values()):
+    for directory in set(parents.directories.values()):
         for group in Path(directory).glob("arena-bot-*"):
             if is_dead(group.name.split("-")[2]):
                 remove_control_group(str(group))
 
 
-def _own_paths() -> dict[str, str]:
-    """Return this process's group by controller; the one tree of version 2 under an empty name."""
+def _groups_of_this_process() -> dict[str, str]:
+    """Return the path of this process's group by controller; the single hierarchy of version 2 has an empty name."""
     paths: dict[str, str] = {}
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
@@ -113,45 +121,47 @@ def _own_paths() -> dict[str, str]:
 
 
 def _mounts() -> Iterator[tuple[str, str, set[str]]]:
-    """Yield the type, the place and the options of every control group file system."""
+    """Yield the type, the mount point and the options of every control group file system."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/mounts").read_text().splitlines():
-            _, place, kind, options, *_ = line.split()
+            _, mount_point, kind, options, *_ = line.split()
             if kind in ("cgroup", "cgroup2"):
-                yield kind, place, set(options.split(","))
+                yield kind, mount_point, set(options.split(","))
 
 
-def _version_2() -> Iterator[GroupHome]:
-    """Yield the own group and those above it that hand memory and pids down to their children."""
-    path = _own_paths().get("")
-    for kind, place, _ in _mounts():
+def _version_2() -> Iterator[ParentGroups]:
+    """Yield this process's group and those above it that delegate memory and pids to their children."""
+    path = _groups_of_this_process().get("")
+    for kind, mount_point, _ in _mounts():
         if kind != "cgroup2" or path is None:
             continue
-        own = Path(place + path)
+        own = Path(mount_point + path)
         for directory in (own, *own.parents):
-            if not str(directory).startswith(place):
+            if not str(directory).startswith(mount_point):
                 break
             with contextlib.suppress(OSError):
                 if {"memory", "pids"} <= set((directory / "cgroup.subtree_control").read_text().split()):
-                    yield GroupHome(2, {"memory": str(directory), "pids": str(directory)})
+                    yield ParentGroups(version=2, directories={"memory": str(directory), "pids": str(directory)})
 
 
-def _version_1() -> Iterator[GroupHome]:
-    paths = _own_paths()
-    found: dict[str, str] = {
-        controller: place + paths[controller].rstrip("/")
-        for kind, place, options in _mounts()
+def _version_1() -> Iterator[ParentGroups]:
+    """Yield this process's groups, with the accounting of CPU time and without it."""
+    paths = _groups_of_this_process()
+    directories: dict[str, str] = {
+        controller: mount_point + paths[controller].rstrip("/")
+        for kind, mount_point, options in _mounts()
         for controller in ("memory", "pids", "cpuacct")
         if kind == "cgroup" and controller in options and controller in paths
     }
-    if {"memory", "pids"} <= set(found):
-        yield GroupHome(1, found)
-        yield GroupHome(1, {controller: found[controller] for controller in ("memory", "pids")})
+    if {"memory", "pids"} <= set(directories):
+        yield ParentGroups(version=1, directories=directories)
+        without_accounting = {controller: directories[controller] for controller in ("memory", "pids")}
+        yield ParentGroups(version=1, directories=without_accounting)
 
 
-def _works(home: GroupHome) -> bool:
-    """Tell whether groups with limits can be made; whether a bot can be put in is found out by launching one."""
-    groups = group_plans(home, Limits())
+def _can_create_groups(parents: ParentGroups) -> bool:
+    """Tell whether groups with limits can be created; only launching a bot shows whether it can join them."""
+    groups = group_specs(parents, Limits())
     try:
         for group in groups:
             Path(group["directory"]).mkdir()

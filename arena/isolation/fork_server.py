@@ -1,14 +1,13 @@
-"""The launcher: a small program that starts bots in their confinement, and ends them if the arena's process dies.
+"""The fork server: a small program that launches and confines bots, and ends them if the arena's process dies.
 
-Run once for each process that launches bots, with nothing but the standard library, so it is small and forking it is
-cheap. It reads plans from a socket; ``arena.isolation.launch_spec`` says what is in one. All policy is there, and here
-and in ``arena.isolation.sandbox_child`` is only the doing.
+Each process that launches bots runs one fork server, from the standard library alone, so it is small and cheap to fork.
+It reads requests from a socket; ``arena.isolation.launch_spec`` describes a launch spec and makes every decision, which
+this module and ``arena.isolation.sandbox_child`` only carry out.
 
-A bot is cloned with CLONE_PARENT, which makes it a child of the arena's process and not of this one: that process reaps
-it and learns how it ended.
+A bot is cloned with CLONE_PARENT, so it is a child of the arena's process, which reaps it and sees how it ended.
 
-When the other end of the socket is closed, because the arena's process has left or has been killed, everything the bots
-have left is ended and removed.
+When the other end of the socket closes, because the arena's process has exited or was killed, everything that bots have
+left is ended and removed.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from __future__ import annotations
 import array
 import contextlib
 import ctypes
+import errno
 import json
 import os
 import signal
@@ -28,41 +28,56 @@ if __name__ == "__main__":  # run without site-packages, so nothing but the stan
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from arena.isolation.removal import remove_tree
-from arena.isolation.sandbox_child import Plan, StepError, become, check, libc, take_credentials, write
+from arena.isolation.sandbox_child import (
+    LaunchSpec,
+    StepError,
+    exec_bot,
+    libc,
+    require_success,
+    switch_user,
+    write_kernel_file,
+)
 from arena.isolation.system_v import remove_of_uid
 
 FIRST_UID, LAST_UID = 61184, 65519
-"""Uids that are nobody's: the range systemd sets aside for services it makes up users for (systemd.io/UIDS-GIDS)."""
+"""Uids that belong to no user: the range that systemd reserves for dynamic users of services (systemd.io/UIDS-GIDS)."""
 
 _CLONE_PARENT = 0x00008000
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
 
 
-class Running:
-    """What has to be ended and removed with a bot."""
+class RunningBot:
+    """What has to be ended and removed with a bot.
 
-    def __init__(self, plan: Plan) -> None:
-        self.scratch: str = plan["scratch"]
-        self.control_groups: list[str] = [group["directory"] for group in plan["control_groups"]]
-        self.is_held = bool(
-            plan["seccomp"] or plan["control_groups"]
-        )  # it can't leave its process group, or its groups
-        self.leaves_no_ipc = bool(plan["seccomp"] or (plan["mounts"] and plan["mounts"]["own_ipc"]))
+    Attributes:
+        scratch: its scratch directory.
+        control_groups: the directories of its control groups.
+        is_contained: whether no process of the bot can leave its process group or control groups.
+        leaves_no_ipc: whether System V objects of the bot end with it.
+        uid_lock: the lock on its uid; None where bots have no uid of their own.
+        uid: its own uid, if it has one.
+    """
+
+    def __init__(self, spec: LaunchSpec) -> None:
+        self.scratch: str = spec["scratch"]
+        self.control_groups: list[str] = [group["directory"] for group in spec["control_groups"]]
+        self.is_contained = bool(spec["seccomp"] or spec["control_groups"])
+        self.leaves_no_ipc = bool(spec["seccomp"] or (spec["mounts"] and spec["mounts"]["own_ipc"]))
         self.uid_lock: socket.socket | None = None
         self.uid: int | None = None
 
 
-def take_uid() -> tuple[int, socket.socket]:
-    """Return a uid that no other bot on this machine has, and the lock on it, which dies with this process."""
+def reserve_uid() -> tuple[int, socket.socket]:
+    """Return a uid that no other bot on this machine has, and the lock on it, which this process's death releases."""
     for uid in range(FIRST_UID, LAST_UID + 1):
         lock = lock_uid(uid)
         if lock is not None:
             return uid, lock
-    raise StepError("uid", 11, f"{FIRST_UID} to {LAST_UID} are all in use")
+    raise StepError("uid", errno.EAGAIN, f"{FIRST_UID} to {LAST_UID} are all in use")
 
 
 def lock_uid(uid: int) -> socket.socket | None:
-    """Return the lock on a uid; None if another bot has it."""
+    """Return the lock on a uid; None if another bot holds it."""
     lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
         lock.bind(f"\0arena-bot-uid-{uid}")
@@ -72,52 +87,52 @@ def lock_uid(uid: int) -> socket.socket | None:
     return lock
 
 
-def make_control_groups(plan: Plan) -> None:
-    """Make the bot's control groups and set their limits."""
-    for group in plan["control_groups"]:
+def create_control_groups(spec: LaunchSpec) -> None:
+    """Create the bot's control groups and set their limits."""
+    for group in spec["control_groups"]:
         try:
             os.mkdir(group["directory"])
             for name, value in group["settings"].items():
-                write(os.path.join(group["directory"], name), value)
-            for name, value in group["if_there"].items():
+                write_kernel_file(os.path.join(group["directory"], name), value)
+            for name, value in group["optional_settings"].items():
                 with contextlib.suppress(FileNotFoundError):
-                    write(os.path.join(group["directory"], name), value)
+                    write_kernel_file(os.path.join(group["directory"], name), value)
         except OSError as error:
             raise StepError("control group", error.errno or 0, str(error.filename)) from error
 
 
-def launch(plan: Plan, descriptors: list[int]) -> tuple[int, Running]:
-    """Clone a child that becomes the bot.
+def clone_bot(spec: LaunchSpec, descriptors: list[int]) -> tuple[int, RunningBot]:
+    """Clone a child that executes the bot, and return its pid with what to clean up after it.
 
     Args:
-        plan: the plan.
-        descriptors: its stdin, stdout and stderr, and a pipe for what goes wrong before the exec.
+        spec: how it is launched.
+        descriptors: its stdin, stdout and stderr, and a pipe for reporting errors before the exec.
     """
-    running = Running(plan)
+    running = RunningBot(spec)
     try:
-        make_control_groups(plan)
-        if plan["other_uid"]:
-            running.uid, running.uid_lock = take_uid()
-            os.chown(plan["scratch"], running.uid, running.uid)
+        create_control_groups(spec)
+        if spec["other_uid"]:
+            running.uid, running.uid_lock = reserve_uid()
+            os.chown(spec["scratch"], running.uid, running.uid)
         machine = os.uname().machine
         if machine not in _SYS_CLONE:
             raise StepError(f"bots can't be launched on {machine}, only on {', '.join(_SYS_CLONE)}", 0)
         number = _SYS_CLONE[machine]
-        pid = check("clone", libc.syscall(number, ctypes.c_ulong(_CLONE_PARENT | signal.SIGCHLD), 0, 0, 0, 0))
+        pid = require_success("clone", libc.syscall(number, ctypes.c_ulong(_CLONE_PARENT | signal.SIGCHLD), 0, 0, 0, 0))
     except BaseException:
         clean_up(running)
         raise
     if pid == 0:
-        become(plan, descriptors, running.uid)
+        exec_bot(spec, descriptors, running.uid)
     return pid, running
 
 
 def kill_uid(uid: int) -> None:
-    """Kill every process of a bot's uid, at once and whatever its parents are, and remove its System V objects."""
+    """Kill all processes of a bot's uid at once, and remove its System V objects."""
     pid = os.fork()
     if pid == 0:
         try:
-            take_credentials(uid)
+            switch_user(uid)
             if os.getresuid() == (uid, uid, uid) and FIRST_UID <= uid <= LAST_UID:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(-1, signal.SIGKILL)
@@ -128,11 +143,11 @@ def kill_uid(uid: int) -> None:
     os.waitpid(pid, 0)
 
 
-def clean_up(running: Running) -> None:
-    """End and remove what a bot that is dead has left."""
+def clean_up(running: RunningBot) -> None:
+    """End and remove everything that a dead bot has left."""
     for directory in running.control_groups:
         remove_control_group(directory)
-    if running.uid is not None and not (running.is_held and running.leaves_no_ipc):
+    if running.uid is not None and not (running.is_contained and running.leaves_no_ipc):
         kill_uid(running.uid)
     if running.uid_lock is not None:
         running.uid_lock.close()
@@ -140,7 +155,7 @@ def clean_up(running: Running) -> None:
 
 
 def remove_control_group(directory: str) -> None:
-    """Kill what is in a control group and remove it."""
+    """Kill the processes in a control group and remove it."""
     for _ in range(1000):
         try:
             os.rmdir(directory)
@@ -150,34 +165,21 @@ def remove_control_group(directory: str) -> None:
         except OSError:
             with contextlib.suppress(OSError), open(os.path.join(directory, "cgroup.procs")) as members:
                 for pid in map(int, members):
-                    if pid > 0:  # 0 stands for a process of another namespace
+                    if pid > 0:  # 0 is a process of another pid namespace
                         os.kill(pid, signal.SIGKILL)
             time.sleep(0.001)
 
 
 def serve(connection: socket.socket) -> None:
-    """Launch bots as plans come in, until the other end is closed; then end those that are left."""
-    alive: dict[int, Running] = {}
-    while True:
-        try:
-            message, descriptors = receive(connection)
-        except OSError:
-            break
-        if not message:
-            break
-        request = json.loads(message)
-        try:
-            reply = answer(request, descriptors, alive)
-        except StepError as error:
-            reply = {"failed": error.report}
-        except Exception as error:  # our own failure: the match will be void
-            reply = {"failed": {"step": f"{type(error).__name__}: {error}", "errno": 0, "subject": ""}}
-        for descriptor in descriptors:
-            os.close(descriptor)
-        try:
+    """Answer requests until the other end closes; then end the bots that are alive."""
+    alive: dict[int, RunningBot] = {}
+    with contextlib.suppress(OSError):
+        while (received := receive(connection))[0]:
+            message, descriptors = received
+            reply = handle_request(json.loads(message), descriptors, alive)
+            for descriptor in descriptors:
+                os.close(descriptor)
             connection.send(json.dumps(reply).encode())
-        except OSError:
-            break
     for pid in alive:
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
@@ -185,24 +187,32 @@ def serve(connection: socket.socket) -> None:
         clean_up(running)
 
 
-def answer(request: dict[str, Any], descriptors: list[int], alive: dict[int, Running]) -> dict[str, Any]:
-    """Do what is asked: launch a bot, clean up after one that is dead, or take over one from a launcher that died."""
-    if "launch" in request:
-        pid, alive[pid] = launch(request["launch"], descriptors)
-        return {"pid": pid, "uid": alive[pid].uid}
-    if "ended" in request:
-        running = alive.pop(request["ended"], None)
-        if running is not None:
-            clean_up(running)
-        return {}
-    running = Running(request["adopt"])
-    running.uid = request["uid"]
-    if running.uid is not None:
-        running.uid_lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        with contextlib.suppress(OSError):
-            running.uid_lock.bind(f"\0arena-bot-uid-{running.uid}")
-    alive[request["pid"]] = running
+def handle_request(request: dict[str, Any], descriptors: list[int], alive: dict[int, RunningBot]) -> dict[str, Any]:
+    """Carry out a request and return the reply, which has ``failed`` if a step failed."""
+    try:
+        if "launch" in request:
+            pid, alive[pid] = clone_bot(request["launch"], descriptors)
+            return {"pid": pid, "uid": alive[pid].uid}
+        if "ended" in request:
+            running = alive.pop(request["ended"], None)
+            if running is not None:
+                clean_up(running)
+        else:
+            alive[request["pid"]] = adopt(request["adopt"], request["uid"])
+    except StepError as error:
+        return {"failed": error.report}
+    except Exception as error:  # our own failure: the match will be void
+        return {"failed": {"step": f"{type(error).__name__}: {error}", "errno": 0, "subject": ""}}
     return {}
+
+
+def adopt(spec: LaunchSpec, uid: int | None) -> RunningBot:
+    """Take over a bot from a fork server that died."""
+    running = RunningBot(spec)
+    running.uid = uid
+    if uid is not None:
+        running.uid_lock = lock_uid(uid)
+    return running
 
 
 def receive(connection: socket.socket) -> tuple[bytes, list[int]]:

@@ -14,32 +14,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from arena.enums import FaultKind, IsolationLevel
 from arena.errors import BotError, UsageError
-from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, find_bubblewrap, wrapped
-from arena.isolation.control_groups import find_group_home, group_plans
+from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, bubblewrap_command
+from arena.isolation.control_groups import find_parent_groups, group_specs
 from arena.isolation.interpreters import arena_interpreter
-from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, ruleset
-from arena.isolation.process_tag import own_tag
+from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, landlock_rules
+from arena.isolation.process_tag import process_tag
 from arena.isolation.readable_paths import (
-    behind_closed_doors,
     existing_system,
+    paths_behind_closed_directories,
     readable_paths,
-    unreadable_program,
+    refused_program,
     user_base,
 )
 from arena.isolation.seccomp import assemble_filter
 from arena.records import MEBIBYTE, Bot, Limits
 
-MARK = "ARENA_BOT"
+TAG_VARIABLE = "ARENA_BOT"
 """The environment variable that every bot is launched with; it tells whose the bot is."""
 
-OUTSIDE_GAME = "ARENA_GAME"
+EXTERNAL_GAME_VARIABLE = "ARENA_GAME"
 """The environment variable that tells ``arena.botkit`` where a game from outside the package is: ``module=place``."""
 
 SHARED_MEMORY = "/dev/shm"
 """Where POSIX shared memory and semaphores are, those of Python's ``multiprocessing`` among them."""
 
-LEAST_ADDRESS_SPACE_BYTES = 4096 * MEBIBYTE
+MIN_ADDRESS_SPACE_BYTES = 4096 * MEBIBYTE
 """Java and Node reserve gigabytes of addresses that they never use."""
 
 
@@ -52,14 +53,14 @@ class Isolation:
     """A level that this machine has been found to give.
 
     Attributes:
-        level: one of ``ISOLATION_LEVELS``.
+        level: how much is kept from bots.
         groups: whether control groups hold the sum of memory and processes.
         user_namespace: whether an ordinary user's bots get file systems of their own, which takes a user namespace.
         builds: whether it is for builds. Compilers change the modes of files, and where neither another uid nor a view
             of its own keeps a program from those of other people, only bots are kept from it.
     """
 
-    level: str = "none"
+    level: IsolationLevel = IsolationLevel.NONE
     groups: bool = False
     user_namespace: bool = False
     builds: bool = field(default=False, kw_only=True)
@@ -86,10 +87,10 @@ def can_mount() -> bool:
 
 def has_own_file_systems(isolation: Isolation) -> bool:
     """Tell whether bots have a scratch directory and a ``/dev/shm`` that are file systems of their own."""
-    return isolation.level == "bubblewrap" or isolation.user_namespace or (is_root() and can_mount())
+    return isolation.level == IsolationLevel.BUBBLEWRAP or isolation.user_namespace or (is_root() and can_mount())
 
 
-def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> dict[str, Any]:
+def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> dict[str, Any]:
     """Return the plan for launching a bot.
 
     Raises:
@@ -98,18 +99,20 @@ def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> d
     """
     environment = clean_environment(scratch)
     own = bot.own_files or (bot.directory,)
-    if bot.outside_game is not None:
-        environment[OUTSIDE_GAME] = "=".join(bot.outside_game)
-        own = (*own, bot.outside_game[1])
+    if bot.external_game is not None:
+        environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.external_game)
+        own = (*own, bot.external_game[1])
     readable = readable_paths(bot.command, own, environment["PATH"])
     level = isolation.level
-    if level in ("landlock", "bubblewrap") and (program := unreadable_program(bot.command, own, environment["PATH"])):
+    if level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) and (
+        program := refused_program(bot.command, own, environment["PATH"])
+    ):
         raise BotError(
-            "start",
+            FaultKind.START,
             f"{bot.command[0]} leads to {program}, which a bot may not use: its links and #! lines may lead to its own"
             " files, programs of the system and the arena's own Python",
         )
-    plan: dict[str, Any] = {
+    spec: dict[str, Any] = {
         "command": list(bot.command),
         "environment": environment,
         "directory": bot.directory,
@@ -118,32 +121,38 @@ def make_plan(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> d
         "control_groups": [],
         "mounts": _mounts(readable, scratch, limits, isolation),
         "rlimits": [],
-        "no_new_privs": level != "none",
+        "no_new_privs": level != IsolationLevel.NONE,
         "landlock": None,
         "seccomp": None,
         "seccomp_at": None,
     }
-    if level == "none":
-        return plan
-    if isolation.groups and (home := find_group_home()) is not None:
-        plan["control_groups"] = group_plans(home, limits)
-    plan["rlimits"] = _rlimits(limits, isolation)
-    if level == "landlock":
-        if plan["mounts"] is not None:
-            plan["mounts"]["read_only"] = True
-        writable = plan["mounts"]["private"] if plan["mounts"] is not None else (scratch,)
+    if level == IsolationLevel.NONE:
+        return spec
+    if isolation.groups and (home := find_parent_groups()) is not None:
+        spec["control_groups"] = group_specs(home, limits)
+    spec["rlimits"] = _rlimits(limits, isolation)
+    if level == IsolationLevel.LANDLOCK:
+        if spec["mounts"] is not None:
+            spec["mounts"]["read_only"] = True
+        writable = spec["mounts"]["private"] if spec["mounts"] is not None else (scratch,)
         devices = (*DEVICES, ZERO) if isolation.groups else DEVICES
         all_readable = (*existing_system(), *readable)
-        plan["landlock"] = ruleset(landlock_abi(), all_readable, *writable, own=readable, devices=devices)
-    if level in ("landlock", "bubblewrap"):
-        own_view = level == "bubblewrap" or plan["mounts"] is not None
-        plan["seccomp"] = _filter(isolation, own_view).hex()
-    if level == "bubblewrap":
-        program = find_bubblewrap() or "bwrap"
-        plan["command"] = wrapped(program, bot.command, bot.directory, readable, scratch, limits, isolation.groups)
-        plan["seccomp_at"] = SECCOMP_DESCRIPTOR
-        plan["directory"] = "/"
-    return plan
+        spec["landlock"] = landlock_rules(landlock_abi(), all_readable, *writable, own=readable, devices=devices)
+    if level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP):
+        own_view = level == IsolationLevel.BUBBLEWRAP or spec["mounts"] is not None
+        spec["seccomp"] = _filter(isolation, own_view).hex()
+    if level == IsolationLevel.BUBBLEWRAP:
+        spec["command"] = bubblewrap_command(
+            bot.command,
+            directory=bot.directory,
+            readable=readable,
+            scratch=scratch,
+            scratch_bytes=limits.scratch_bytes,
+            groups=isolation.groups,
+        )
+        spec["seccomp_at"] = SECCOMP_DESCRIPTOR
+        spec["directory"] = "/"
+    return spec
 
 
 def clean_environment(scratch: str) -> dict[str, str]:
@@ -160,13 +169,13 @@ def clean_environment(scratch: str) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
-        MARK: own_tag(),
+        TAG_VARIABLE: process_tag(),
         **({"PYTHONUSERBASE": base} if base is not None else {}),  # Python looks for it below HOME
     }
 
 
 def _filter(isolation: Isolation, own_view: bool) -> bytes:
-    confined = isolation.level == "bubblewrap" or is_root() or landlock_abi() >= ABI_WITH_SCOPES
+    confined = isolation.level == IsolationLevel.BUBBLEWRAP or is_root() or landlock_abi() >= ABI_WITH_SCOPES
     return assemble_filter(
         os.uname().machine,
         may_signal=confined,
@@ -181,14 +190,15 @@ def _mounts(readable: tuple[str, ...], scratch: str, limits: Limits, isolation: 
     private = {place: limits.scratch_bytes for place in (scratch, SHARED_MEMORY) if os.path.isdir(place)}
     view = {
         "user_namespace": isolation.user_namespace,
-        "own_ipc": isolation.level in ("none", "limits"),  # elsewhere the filter refuses System V IPC
+        # at the other levels the filter refuses System V IPC
+        "own_ipc": isolation.level in (IsolationLevel.NONE, IsolationLevel.LIMITS),
         "replace": {},
         "named": [*existing_system(), *readable, scratch],
         "private": private,
     }
     if not is_root():
         return view if isolation.user_namespace else None
-    closed = behind_closed_doors(readable, str(Path(scratch).parent))
+    closed = paths_behind_closed_directories(readable, str(Path(scratch).parent))
     if can_mount():
         replace = {
             door: [*paths, scratch] if scratch.startswith(f"{door}/") else paths for door, paths in closed.items()
@@ -214,7 +224,7 @@ def _rlimits(limits: Limits, isolation: Isolation) -> list[tuple[int, int, int]]
     if not isolation.groups:
         others = 0 if isolation.user_namespace else _processes_of_user()  # a namespace is counted by itself
         wanted[resource.RLIMIT_DATA] = limits.memory_bytes
-        wanted[resource.RLIMIT_AS] = max(LEAST_ADDRESS_SPACE_BYTES, 4 * limits.memory_bytes)
+        wanted[resource.RLIMIT_AS] = max(MIN_ADDRESS_SPACE_BYTES, 4 * limits.memory_bytes)
         wanted[resource.RLIMIT_NPROC] = limits.processes + others + SPARE_PROCESSES
     found = []
     for number, value in wanted.items():

@@ -18,14 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.enums import FaultKind
 from arena.errors import BotError, VoidMatchError
-from arena.isolation.process_tag import own_tag
+from arena.isolation.process_tag import process_tag
 from arena.isolation.stale_cleanup import SCRATCH_PREFIX, remove_stale
 
 ANSWER_SECONDS = 20.0
 """A launcher that takes longer has been stopped by somebody; another takes its place."""
 
-MOST_PLAN_BYTES = 128 * 1024
+MAX_SPEC_BYTES = 128 * 1024
 """A message on a socket may not be much larger. Only a directory that others can't enter makes plans long: each file in
 it is named."""
 
@@ -38,25 +39,25 @@ _OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENO
 
 
 @dataclass(frozen=True, slots=True)
-class Launched:
+class LaunchedBot:
     """A bot that has been launched, with what is needed to end it."""
 
     pid: int
     uid: int | None
-    plan: dict[str, Any]
+    spec: dict[str, Any]
 
 
-class Launcher:
+class LauncherClient:
     """One launcher process, and the bots that it watches over.
 
     Attributes:
         alive: the bots that have been launched and not been ended, by their process numbers.
-        owns_every_child: this process starts nothing but bots in sessions of their own.
+        launches_only_bots: this process starts nothing but bots in sessions of their own.
     """
 
-    def __init__(self, owns_every_child: bool) -> None:
-        self.owns_every_child = owns_every_child
-        self.alive: dict[int, Launched] = {}
+    def __init__(self, launches_only_bots: bool) -> None:
+        self.launches_only_bots = launches_only_bots
+        self.alive: dict[int, LaunchedBot] = {}
         self._owner = os.getpid()
         self._process, self._socket = _start()
 
@@ -65,11 +66,11 @@ class Launcher:
         """The launcher's own process number."""
         return self._process.pid
 
-    def launch(self, plan: dict[str, Any], descriptors: Sequence[int]) -> Launched:
+    def launch(self, spec: dict[str, Any], descriptors: Sequence[int]) -> LaunchedBot:
         """Launch a bot.
 
         Args:
-            plan: from ``make_plan``.
+            spec: from ``make_launch_spec``.
             descriptors: its stdin, stdout and stderr.
 
         Raises:
@@ -78,12 +79,12 @@ class Launcher:
         """
         read_end, write_end = os.pipe()
         try:
-            reply = self._ask({"launch": plan}, [*descriptors, write_end])
+            reply = self._ask({"launch": spec}, [*descriptors, write_end])
             os.close(write_end)
             write_end = -1
             if "pid" not in reply:
                 raise _failure(reply["failed"])
-            launched = Launched(reply["pid"], reply["uid"], plan)
+            launched = LaunchedBot(reply["pid"], reply["uid"], spec)
             self.alive[launched.pid] = launched
             report = _read_all(read_end)
         finally:
@@ -114,8 +115,8 @@ class Launcher:
 
     def _exchange(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
         message = json.dumps(request).encode()
-        if "launch" in request and len(message) > MOST_PLAN_BYTES:
-            raise BotError("start", _TOO_LONG.format(request["launch"]["directory"]))
+        if "launch" in request and len(message) > MAX_SPEC_BYTES:
+            raise BotError(FaultKind.START, _TOO_LONG.format(request["launch"]["directory"]))
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
         self._socket.sendmsg([message], rights)
         reply = self._socket.recv(1 << 16)
@@ -132,7 +133,7 @@ class Launcher:
         self._process, self._socket = _start()
         for bot in self.alive.values():
             with contextlib.suppress(OSError):
-                self._exchange({"adopt": bot.plan, "pid": bot.pid, "uid": bot.uid}, [])
+                self._exchange({"adopt": bot.spec, "pid": bot.pid, "uid": bot.uid}, [])
 
     def close(self) -> None:
         """Let it end what is left, and leave."""
@@ -156,27 +157,27 @@ def _start() -> tuple[subprocess.Popen[bytes], socket.socket]:
     return process, ours
 
 
-_launcher: Launcher | None = None
+_launcher: LauncherClient | None = None
 _owner_pid = 0
 
 
-def expect_bots(owns_every_child: bool = False) -> Launcher:
+def open_launcher(launches_only_bots: bool = False) -> LauncherClient:
     """Make this process ready to launch bots: adopt orphans and start the launcher. The second time, only return it.
 
     Args:
-        owns_every_child: this process starts nothing but bots in sessions of their own.
+        launches_only_bots: this process starts nothing but bots in sessions of their own.
     """
     global _launcher, _owner_pid
     if _launcher is None or _owner_pid != os.getpid():
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         remove_stale()
-        _launcher, _owner_pid = Launcher(owns_every_child), os.getpid()
-        atexit.register(dismiss_launcher)
+        _launcher, _owner_pid = LauncherClient(launches_only_bots), os.getpid()
+        atexit.register(close_launcher)
     return _launcher
 
 
-def dismiss_launcher() -> None:
+def close_launcher() -> None:
     """End the launcher; for a process that has ended all its bots and stays."""
     global _launcher
     if _launcher is not None and _owner_pid == os.getpid():
@@ -186,7 +187,7 @@ def dismiss_launcher() -> None:
 
 def make_scratch() -> str:
     """Return a new directory for one bot; its name tells whose it is, and has no links in it."""
-    return os.path.realpath(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{own_tag()}-"))
+    return os.path.realpath(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{process_tag()}-"))
 
 
 def _read_all(descriptor: int) -> bytes:
@@ -202,5 +203,5 @@ def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:
     step, number, subject = report["step"], report["errno"], report["subject"]
     reason = os.strerror(number) if number else "it failed"
     if step == "exec" and number not in _OUR_ERRNOS:
-        return BotError("start", f"{subject} can't be executed: {reason}")
+        return BotError(FaultKind.START, f"{subject} can't be executed: {reason}")
     return VoidMatchError(f"no bot can be launched: {step}{f' {subject}' if subject else ''}: {reason}")

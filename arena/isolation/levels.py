@@ -27,22 +27,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.enums import IsolationLevel
 from arena.errors import ArenaError, UsageError
 from arena.isolation.bubblewrap import find_bubblewrap
-from arena.isolation.control_groups import find_group_home
+from arena.isolation.control_groups import find_parent_groups
 from arena.isolation.interpreters import arena_interpreter, arena_python
 from arena.isolation.landlock import landlock_abi
-from arena.isolation.launch_spec import Isolation, is_root, make_plan
-from arena.isolation.launcher_client import expect_bots, make_scratch
-from arena.isolation.process_tag import own_tag
+from arena.isolation.launch_spec import Isolation, is_root, make_launch_spec
+from arena.isolation.launcher_client import make_scratch, open_launcher
+from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
 from arena.isolation.seccomp import ARCHITECTURES
-from arena.isolation.stale_cleanup import OUTSIDE_PREFIX
-from arena.records import ISOLATION_LEVELS, Bot, Limits
+from arena.isolation.stale_cleanup import PROBE_PREFIX
+from arena.records import Bot, Limits
 
 SELF_TEST_SECONDS = 20.0
 
-PREFERRED = ("landlock", "bubblewrap", "limits", "none")
+PREFERRED = (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP, IsolationLevel.LIMITS, IsolationLevel.NONE)
 """What "auto" tries. Landlock and bubblewrap hold the same of what the self-test and the zoo try; Landlock starts a bot
 in a third of the time and needs nothing installed."""
 
@@ -51,7 +52,7 @@ _HELD_BY_LIMITS = frozenset({"raise its own limits"})
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProbeResult:
     """What trying a level has shown.
 
     Attributes:
@@ -81,89 +82,91 @@ def choose_isolation(wanted: str) -> Isolation:
     """
     if wanted == "auto":
         return _preferred()
-    level, plus, rest = wanted.partition("+")
-    if level not in ISOLATION_LEVELS or (plus and (rest != "cgroup" or level == "none")):
-        known = ", ".join(repr(known) for known in ISOLATION_LEVELS)
-        raise UsageError(f"isolation = {wanted!r}: accepted is 'auto', {known}, each but 'none' also with '+cgroup'")
-    finding = try_level(level)
-    if not finding.is_available:
+    name, plus, rest = wanted.partition("+")
+    if name not in set(IsolationLevel) or (plus and (rest != "cgroup" or name == IsolationLevel.NONE)):
+        known = ", ".join(f"'{level}'" for level in IsolationLevel)
+        raise UsageError(f"isolation = {wanted!r}: expected 'auto', {known}, each but 'none' also with '+cgroup'")
+    result = probe_level(IsolationLevel(name))
+    if not result.is_available:
         raise UsageError(
-            f"isolation = {wanted!r}: this machine can't give it: {finding.problem}; 'auto' takes the best it has,"
+            f"isolation = {wanted!r}: this machine can't give it: {result.problem}; 'auto' takes the best it has,"
             " and arena doctor tells what that is"
         )
-    if plus and not finding.isolation.groups:
-        raise UsageError(f"isolation = {wanted!r}: {no_groups()}; without '+cgroup' limits are per process")
-    return finding.isolation
+    if plus and not result.isolation.groups:
+        raise UsageError(f"isolation = {wanted!r}: {why_no_groups()}; without '+cgroup' limits are per process")
+    return result.isolation
 
 
 def _preferred() -> Isolation:
     """Return the first of ``PREFERRED`` that this machine gives."""
     for level in PREFERRED:
-        finding = try_level(level)
-        if finding.is_available:
-            return finding.isolation
-    raise UsageError(f"isolation = 'auto': no bot can be launched on this machine: {finding.problem}")
+        result = probe_level(level)
+        if result.is_available:
+            return result.isolation
+    raise UsageError(f"isolation = 'auto': no bot can be launched on this machine: {result.problem}")
 
 
-def no_groups() -> str:
+def why_no_groups() -> str:
     """Say why there are no control groups."""
     return "no control group for memory and processes can be made here, which takes root or a delegated systemd unit"
 
 
 @functools.cache
-def try_level(level: str) -> Finding:
+def probe_level(level: IsolationLevel) -> ProbeResult:
     """Find out whether this machine gives a level, with control groups and user namespaces if it can, else without."""
     problem = _what_is_missing(level)
     if problem:
-        return Finding(Isolation(level), problem=problem)
+        return ProbeResult(Isolation(level), problem=problem)
     for isolation in _ways(level):
-        finding = _self_test(isolation)
-        if finding.is_available:
+        result = _self_test(isolation)
+        if result.is_available:
             break
-    return finding
+    return result
 
 
-def _ways(level: str) -> list[Isolation]:
+def _ways(level: IsolationLevel) -> list[Isolation]:
     """Return how a level may be given, the best first; control groups matter more than the bot's own file systems."""
-    groups = (True, False) if level != "none" and find_group_home() is not None else (False,)
-    namespaces = (False,) if is_root() or level == "bubblewrap" or sys.platform != "linux" else (True, False)
+    groups = (True, False) if level != IsolationLevel.NONE and find_parent_groups() is not None else (False,)
+    namespaces = (
+        (False,) if is_root() or level == IsolationLevel.BUBBLEWRAP or sys.platform != "linux" else (True, False)
+    )
     return [Isolation(level, with_groups, with_user) for with_groups in groups for with_user in namespaces]
 
 
-def _what_is_missing(level: str) -> str:
+def _what_is_missing(level: IsolationLevel) -> str:
     """Say what is not there, without trying."""
     if sys.platform != "linux":
-        return "" if level == "none" else "it needs Linux"
-    if level in ("landlock", "bubblewrap") and os.uname().machine not in ARCHITECTURES:
+        return "" if level == IsolationLevel.NONE else "it needs Linux"
+    if level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) and os.uname().machine not in ARCHITECTURES:
         return f"there is no system call filter for {os.uname().machine}, only for {' and '.join(ARCHITECTURES)}"
-    if level == "landlock" and landlock_abi() < 1:
+    if level == IsolationLevel.LANDLOCK and landlock_abi() < 1:
         return "the kernel has no Landlock (it came with Linux 5.13 and may be switched off: lsm=landlock,…)"
-    if level == "bubblewrap" and find_bubblewrap() is None:
+    if level == IsolationLevel.BUBBLEWRAP and find_bubblewrap() is None:
         return "bwrap is not installed (apt install bubblewrap, dnf install bubblewrap)"
     return ""
 
 
-def _self_test(isolation: Isolation) -> Finding:
+def _self_test(isolation: Isolation) -> ProbeResult:
     try:
         outcome = _try_to_escape(isolation)
     except (ArenaError, OSError) as error:
-        return Finding(isolation, problem=str(error))
+        return ProbeResult(isolation, problem=str(error))
     escapes = set(outcome["escapes"])
-    if isolation.level == "none":
-        return Finding(isolation, tuple(escapes))
-    forbidden = escapes & _HELD_BY_LIMITS if isolation.level == "limits" else escapes
+    if isolation.level == IsolationLevel.NONE:
+        return ProbeResult(isolation, tuple(escapes))
+    forbidden = escapes & _HELD_BY_LIMITS if isolation.level == IsolationLevel.LIMITS else escapes
     if outcome["refused"]:
-        return Finding(isolation, problem=f"bots could not {' or '.join(outcome['refused'])}")
+        return ProbeResult(isolation, problem=f"bots could not {' or '.join(outcome['refused'])}")
     if forbidden:
-        return Finding(isolation, tuple(escapes), f"a test program could {', '.join(sorted(forbidden))}")
+        return ProbeResult(isolation, tuple(escapes), f"a test program could {', '.join(sorted(forbidden))}")
     if is_root() and outcome["uid"] == 0:
-        return Finding(isolation, tuple(escapes), "a test program ran as root")
-    return Finding(isolation, tuple(escapes))
+        return ProbeResult(isolation, tuple(escapes), "a test program ran as root")
+    return ProbeResult(isolation, tuple(escapes))
 
 
 def _try_to_escape(isolation: Isolation) -> dict[str, Any]:
     """Run the program that tries, and return what it says."""
-    outside = tempfile.mkdtemp(prefix=f"{OUTSIDE_PREFIX}{own_tag()}-")
+    outside = tempfile.mkdtemp(prefix=f"{PROBE_PREFIX}{process_tag()}-")
     try:
         return _try_to_reach(outside, isolation)
     finally:
@@ -184,7 +187,14 @@ def _try_to_reach(outside: str, isolation: Isolation) -> dict[str, Any]:
         launch = _make_trap(Path(outside), (arena_interpreter(), "-I", "-S", program))
         own_files = (str(launch.parent), program, *arena_python())
         return _run(
-            Bot("self-test", "1", (str(launch), *arguments), str(launch.parent), own_files=own_files), isolation
+            Bot(
+                name="self-test",
+                version="1",
+                command=(str(launch), *arguments),
+                directory=str(launch.parent),
+                own_files=own_files,
+            ),
+            isolation,
         )
 
 
@@ -205,13 +215,13 @@ def _make_trap(outside: Path, command: tuple[str, ...]) -> Path:
 
 
 def _run(bot: Bot, isolation: Isolation) -> dict[str, Any]:
-    launcher = expect_bots()
+    launcher = open_launcher()
     read_end, write_end = os.pipe()
     null = os.open(os.devnull, os.O_RDWR)
     launched = None
     try:
-        plan = make_plan(bot, isolation, Limits(), make_scratch())
-        launched = launcher.launch(plan, (null, write_end, write_end))
+        spec = make_launch_spec(bot, isolation, Limits(), make_scratch())
+        launched = launcher.launch(spec, (null, write_end, write_end))
         os.close(write_end)
         write_end = -1
         said = _read_in_time(read_end)

@@ -2,14 +2,14 @@
 
 Four nets, each for what slips through the one before:
 
-1. every bot leads a session and a process group of its own, and its group is killed when it is ended; from the level
-   ``landlock`` on, what it starts can't leave the group;
-2. as root, all processes of its uid are killed; with control groups, all processes in them;
-3. this process adopts orphans (PR_SET_CHILD_SUBREAPER), so what a bot started in another group becomes our child when
-   its parent dies; ``sweep`` kills and reaps those. A process can't join our session, so an orphan is a child of ours
-   in a foreign session. In a worker, which launches nothing but bots, every such child is one; elsewhere only those
-   are taken for orphans that carry the mark of a bot in their environment;
-4. the launcher (``arena.isolation.fork_server``) does all this if this process itself is killed.
+1. Every bot leads a session and a process group of its own, and its group is killed when it is ended. From the level
+   ``landlock`` on, no process of a bot can leave that group.
+2. As root, all processes of the bot's uid are killed; with control groups, all processes in them.
+3. This process adopts orphans (PR_SET_CHILD_SUBREAPER): a process in another group becomes our child when its parent
+   dies, and ``reap_orphans`` kills and reaps it. No process can join our session, so a child of ours in another session
+   is an orphan of a bot. A worker launches nothing but bots, so there every such child is one; in other processes only
+   those with a process tag in their environment are.
+4. The fork server (``arena.isolation.fork_server``) does all this if this process is killed.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ import signal
 from pathlib import Path
 
 from arena.isolation import procfs
-from arena.isolation.launch_spec import MARK
-from arena.isolation.launcher_client import Launcher
+from arena.isolation.launch_spec import TAG_VARIABLE
+from arena.isolation.launcher_client import LauncherClient
 
-MOST_ROUNDS = 1000
+MAX_ROUNDS = 1000
 
 
 def descendants(pid: int) -> set[int]:
-    """Return the processes that a process has started, and those that they have, as far as their parents live."""
-    found: set[int] = set()
-    coming = [pid]
-    while coming:
-        for child in children(coming.pop()):
-            if child not in found:
-                found.add(child)
-                coming.append(child)
-    return found
+    """Return the processes that a process has started, directly or indirectly, as far as their parents are alive."""
+    result: set[int] = set()
+    parents = [pid]
+    while parents:
+        for child in children(parents.pop()):
+            if child not in result:
+                result.add(child)
+                parents.append(child)
+    return result
 
 
-def members(pid: int, uid: int | None, scratch: str) -> set[int]:
-    """Return a bot's process and all that belong to it, those included that have been left to us.
+def bot_processes(pid: int, uid: int | None, scratch: str) -> set[int]:
+    """Return all processes of a bot, including orphans that this process has adopted.
 
     Args:
         pid: the bot's process, the leader of its session.
         uid: the bot's own, if it has one.
-        scratch: its scratch directory, by which orphans in other sessions are known: it is HOME in their environment.
+        scratch: its scratch directory; orphans in other sessions are recognised by it, as HOME in their environment.
     """
-    found = {pid} | descendants(pid)
+    result = {pid} | descendants(pid)
     for child in children(os.getpid()):
-        if child not in found and _belongs(child, pid, uid, scratch):
-            found |= {child} | descendants(child)
-    return found
+        if child not in result and _is_of_bot(child, pid, uid, scratch):
+            result |= {child} | descendants(child)
+    return result
 
 
-def _belongs(child: int, pid: int, uid: int | None, scratch: str) -> bool:
+def _is_of_bot(child: int, pid: int, uid: int | None, scratch: str) -> bool:
     with contextlib.suppress(OSError):
         if os.getsid(child) == pid:
             return True
@@ -63,18 +63,18 @@ def _belongs(child: int, pid: int, uid: int | None, scratch: str) -> bool:
     return False
 
 
-def sweep(launcher: Launcher, known: set[int]) -> None:
-    """Kill and reap orphans that bots have left to us; bots that are alive are left alone.
+def reap_orphans(launcher: LauncherClient, known: set[int]) -> None:
+    """Kill and reap the orphans of bots that this process has adopted; bots that are alive are left alone.
 
     Args:
         launcher: knows the bots that are alive.
-        known: the descendants a bot had when it was ended.
+        known: the descendants that a bot had when it was ended.
     """
-    for _ in range(MOST_ROUNDS):  # an orphan's death may hand us its own children: go on until there are none
+    for _ in range(MAX_ROUNDS):  # the death of an orphan may make its own children ours
         orphans = _orphans(launcher, known)
         if not orphans:
             return
-        for pid in orphans:  # all are stopped before the first dies, or they would go on multiplying
+        for pid in orphans:  # all are stopped before the first is killed, or they could keep multiplying
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGSTOP)
         for pid in orphans:
@@ -86,27 +86,27 @@ def sweep(launcher: Launcher, known: set[int]) -> None:
                 os.waitpid(pid, 0)
 
 
-def _orphans(launcher: Launcher, known: set[int]) -> list[int]:
+def _orphans(launcher: LauncherClient, known: set[int]) -> list[int]:
     own_session = os.getsid(0)
-    found = []
+    orphans = []
     for pid in children(os.getpid()):
         if pid == launcher.pid or pid in launcher.alive:
             continue
         with contextlib.suppress(OSError):
-            if os.getsid(pid) != own_session and (launcher.owns_every_child or pid in known or _is_marked(pid)):
-                found.append(pid)
-    return found
+            if os.getsid(pid) != own_session and (launcher.launches_only_bots or pid in known or _has_tag(pid)):
+                orphans.append(pid)
+    return orphans
 
 
-def _is_marked(pid: int) -> bool:
-    return any(setting.startswith(f"{MARK}=".encode()) for setting in procfs.environment(pid))
+def _has_tag(pid: int) -> bool:
+    return any(setting.startswith(f"{TAG_VARIABLE}=".encode()) for setting in procfs.environment(pid))
 
 
 def children(pid: int) -> list[int]:
-    """Return the process numbers of a process's children; none where the system doesn't tell."""
-    found: list[int] = []
+    """Return the pids of a process's children; none where the system does not list them."""
+    pids: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as listing:
-                found += [int(child) for child in listing.read().split()]
-    return found
+                pids += [int(child) for child in listing.read().split()]
+    return pids

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import NamedTuple
 
 from arena.isolation.launch_spec import Isolation
-from arena.match.referee import Observer, play_match
+from arena.match.referee import Observer, Referee
 from arena.players.human import HumanPlayer
 from arena.players.off_turn import RunningBots
 from arena.players.process_player import ProcessPlayer
@@ -85,7 +85,7 @@ class BotPool:
                 player.is_frozen_off_turn = True
         seated = [people[seat] if seat in people else bots[seat] for seat in range(len(spec.bots))]
         try:
-            record = play_match(spec, seated, self._isolation.label, observer)
+            record = Referee(spec, seated, self._isolation.label, observer).play()
         except BaseException:
             for player in bots.values():
                 player.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from arena.enums import ClockKind, FaultKind
 from arena.errors import BotError, IllegalActionError, UsageError
 from arena.games import Game
 from arena.match.clock import SeatClock
@@ -160,9 +161,14 @@ class _Repetition:
                     self._ask(game, state)
             return None
         except BotError as error:
-            return Fault(seat, error.kind, self._at, error.detail)
+            return Fault(seat=seat, kind=error.kind, ply=self._at, detail=error.detail)
         except IllegalActionError as error:
-            return Fault(seat, "illegal", self._at, f"{shortened(error.action)}: {error.reason}")
+            return Fault(
+                seat=seat,
+                kind=FaultKind.ILLEGAL,
+                ply=self._at,
+                detail=f"{shortened(error.action)}: {error.reason}",
+            )
 
     def _is_asked_at(self, ply: int) -> bool:
         """Return whether the seat to act was asked: not in the opening, nor where another seat had ended the match."""
@@ -179,7 +185,7 @@ class _Repetition:
         recorded = record.actions[ply][1]
         if _as_recorded(action) != _as_recorded(recorded):
             self._differences.append(Difference(ply, recorded, action))
-        used_seconds = record.cpu_seconds if record.time_control.clock == "cpu" else record.wall_seconds
+        used_seconds = record.cpu_seconds if record.time_control.clock == ClockKind.CPU else record.wall_seconds
         self._clock.charge(used_seconds[ply] or 0.0)
 
     def _request(self, game: Game[Any], state: Any) -> Request:

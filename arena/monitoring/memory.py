@@ -91,19 +91,19 @@ def _at_most(pid: int) -> tuple[int, int]:
 
     ``status`` can be read by everybody, whatever a process does.
     """
-    status = f"{procfs.living(pid)}/status"
-    own = procfs.sizes(status, b"RssAnon:", b"VmSwap:", b"VmPTE:", b"HugetlbPages:")
-    return own or 0, procfs.sizes(status, b"RssShmem:") or 0
+    status = f"{procfs.live_directory(pid)}/status"
+    own = procfs.sum_bytes(status, b"RssAnon:", b"VmSwap:", b"VmPTE:", b"HugetlbPages:")
+    return own or 0, procfs.sum_bytes(status, b"RssShmem:") or 0
 
 
 def _exactly(pid: int) -> tuple[int, int]:
     """Return the same, with pages that several processes share divided among them, if that can be read."""
-    place = procfs.living(pid)
-    own = procfs.sizes(f"{place}/smaps_rollup", b"Pss_Anon:", b"SwapPss:")
+    place = procfs.live_directory(pid)
+    own = procfs.sum_bytes(f"{place}/smaps_rollup", b"Pss_Anon:", b"SwapPss:")
     if not own:
         return _at_most(pid)
-    tables = procfs.sizes(f"{place}/status", b"VmPTE:", b"HugetlbPages:")
-    return own + (tables or 0), procfs.sizes(f"{place}/smaps_rollup", b"Pss_Shmem:") or 0
+    tables = procfs.sum_bytes(f"{place}/status", b"VmPTE:", b"HugetlbPages:")
+    return own + (tables or 0), procfs.sum_bytes(f"{place}/smaps_rollup", b"Pss_Shmem:") or 0
 
 
 def _in_buffers(pids: Collection[int]) -> int:
@@ -112,7 +112,7 @@ def _in_buffers(pids: Collection[int]) -> int:
     seen = set()
     deadline = time.perf_counter() + LOOK_SECONDS
     for pid in pids:
-        place = procfs.living(pid)
+        place = procfs.live_directory(pid)
         if time.perf_counter() > deadline:
             sockets += procfs.count_open_files(place)
             continue

@@ -13,7 +13,7 @@ import time
 from typing import NamedTuple
 
 from arena.isolation import control_groups, procfs, reaper
-from arena.isolation.launcher_client import Launched
+from arena.isolation.launcher_client import LaunchedBot
 from arena.monitoring.cpu_time import GroupClock, ProcessStat, ProcessTimes, cpu_clock_of, open_group_clock, read_stat
 from arena.monitoring.memory import MemoryMonitor
 from arena.monitoring.scratch import ScratchMonitor
@@ -65,12 +65,12 @@ class ResourceMonitor:
         is_bot_reaped: its process number may belong to another process by now.
     """
 
-    def __init__(self, launched: Launched, limits: Limits, is_limited: bool) -> None:
+    def __init__(self, launched: LaunchedBot, limits: Limits, is_limited: bool) -> None:
         self._launched = launched
         self._limits = limits
         self._is_limited = is_limited
-        self._groups = launched.plan["control_groups"]
-        self._scratch = ScratchMonitor(launched.plan, limits)
+        self._groups = launched.spec["control_groups"]
+        self._scratch = ScratchMonitor(launched.spec, limits)
         self._memory = MemoryMonitor(is_counted=bool(self._groups))
         self._main = launched.pid
         self._main_clock = cpu_clock_of(launched.pid)
@@ -142,7 +142,7 @@ class ResourceMonitor:
             held = self._memory.exactly(self._members(), self._scratch.bytes_in_memory(self._main))
             if held is not None and held > limits.memory_bytes:
                 return f"{_mebibytes(held)} of memory; memory_bytes allows {_mebibytes(limits.memory_bytes)}"
-        refused = control_groups.breaches(self._groups)
+        refused = control_groups.count_breaches(self._groups)
         if refused["memory"]:
             return self._memory_broken()
         if usage.threads >= limits.processes or refused["processes"]:
@@ -166,7 +166,7 @@ class ResourceMonitor:
         """
         if not self._is_limited:
             return None
-        if control_groups.breaches(self._groups)["memory"]:
+        if control_groups.count_breaches(self._groups)["memory"]:
             return f"{self._memory_broken()}: {exit_text}"
         if "SIGXFSZ" in exit_text:
             return f"a file larger than file_bytes allows, which is {_mebibytes(self._limits.file_bytes)}: {exit_text}"
@@ -190,7 +190,7 @@ class ResourceMonitor:
 
     def find_main(self) -> int | None:
         """Return the bot's own process: behind a wrapping program it is the only child of that one's only child."""
-        if self._launched.plan["seccomp_at"] is None:
+        if self._launched.spec["seccomp_at"] is None:
             return self._main
         for helper in reaper.children(self._launched.pid):
             for bot in reaper.children(helper):
@@ -210,7 +210,7 @@ class ResourceMonitor:
                 continue
             with contextlib.suppress(OSError, ValueError):
                 threads += stat.threads
-                files = max(files, procfs.count_open_files(procfs.living(pid)))
+                files = max(files, procfs.count_open_files(procfs.live_directory(pid)))
         held = self._memory.at_most(members, self._scratch.bytes_in_memory(self._main))
         return Usage(self._children_cpu_seconds, held, threads, files)
 
@@ -234,7 +234,9 @@ class ResourceMonitor:
             self.exact_clock = self._group_clock
 
     def _members(self) -> set[int]:
-        return reaper.members(self._launched.pid, self._launched.uid, self._launched.plan["scratch"]) - self._helpers
+        return (
+            reaper.bot_processes(self._launched.pid, self._launched.uid, self._launched.spec["scratch"]) - self._helpers
+        )
 
 
 def _mebibytes(size: int) -> str:

@@ -123,10 +123,10 @@ def _count(entries: Iterator[os.DirEntry[str]], directory: int, device: int, con
 class ScratchMonitor:
     """Watches the places that one bot writes to."""
 
-    def __init__(self, plan: dict[str, Any], limits: Limits) -> None:
-        self._scratch: str = plan["scratch"]
+    def __init__(self, spec: dict[str, Any], limits: Limits) -> None:
+        self._scratch: str = spec["scratch"]
         self._limits = limits
-        self._is_shared = plan["mounts"] is None and plan["seccomp_at"] is None
+        self._is_shared = spec["mounts"] is None and spec["seccomp_at"] is None
         self._pace = memory.Pace()
 
     def bytes_in_memory(self, main: int) -> int:
@@ -157,7 +157,7 @@ class ScratchMonitor:
         """Return where the bot's own file systems are, as seen by the arena."""
         found = []
         for place in (self._scratch, SHARED_MEMORY):
-            seen = f"{procfs.living(main)}/root{place}"
+            seen = f"{procfs.live_directory(main)}/root{place}"
             with contextlib.suppress(OSError):
                 if os.stat(seen).st_dev != os.stat(place).st_dev:
                     found.append(seen)
@@ -216,7 +216,7 @@ def _hidden(contents: Contents, pids: Collection[int]) -> str | None:
     """Return what keeps the arena from counting, where it has to count by itself."""
     if contents.is_closed:
         return "a directory in the scratch directory that can't be read, so scratch_bytes can't be counted"
-    if os.geteuid() != 0 and any(procfs.is_hidden(procfs.living(pid)) for pid in pids):
+    if os.geteuid() != 0 and any(procfs.is_hidden(procfs.live_directory(pid)) for pid in pids):
         return "a process whose open files can't be read, so scratch_bytes can't be counted"
     return None
 
@@ -248,7 +248,7 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
         if time.perf_counter() > deadline:
             unseen += 1
             continue
-        place = procfs.living(pid)
+        place = procfs.live_directory(pid)
         for number, target in procfs.open_files(place):
             if target.startswith("socket:") and target not in sockets:
                 sockets[target] = memory.descriptors_under_way(place, number)

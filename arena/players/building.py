@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import BotDefinitionError
-from arena.isolation.interpreters import follow
+from arena.isolation.interpreters import resolve_program
 from arena.isolation.launch_spec import Isolation, clean_environment
 from arena.isolation.removal import remove_tree
 from arena.players.bot_files import BUILD_DIRECTORY, open_at_once
@@ -80,7 +80,7 @@ def _note_of(directory: Path) -> Path:
 
 def _noted(bot: Bot) -> str:
     """Return what the note of a bot says that is built: its files, and what has been made of them."""
-    return f"{bot.content} {fingerprint(Path(bot.directory) / BUILD_DIRECTORY)}\n"
+    return f"{bot.digest} {fingerprint(Path(bot.directory) / BUILD_DIRECTORY)}\n"
 
 
 def build_bots(bots: Iterable[Bot], isolation: Isolation) -> None:
@@ -101,9 +101,11 @@ def _build(bot: Bot, isolation: Isolation) -> None:
     if not os.access(directory, os.W_OK):
         raise BotDefinitionError(f"bot {bot.label!r}: {directory} can't be written, and its build goes there")
     program = _tool(bot)
-    places = follow(program, (bot.directory,), clean_environment("")["PATH"]).places
+    paths = resolve_program(program, (bot.directory,), clean_environment("")["PATH"]).paths
     command = ("/bin/sh", "-c", _SCRIPT, bot.directory, program, *bot.build[1:])
-    builder = Bot(bot.name, bot.version, command, bot.directory, own_files=(bot.directory, *places))
+    builder = Bot(
+        name=bot.name, version=bot.version, command=command, directory=bot.directory, own_files=(bot.directory, *paths)
+    )
     with Subprocess(builder, replace(isolation, builds=True), BUILD_LIMITS) as process:
         problem = _finish_build(process, bot)
     if problem:

@@ -12,6 +12,7 @@ import time
 from types import TracebackType
 from typing import NamedTuple, NoReturn
 
+from arena.enums import FaultKind
 from arena.errors import BotError, LateError
 from arena.isolation.launch_spec import Isolation
 from arena.monitoring.resource_monitor import SAMPLE_SECONDS
@@ -170,7 +171,7 @@ class BotConnection:
             BotError: if the bot has exited, has sent something, or has broken a limit.
         """
         if self.off_turn.fault is not None:
-            raise BotError("limit", self.off_turn.fault)
+            raise BotError(FaultKind.LIMIT, self.off_turn.fault)
         for descriptor, event in self.process.poll(0):
             if descriptor == self.process.stderr:
                 self.process.drain_stderr()
@@ -195,7 +196,7 @@ class BotConnection:
         self._stall_detector.mark(self._running_bots.possible_cpu_seconds())
         broken = broken or self._monitor.broken_cpu_limit(self._monitor.cpu_seconds() - self._cpu_at_match)
         if broken is not None:
-            raise BotError("limit", broken)
+            raise BotError(FaultKind.LIMIT, broken)
 
     def _check_cpu_allowance(self) -> float:
         """Return the CPU time this action has used; raise if it is more than allowed."""
@@ -204,7 +205,9 @@ class BotConnection:
         before, seconds = self._cpu_allowance
         used = self._monitor.cpu_seconds() - before
         if used > seconds:
-            raise BotError("timeout", f"{used:.3f} s of CPU time without an answer; {seconds:.3f} s were allowed")
+            raise BotError(
+                FaultKind.TIMEOUT, f"{used:.3f} s of CPU time without an answer; {seconds:.3f} s were allowed"
+            )
         return used
 
     def _wait_to_send(self, deadline: float, seconds: float) -> None:
@@ -267,7 +270,7 @@ class BotConnection:
         total_bytes = self.process.stderr_text.total_bytes
         if total_bytes > self._limits.stderr_bytes:
             detail = f"{total_bytes:,} bytes on stderr in one match"
-            raise BotError("limit", f"{detail}; stderr_bytes allows {self._limits.stderr_bytes:,}")
+            raise BotError(FaultKind.LIMIT, f"{detail}; stderr_bytes allows {self._limits.stderr_bytes:,}")
 
     def _check_in_turn(self, now: float) -> None:
         """In the middle of a turn, check what the bot uses, and that the others leave it the processor."""
@@ -297,7 +300,7 @@ class BotConnection:
         taken_seconds = self._running_bots.taken_seconds(self.off_turn)
         if taken_seconds > TAKEN_SHARE * seconds:
             raise LateError(f"{detail}; others used the processor for {taken_seconds:.3f} s", is_disturbed=True)
-        raise BotError("timeout", detail)
+        raise BotError(FaultKind.TIMEOUT, detail)
 
     def _receive(self) -> bool:
         """Read what stdout holds; return False at its end."""
@@ -321,7 +324,7 @@ class BotConnection:
         if len(received) < end:
             return None
         if len(received) > end:
-            raise BotError("protocol", f"{len(received) - end} bytes follow the answer; nothing may")
+            raise BotError(FaultKind.PROTOCOL, f"{len(received) - end} bytes follow the answer; nothing may")
         body = bytes(received[HEADER_BYTES:])
         received.clear()
         self.transcript.add((_ANSWER, body))
@@ -340,22 +343,22 @@ class BotConnection:
                 self._announced()
             except BotError as error:
                 return error
-            return BotError("protocol", detail)
-        return BotError("protocol", f"{detail}: {shortened(bytes(self._received))}")
+            return BotError(FaultKind.PROTOCOL, detail)
+        return BotError(FaultKind.PROTOCOL, f"{detail}: {shortened(bytes(self._received))}")
 
     def _gone(self) -> BotError:
         """Return the fault for a bot that exited or closed its stdout."""
         has_exited = self.process.wait_for_exit(EXIT_NOTICE_SECONDS)
         half = f" in the middle of a message ({len(self._received)} bytes of it)" if self._received else ""
         if not has_exited:
-            return BotError("exit", f"the bot closed its stdout{half} without exiting")
+            return BotError(FaultKind.EXIT, f"the bot closed its stdout{half} without exiting")
         broken = self.process.broken_limit_after_exit()
         if broken is not None:
-            return BotError("limit", broken)
+            return BotError(FaultKind.LIMIT, broken)
         when = (
             " after the end of its last match, whose record has its stderr" if self._has_exited_between_matches else ""
         )
-        return BotError("exit", f"the bot exited{half}{when}: {self.process.exit_text}")
+        return BotError(FaultKind.EXIT, f"the bot exited{half}{when}: {self.process.exit_text}")
 
     def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:
         """End the bot; see ``Subprocess.end``."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from arena.enums import ClockKind, FaultKind, OffTurn, Termination
 from arena.errors import BotError, MatchStateError
 from arena.isolation.launch_spec import Isolation
 from arena.monitoring.resource_monitor import Usage
@@ -95,18 +96,18 @@ class ProcessPlayer(Player):
             self._external_game = external_game
         connection = self.connection or self._launch(seating.time_control.startup_seconds)
         rule = self._time_control.off_turn
-        connection.begin_match(is_idle_off_turn=rule != "run")
+        connection.begin_match(is_idle_off_turn=rule != OffTurn.RUN)
         self._cpu_at_begin = connection.process.monitor.cpu_seconds()
         self._cpu_on_turn = 0.0
         self._cpu_after_turn = None
-        self.is_frozen_off_turn |= rule == "freeze"
-        if self.is_frozen_off_turn and rule != "run":
+        self.is_frozen_off_turn |= rule == OffTurn.FREEZE
+        if self.is_frozen_off_turn and rule != OffTurn.RUN:
             connection.off_turn.freeze()
         connection.off_turn.cpu_at_start = self._cpu_at_begin
         connection.send(_frame(messages.match(seating)))
 
     def _launch(self, startup_seconds: float) -> BotConnection:
-        bot = replace(self.bot, outside_game=self._external_game)
+        bot = replace(self.bot, external_game=self._external_game)
         self.transcript = Transcript(None, math.inf) if self._keeps_all_messages else Transcript()
         connection = BotConnection(bot, self._isolation, self._limits, self._running_bots, self.transcript)
         self.connection = connection
@@ -115,7 +116,7 @@ class ProcessPlayer(Player):
             connection.process.monitor.find_main()
             self.ready = messages.read_ready(self._decode(reply.body))
         except BotError as error:
-            kind = "start" if error.kind in ("timeout", "exit") else error.kind
+            kind = FaultKind.START if error.kind in (FaultKind.TIMEOUT, FaultKind.EXIT) else error.kind
             raise BotError(kind, f"before it was ready: {error.detail}") from error
         self.wants = self.ready.wants
         return connection
@@ -125,7 +126,7 @@ class ProcessPlayer(Player):
         connection = self._running()
         monitor = connection.process.monitor
         frame = _frame(_act(request, self._match))
-        on_cpu_clock = self._time_control.clock == "cpu"
+        on_cpu_clock = self._time_control.clock == ClockKind.CPU
         connection.check_off_turn()
         cpu_before = monitor.cpu_seconds()
         try:
@@ -141,7 +142,7 @@ class ProcessPlayer(Player):
 
     def _freeze_if_needed(self, connection: BotConnection, cpu_before: float, cpu_after: float) -> None:
         """After a turn, freeze a bot that is to be frozen off turn, or that worked before the turn."""
-        if self._time_control.off_turn == "run":
+        if self._time_control.off_turn == OffTurn.RUN:
             return
         if connection.off_turn.has_worked or (
             self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > WORK_SECONDS
@@ -162,7 +163,7 @@ class ProcessPlayer(Player):
             self._end_process(_frame(messages.fault(fault.kind, fault.detail)), FAULT_GRACE_SECONDS)
 
     def end(
-        self, ranks: Sequence[int], scores: Sequence[float], termination: str, faults: Sequence[Fault]
+        self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
         """Send the bot how the match ended, and let it deal with that; it stays running for the next match."""
         connection = self.connection

@@ -11,10 +11,11 @@ import time
 from types import TracebackType
 from typing import NamedTuple
 
+from arena.enums import IsolationLevel
 from arena.errors import VoidMatchError
 from arena.isolation import reaper
-from arena.isolation.launch_spec import Isolation, make_plan
-from arena.isolation.launcher_client import Launched, expect_bots, make_scratch
+from arena.isolation.launch_spec import Isolation, make_launch_spec
+from arena.isolation.launcher_client import LaunchedBot, make_scratch, open_launcher
 from arena.isolation.removal import remove_tree
 from arena.isolation.system_v import may_leave_shared_memory, remove_made_by
 from arena.monitoring.resource_monitor import ResourceMonitor
@@ -61,8 +62,8 @@ class Subprocess:
         self._launched, (self.stdin, self.stdout, self.stderr) = _launch(bot, isolation, limits)
         self.pid = self._launched.pid
         self.uid = self._launched.uid
-        self.scratch: str = self._launched.plan["scratch"]
-        self.monitor = ResourceMonitor(self._launched, limits, is_limited=isolation.level != "none")
+        self.scratch: str = self._launched.spec["scratch"]
+        self.monitor = ResourceMonitor(self._launched, limits, is_limited=isolation.level != IsolationLevel.NONE)
         self.exit_text = RUNNING
         self.is_frozen = False
         self.unsent = b""
@@ -73,7 +74,7 @@ class Subprocess:
             self._poll.register(descriptor, select.POLLIN)
         self.poll = self._poll.poll
         self._read_bytes = limits.message_bytes + HEADER_BYTES + 1
-        self._is_wrapped = isolation.level == "bubblewrap"
+        self._is_wrapped = isolation.level == IsolationLevel.BUBBLEWRAP
         self._is_reaped = False
         self._members: set[int] = set()  # all processes that it is known to have had
         self._freezes_members = False
@@ -194,7 +195,7 @@ class Subprocess:
             self._members |= self._current_members()
 
     def _current_members(self) -> set[int]:
-        return reaper.members(self.pid, self.uid, self.scratch)
+        return reaper.bot_processes(self.pid, self.uid, self.scratch)
 
     # the end
 
@@ -269,10 +270,10 @@ class Subprocess:
         self.monitor.close()
         for descriptor in (self.stdin, self.stdout, self.stderr, self.pidfd):
             os.close(descriptor)
-        launcher = expect_bots()
+        launcher = open_launcher()
         launcher.forget(self.pid)
-        reaper.sweep(launcher, self._members)
-        if may_leave_shared_memory(self._launched.plan):
+        reaper.reap_orphans(launcher, self._members)
+        if may_leave_shared_memory(self._launched.spec):
             remove_made_by(self._members)
         return exited_by_itself
 
@@ -285,9 +286,9 @@ class _Pipes(NamedTuple):
     stderr: int
 
 
-def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[Launched, _Pipes]:
+def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[LaunchedBot, _Pipes]:
     """Start a bot that inherits nothing but three pipes."""
-    launcher = expect_bots()
+    launcher = open_launcher()
     descriptors: list[int] = []
     scratch = ""
     try:
@@ -295,8 +296,8 @@ def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[Launched, _
         for _ in range(3):
             descriptors += os.pipe()
         stdin_read, stdin_write, stdout_read, stdout_write, stderr_read, stderr_write = descriptors
-        plan = make_plan(bot, isolation, limits, scratch)
-        launched = launcher.launch(plan, (stdin_read, stdout_write, stderr_write))
+        spec = make_launch_spec(bot, isolation, limits, scratch)
+        launched = launcher.launch(spec, (stdin_read, stdout_write, stderr_write))
     except BaseException as error:
         for descriptor in descriptors:
             os.close(descriptor)

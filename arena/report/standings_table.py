@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from arena.analysis.standings import Standing, Standings
+from arena.analysis.standings import Score, Standing, Standings
 from arena.report.tables import Column, Row
 from arena.text import counted
 from arena.tournament.formats import Placing
 
-MOST_PLACES = 8
-"""Columns 1st, 2nd, … in games of more than two players; later places are not shown."""
+MAX_FINISH_COLUMNS = 8
+"""Columns 1st, 2nd, … in games of more than two players; matches that a bot finished below have no column."""
 
 AUDIT_COLUMNS = [
     Column("game", "game", is_number=False),
@@ -25,77 +28,185 @@ AUDIT_COLUMNS = [
 _ORDINALS = ("1st", "2nd", "3rd")
 
 
-def standings_columns(table: Standings) -> list[Column]:
-    """Return the columns of standings; for two players W D L, for more 1st 2nd …."""
-    if table.players == 2:
-        places = [Column("wins", "W"), Column("draws", "D"), Column("losses", "L")]
-    else:
-        shown = min(table.players, MOST_PLACES)
-        places = [Column(f"place_{k}", _ordinal(k)) for k in range(1, shown + 1)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatColumn:
+    """A column of the standings, in every format.
+
+    Attributes:
+        key: its name in JSON and CSV, in snake_case.
+        title: its heading.
+        meaning: what README.md says about it.
+        value: what it shows of a bot, as JSON has it.
+        formatted: the value as people read it; by default the value.
+        decimals: digits after the point; None for a text or a whole number.
+        is_number: whether it is right-aligned.
+    """
+
+    key: str
+    title: str
+    meaning: str
+    value: Callable[[Standing], Any]
+    formatted: Callable[[Any], Any] = lambda value: value
+    decimals: int | None = None
+    is_number: bool = True
+
+    @property
+    def column(self) -> Column:
+        """The column of a table in general."""
+        return Column(self.key, self.title, self.decimals, self.is_number)
+
+
+def standings_columns(players: int) -> list[StatColumn]:
+    """Return the columns of standings.
+
+    Args:
+        players: the most players in a match; for two there are columns W D L, for more 1st 2nd ….
+    """
     return [
-        Column("rank", "rank"),
-        Column("bot", "bot", is_number=False),
-        Column("exposure", "exposure", 2),
-        Column("mu", "mu", 2),
-        Column("sigma", "sigma", 2),
-        Column("margin_95", "± 95 %", 2),
-        Column("rank_95", "95 % rank"),
-        Column("better_than_next", "P > next"),
-        Column("same_as_next", "= next", is_number=False),
-        Column("matches", "matches"),
-        *places,
-        Column("points", "points", 1),
-        Column("score_percent", "score %", 1),
-        Column("first_seat_percent", "seat 0 %", 1),
-        Column("faults", "faults", is_number=False),
+        StatColumn(
+            key="rank",
+            title="rank",
+            meaning="by exposure; equal bots share it",
+            value=lambda line: line.rank,
+        ),
+        StatColumn(
+            key="bot",
+            title="bot",
+            meaning="the entrant's name; in leaderboards name@version",
+            value=lambda line: line.bot,
+            is_number=False,
+        ),
+        StatColumn(
+            key="exposure",
+            title="exposure",
+            meaning="mu − 3 sigma: a strength the bot has almost certainly",
+            value=lambda line: line.rating.exposure,
+            decimals=2,
+        ),
+        StatColumn(
+            key="mu",
+            title="mu",
+            meaning="the TrueSkill rating: the mean of what is believed about the bot's strength",
+            value=lambda line: line.rating.mu,
+            decimals=2,
+        ),
+        StatColumn(
+            key="sigma",
+            title="sigma",
+            meaning="the standard deviation of that belief",
+            value=lambda line: line.rating.sigma,
+            decimals=2,
+        ),
+        StatColumn(
+            key="margin_95",
+            title="± 95 %",
+            meaning="half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters",
+            value=lambda line: line.margin,
+            decimals=2,
+        ),
+        StatColumn(
+            key="rank_95",
+            title="95 % rank",
+            meaning="the 95 % interval of the bot's rank by mu",
+            value=lambda line: list(line.rank_interval) if line.rank_interval else None,
+            formatted=interval_text,
+        ),
+        StatColumn(
+            key="better_than_next",
+            title="LOS",
+            meaning="the likelihood of superiority: the probability that the bot is better than the next one",
+            value=lambda line: line.los,
+            formatted=percent_text,
+        ),
+        StatColumn(
+            key="same_as_next",
+            title="= next",
+            meaning='"=": the bot and the next one can\'t be told apart at 95 %',
+            value=lambda line: line.same_as_next,
+            formatted=lambda is_same: "=" if is_same else "",
+            is_number=False,
+        ),
+        StatColumn(
+            key="matches",
+            title="matches",
+            meaning="matches played",
+            value=lambda line: line.matches,
+        ),
+        *_finish_columns(players),
+        StatColumn(
+            key="points",
+            title="points",
+            meaning="in each match the share of rivals beaten, a tie counting half",
+            value=lambda line: line.points,
+            decimals=1,
+        ),
+        StatColumn(
+            key="score_percent",
+            title="score %",
+            meaning="points per match",
+            value=lambda line: _percent(line.score_share),
+            decimals=1,
+        ),
+        StatColumn(
+            key="first_seat_percent",
+            title="seat 0 %",
+            meaning="points per match in seat 0",
+            value=lambda line: _percent(line.first_seat_share),
+            decimals=1,
+        ),
+        StatColumn(
+            key="faults",
+            title="faults",
+            meaning="forfeits by kind of fault",
+            value=lambda line: dict(sorted(line.faults.items())),
+            formatted=lambda faults: ", ".join(f"{count} {kind}" for kind, count in faults.items()),
+            is_number=False,
+        ),
     ]
 
 
-def _ordinal(place: int) -> str:
-    return _ORDINALS[place - 1] if place <= len(_ORDINALS) else f"{place}th"
+def _finish_columns(players: int) -> list[StatColumn]:
+    if players == 2:
+        return [
+            StatColumn(key="wins", title="W", meaning="matches won", value=lambda line: line.wins),
+            StatColumn(key="draws", title="D", meaning="matches drawn", value=lambda line: line.draws),
+            StatColumn(key="losses", title="L", meaning="matches lost", value=lambda line: line.losses),
+        ]
+    return [
+        StatColumn(
+            key=f"place_{rank}",
+            title=_ordinal(rank),
+            meaning=f"matches finished {_ordinal(rank)}",
+            value=partial(_finish_count, rank=rank),
+        )
+        for rank in range(1, min(players, MAX_FINISH_COLUMNS) + 1)
+    ]
 
 
-def standings_rows(table: Standings, for_people: bool = True) -> list[Row]:
-    """Return a row for each bot.
+def _finish_count(line: Standing, rank: int) -> int:
+    return line.finish_counts[rank - 1] if rank <= len(line.finish_counts) else 0
+
+
+def _ordinal(rank: int) -> str:
+    return _ORDINALS[rank - 1] if rank <= len(_ORDINALS) else f"{rank}th"
+
+
+def standings_table(table: Standings, formatted: bool = True) -> tuple[list[Column], list[Row]]:
+    """Return standings as columns, and a row for each bot.
 
     Args:
         table: the standings.
-        for_people: faults and marks as text; otherwise as JSON types.
+        formatted: values as people read them; otherwise as JSON types.
     """
-    return [_standings_row(line, table.players, for_people) for line in table.lines]
+    columns = standings_columns(table.players)
+    rows: list[Row] = [
+        {column.key: column.formatted(column.value(line)) if formatted else column.value(line) for column in columns}
+        for line in table.lines
+    ]
+    return [column.column for column in columns], rows
 
 
-def _standings_row(line: Standing, players: int, for_people: bool) -> Row:
-    row: Row = {
-        "rank": line.rank,
-        "bot": line.bot,
-        "exposure": line.rating.exposure,
-        "mu": line.rating.mu,
-        "sigma": line.rating.sigma,
-        "margin_95": line.margin,
-        "rank_95": list(line.rank_interval) if line.rank_interval else None,
-        "better_than_next": line.better_than_next,
-        "same_as_next": line.same_as_next,
-        "matches": line.matches,
-        "points": line.points,
-        "score_percent": _percent(line.score_share),
-        "first_seat_percent": _percent(line.first_seat_share),
-        "faults": dict(sorted(line.faults.items())),
-    }
-    if players == 2:
-        row.update(wins=line.wins, draws=line.draws, losses=line.losses)
-    else:
-        places = [*line.places, *[0] * players]
-        row.update({f"place_{k + 1}": places[k] for k in range(players)})
-    if for_people:
-        row["same_as_next"] = "=" if line.same_as_next else ""
-        row["rank_95"] = interval_text(line.rank_interval)
-        row["better_than_next"] = percent_text(line.better_than_next)
-        row["faults"] = ", ".join(f"{count} {kind}" for kind, count in row["faults"].items())
-    return row
-
-
-def interval_text(interval: tuple[int, int] | None) -> str | None:
+def interval_text(interval: Sequence[int] | None) -> str | None:
     """Return ``1–3``, or ``2`` where there is no doubt."""
     if interval is None:
         return None
@@ -126,12 +237,12 @@ def standings_footer(table: Standings) -> str:
     played = of + counted(table.matches if table.scheduled is None else table.scheduled, "match")
     if table.scheduled is not None and (table.matches < table.scheduled or not table.is_finished):
         played += ": the tournament is not complete"
-    repeats = table.matches - table.rated
+    duplicates = table.matches - table.rated
     sentences = [f"{played}. "]
-    if repeats:
+    if duplicates:
         sentences.append(
-            f"{repeats} of them only {'repeats' if repeats == 1 else 'repeat'} what their bots always play from that"
-            " opening; such a match is rated once. "
+            f"{counted(duplicates, 'duplicate match')} {'is' if duplicates == 1 else 'are'} not rated:"
+            " their bots always play the same match from that opening. "
         )
     if table.first_seat_share is not None:
         sentences.append(f"Seat 0 scores {100 * table.first_seat_share:.1f} %. ")
@@ -144,45 +255,54 @@ def standings_footer(table: Standings) -> str:
 
 
 def _about_the_fit(table: Standings) -> str:
-    """Say what the ratings rest on, and whether one number for each bot is enough."""
-    found = table.consistency
-    text = f"Strengths spread by {table.fitted.prior_width:.1f} (estimated)"
-    if found.phi is None:
-        return f"{text}; too few pairs to test whether one number for each bot is enough."
-    text += f"; phi = {found.phi:.2f}"
-    if not found.is_flagged:
-        return f"{text}: one number for each bot explains the results."
-    names = dict(zip(table.labels, (line.bot for line in table.lines), strict=True))
-    cycles = ", ".join(" > ".join(names[bot] for bot in (*cycle, cycle[0])) for cycle in found.cycles[:3])
-    named = f" ({cycles})" if cycles else ""
+    """Return how wide the prior is, and whether a single rating for each bot fits the results."""
+    tested = table.consistency
+    prior = f"Prior sd {table.fitted.prior_width:.1f} (estimated)"
+    if tested.phi is None:
+        return f"{prior}; too few pairs to test whether a single rating per bot fits."
+    overdispersion = f"{prior}. Overdispersion φ = {tested.phi:.2f}"
+    if not tested.is_flagged:
+        return f"{overdispersion}: a single rating per bot fits."
+    cycles = ", ".join(cycle_text(cycle, table.shown_names) for cycle in tested.cycles[:3])
+    shown_cycles = f" ({cycles})" if cycles else ""
     return (
-        f"{text}: ONE NUMBER FOR EACH BOT MISLEADS HERE{named}; look at the crosstable, or at Nash averaging with"
-        " arena stats."
+        f"{overdispersion}: A SINGLE RATING PER BOT DOES NOT FIT{shown_cycles}; see the crosstable, or Nash averaging"
+        " with arena stats."
     )
 
 
-def crosstable_table(
-    cells: Mapping[tuple[str, str], tuple[float, int]], bots: Sequence[tuple[str, str]], for_people: bool = True
-) -> tuple[list[Column], list[Row]]:
-    """Return the crosstable: each bot's points against each rival, best bot first.
+def cycle_text(cycle: Sequence[str], names: Mapping[str, str]) -> str:
+    """Return a cycle as ``a > b > c > a``.
 
     Args:
-        cells: points and matches by (bot, rival).
-        bots: (key in cells, shown name), in the order of the standings.
-        for_people: cells as ``points/matches``; otherwise as JSON types.
+        cycle: bots as ``name@version``, each of which beats the next.
+        names: the name to show of each bot.
+    """
+    return " > ".join(names[label] for label in (*cycle, cycle[0]))
+
+
+def crosstable_table(
+    scores: Mapping[tuple[str, str], Score], names: Mapping[str, str], formatted: bool = True
+) -> tuple[list[Column], list[Row]]:
+    """Return the crosstable: each bot's points against each rival.
+
+    Args:
+        scores: by (bot, rival).
+        names: the name to show of each bot, in the order of the standings.
+        formatted: cells as ``points/matches``; otherwise as JSON types.
     """
     columns = [Column("rank", "#"), Column("bot", "bot", is_number=False)]
-    columns += [Column(f"against_{number}", str(number)) for number in range(1, len(bots) + 1)]
+    columns += [Column(f"against_{number}", str(number)) for number in range(1, len(names) + 1)]
     columns.append(Column("points", "points", 1))
     rows = []
-    for number, (bot, name) in enumerate(bots, 1):
+    for number, (bot, name) in enumerate(names.items(), 1):
         row: Row = {"rank": number, "bot": name, "points": 0.0}
-        for column, (rival, rival_name) in enumerate(bots, 1):
-            points, met = cells.get((bot, rival), (0.0, 0))
+        for column, (rival, rival_name) in enumerate(names.items(), 1):
+            points, matches = scores.get((bot, rival), (0.0, 0))
             row["points"] += points
-            text = f"{points:g}/{met}" if met else ("-" if bot == rival else "")
-            value = {"bot": rival_name, "points": points, "matches": met} if met else None
-            row[f"against_{column}"] = text if for_people else value
+            text = f"{points:g}/{matches}" if matches else ("-" if bot == rival else "")
+            value = {"bot": rival_name, "points": points, "matches": matches} if matches else None
+            row[f"against_{column}"] = text if formatted else value
         rows.append(row)
     return columns, rows
 

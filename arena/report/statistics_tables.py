@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from arena.analysis.bot_times import BotTimes
 from arena.analysis.game_statistics import Check, GameStatistics, Share
 from arena.analysis.standings import Standings
-from arena.records import FAULT_KINDS
-from arena.report.standings_table import percent_text
+from arena.enums import FaultKind
+from arena.ratings.consistency import Consistency
+from arena.report.standings_table import cycle_text, percent_text
 from arena.report.tables import Column, Row
 
 STATS_TITLES = {
     "games": ("Games", "Draws and the score of each seat, with 95 % intervals."),
     "seats": ("Seats", "The score of each bot in each seat, in percent."),
-    "groups": ("Groups", "Within a group, nobody can be told apart from the first at 95 %."),
-    "better": ("Who is better", "The probability that the bot of the row is better than the bot of the column."),
+    "groups": ("Groups", "Within a group, no bot can be told apart from the first at 95 %."),
+    "better": ("Who is better", "LOS: the probability that the bot of the row is better than the bot of the column."),
     "nash": ("Nash averaging", "The weight in the equilibrium, and the payoff against it."),
     "times": ("Time used", "For an action, in milliseconds; and seconds of CPU time."),
     "faults": ("Faults", "Forfeits by kind."),
@@ -23,6 +24,9 @@ STATS_TITLES = {
 """The title of each table, and a sentence about it."""
 
 AGREES = 0.8
+"""Kendall's tau from which two orders agree."""
+
+MAX_CYCLES = 5
 
 _Table = tuple[list[Column], list[Row]]
 
@@ -32,7 +36,7 @@ def stats_tables(
     games: Sequence[GameStatistics],
     check: Check,
     times: Sequence[BotTimes],
-    for_people: bool = True,
+    formatted: bool = True,
 ) -> dict[str, _Table]:
     """Return all tables by name, in the order they are shown.
 
@@ -41,32 +45,32 @@ def stats_tables(
         games: the statistics of each game.
         check: the independent view.
         times: of each bot; may be empty.
-        for_people: intervals as text; otherwise as JSON types.
+        formatted: intervals as text; otherwise as JSON types.
     """
     return {
-        "games": _games(games, for_people),
+        "games": _games(games, formatted),
         "seats": _seats(table),
-        "groups": _groups(table, for_people),
-        "better": _better(table, for_people),
+        "groups": _groups(table, formatted),
+        "better": _los(table, formatted),
         "nash": _nash(table, check),
         "times": _times(table, times),
         "faults": _faults(table),
     }
 
 
-def _share(share: Share, for_people: bool) -> object:
-    if for_people:
+def _share(share: Share, formatted: bool) -> object:
+    if formatted:
         return f"{100 * share.value:.1f} [{100 * share.low:.1f}, {100 * share.high:.1f}]"
     return {"value": share.value, "low": share.low, "high": share.high}
 
 
-def _games(games: Sequence[GameStatistics], for_people: bool) -> _Table:
+def _games(games: Sequence[GameStatistics], formatted: bool) -> _Table:
     seats = max((len(game.seats) for game in games), default=0)
     columns = [
         Column("game", "game", is_number=False),
         Column("matches", "matches"),
         Column("encounters", "encounters"),
-        Column("repeats", "repeats"),
+        Column("repeats", "duplicates"),
         Column("decisive_percent", "decisive %", 1),
         Column("draws", "draws %"),
         *(Column(f"seat_{seat}", f"seat {seat} %") for seat in range(seats)),
@@ -79,10 +83,10 @@ def _games(games: Sequence[GameStatistics], for_people: bool) -> _Table:
             "encounters": game.encounters,
             "repeats": game.repeats,
             "decisive_percent": 100 * game.decisive,
-            "draws": _share(game.draws, for_people),
+            "draws": _share(game.draws, formatted),
         }
         for seat in range(seats):
-            row[f"seat_{seat}"] = _share(game.seats[seat], for_people) if seat < len(game.seats) else None
+            row[f"seat_{seat}"] = _share(game.seats[seat], formatted) if seat < len(game.seats) else None
         rows.append(row)
     return columns, rows
 
@@ -98,29 +102,29 @@ def _seats(table: Standings) -> _Table:
     return columns, rows
 
 
-def _groups(table: Standings, for_people: bool) -> _Table:
+def _groups(table: Standings, formatted: bool) -> _Table:
     members: dict[str, list[str]] = {}
     for line in table.lines:
         members.setdefault(line.group, []).append(line.bot)
     columns = [Column("group", "group", is_number=False), Column("bots", "bots", is_number=False)]
     rows: list[Row] = [
-        {"group": group, "bots": ", ".join(bots) if for_people else bots} for group, bots in members.items()
+        {"group": group, "bots": ", ".join(bots) if formatted else bots} for group, bots in members.items()
     ]
     return columns, rows
 
 
-def _better(table: Standings, for_people: bool) -> _Table:
+def _los(table: Standings, formatted: bool) -> _Table:
     index = {bot: number for number, bot in enumerate(table.fitted.names)}
-    better = table.fitted.better()
+    matrix = table.fitted.los()
     columns = [Column("rank", "#"), Column("bot", "bot", is_number=False)]
     columns += [Column(f"than_{number}", str(number)) for number in range(1, len(table.lines) + 1)]
     rows: list[Row] = []
-    for number, (label, line) in enumerate(zip(table.labels, table.lines, strict=True), 1):
+    for number, line in enumerate(table.lines, 1):
         row: Row = {"rank": number, "bot": line.bot}
-        for other, rival in enumerate(table.labels, 1):
-            is_known = rival != label and label in index and rival in index
-            chance = float(better[index[label], index[rival]]) if is_known else None
-            row[f"than_{other}"] = percent_text(chance) if for_people else chance
+        for other, rival in enumerate(table.lines, 1):
+            is_known = rival != line and line.label in index and rival.label in index
+            los = float(matrix[index[line.label], index[rival.label]]) if is_known else None
+            row[f"than_{other}"] = percent_text(los) if formatted else los
         rows.append(row)
     return columns, rows
 
@@ -131,11 +135,11 @@ def _nash(table: Standings, check: Check) -> _Table:
         Column("weight_percent", "weight %", 1),
         Column("payoff_percent", "payoff %", 1),
     ]
-    shown = dict(zip(table.labels, (line.bot for line in table.lines), strict=True))
+    names = table.shown_names
     order = sorted(check.nash, key=lambda bot: (-round(check.nash[bot][1], 6), -check.nash[bot][0], bot))
     return columns, [
         {
-            "bot": shown[bot],
+            "bot": names[bot],
             "weight_percent": 100 * check.nash[bot][0],
             "payoff_percent": 100 * check.nash[bot][1],
         }
@@ -153,10 +157,10 @@ def _times(table: Standings, times: Sequence[BotTimes]) -> _Table:
         Column("cpu_seconds", "CPU s", 2),
         Column("off_turn_cpu_seconds", "off-turn CPU s", 2),
     ]
-    shown = dict(zip(table.labels, (line.bot for line in table.lines), strict=True))
+    names = table.shown_names
     return columns, [
         {
-            "bot": shown.get(line.bot, line.bot),
+            "bot": names.get(line.bot, line.bot),
             "actions": line.actions,
             "mean_ms": _milli(line.mean_seconds),
             "p99_ms": _milli(line.p99_seconds),
@@ -174,37 +178,38 @@ def _milli(seconds: float | None) -> float | None:
 
 def _faults(table: Standings) -> _Table:
     columns = [Column("bot", "bot", is_number=False), Column("matches", "matches")]
-    columns += [Column(kind, kind) for kind in FAULT_KINDS]
+    columns += [Column(kind, kind) for kind in FaultKind]
     return columns, [
-        {"bot": line.bot, "matches": line.matches, **{kind: line.faults.get(kind, 0) for kind in FAULT_KINDS}}
+        {"bot": line.bot, "matches": line.matches, **{kind: line.faults.get(kind, 0) for kind in FaultKind}}
         for line in table.lines
         if line.faults
     ]
 
 
 def stats_sentences(table: Standings, check: Check) -> list[str]:
-    """Return what the tests found, in sentences."""
-    found = table.consistency
-    shown = dict(zip(table.labels, (line.bot for line in table.lines), strict=True))
-    sentences = []
-    if found.phi is not None:
-        chance = percent_text(found.chance)
-        sentences.append(
-            f"phi = {found.phi:.2f}: by chance alone it would be as large with probability {chance}; "
-            + (
-                "one number for each bot misleads here, and the crosstable or Nash averaging tell more."
-                if found.is_flagged
-                else "one number for each bot explains the results."
-            )
-        )
-    else:
-        sentences.append("There are too few encounters between the same bots to test for cycles.")
-    for cycle in found.cycles[:5]:
-        sentences.append(f"A cycle: {' > '.join(shown[bot] for bot in (*cycle, cycle[0]))}.")
+    """Return the results of the tests, in sentences."""
+    sentences = [_about_overdispersion(table.consistency)]
+    sentences += [
+        f"A cycle: {cycle_text(cycle, table.shown_names)}." for cycle in table.consistency.cycles[:MAX_CYCLES]
+    ]
     if len(check.bradley_terry) > 1:
-        verdict = "as it should" if check.agreement >= AGREES else "which is little: look at the crosstable"
+        verdict = "as it should" if check.agreement >= AGREES else "which is little: see the crosstable"
         sentences.append(
             "Bradley-Terry, fitted independently, agrees with the order by mu with Kendall's tau"
             f" {check.agreement:.2f}, {verdict}."
         )
     return sentences
+
+
+def _about_overdispersion(tested: Consistency) -> str:
+    if tested.phi is None:
+        return "There are too few encounters between the same bots to test for cycles."
+    verdict = (
+        "a single rating per bot does not fit; see the crosstable or Nash averaging"
+        if tested.is_flagged
+        else "a single rating per bot fits"
+    )
+    return (
+        f"Overdispersion φ = {tested.phi:.2f}: by chance alone it would be as large with probability"
+        f" {percent_text(tested.p_value)}; {verdict}."
+    )

@@ -22,9 +22,8 @@ from arena.report.standings_table import (
     AUDIT_COLUMNS,
     crosstable_table,
     places_table,
-    standings_columns,
     standings_footer,
-    standings_rows,
+    standings_table,
 )
 from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 from arena.report.tables import printable
@@ -92,7 +91,7 @@ def _about(included: int, recorded: int) -> str:
 
 
 def _standings_section(home: ArenaHome, tournament: StoredTournament, table: Standings) -> Section:
-    columns, rows = standings_columns(table), standings_rows(table)
+    columns, rows = standings_table(table)
     found = ranking_of(home.store, tournament)
     if found is not None:
         own_columns, own_rows = places_table(found)
@@ -118,8 +117,9 @@ def _pictures(home: ArenaHome, tournament: StoredTournament, table: Standings) -
 
 def _statistics_sections(home: ArenaHome, tournament: StoredTournament, table: Standings) -> list[Section]:
     encounters = count_encounters(home.store.results(tournament))
-    bots = [(label, line.bot) for label, line in zip(table.labels, table.lines, strict=True)]
-    sections = [Section("Crosstable", *crosstable_table(crosstable(encounters), bots), "Points / matches.")]
+    sections = [
+        Section("Crosstable", *crosstable_table(crosstable(encounters), table.shown_names), "Points / matches.")
+    ]
     check = check_of(encounters, table)
     times = bot_times(home.store.records(tournament))
     for name, (columns, rows) in stats_tables(table, game_statistics(encounters), check, times).items():
@@ -154,7 +154,7 @@ def match_frames(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any
     drawings = [game.drawing(state) for game, state in states]
     game = states[0][0]
     shapes, frames = frames_of([drawing.shapes for drawing in drawings])
-    notes = dict(record.notes)
+    notes = {int(ply): note for ply, note in record.notes}
     bots = [printable(names.get(bot, bot)) for bot in record.bots]
     faults = [f"{bots[fault.seat]}: {fault.kind} at ply {fault.ply}: {fault.detail}" for fault in record.faults]
     return {

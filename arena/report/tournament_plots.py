@@ -8,7 +8,7 @@ from typing import Any
 from arena.analysis.bot_times import bot_times
 from arena.analysis.encounters import count_encounters
 from arena.analysis.rating_history import course_of_tournament
-from arena.analysis.standings import Standings, crosstable
+from arena.analysis.standings import Score, Standings, crosstable
 from arena.home import ArenaHome
 from arena.report import plots
 from arena.store.values import StoredTournament
@@ -41,22 +41,22 @@ def _ratings(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | No
 def _course(home: ArenaHome, tournament: StoredTournament, table: Standings, _: str | None) -> Any:
     stages = course_of_tournament(home.store, tournament)
     courses: dict[str, list[tuple[float, float]]] = {line.bot: [] for line in table.lines[:MOST_COURSES]}
-    shown = dict(zip(table.labels, (line.bot for line in table.lines), strict=True))
+    shown = table.shown_names
     for stage in stages:
-        for label, line in zip(stage.table.labels, stage.table.lines, strict=True):
-            if shown.get(label) in courses:
-                courses[shown[label]].append((stage.matches, line.rating.mu))
+        for line in stage.table.lines:
+            if shown.get(line.label) in courses:
+                courses[shown[line.label]].append((stage.matches, line.rating.mu))
     return plots.course_plot(courses)
 
 
 def _crosstable(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None) -> Any:
-    cells = crosstable(count_encounters(home.store.results(tournament, game)))
-    shares = [[_share(cells.get((a, b))) for b in table.labels] for a in table.labels]
+    scores = crosstable(count_encounters(home.store.results(tournament, game)))
+    shares = [[_share(scores.get((a.label, b.label))) for b in table.lines] for a in table.lines]
     return plots.heat_map([line.bot for line in table.lines], shares)
 
 
-def _share(cell: tuple[float, int] | None) -> float | None:
-    return None if cell is None else cell[0] / cell[1]
+def _share(score: Score | None) -> float | None:
+    return None if score is None else score.points / score.matches
 
 
 def _seats(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | None) -> Any:
@@ -68,7 +68,7 @@ def _seats(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | None
 
 def _times(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None) -> Any:
     times = {line.bot: line for line in bot_times(home.store.records(tournament, game))}
-    used = [times.get(label) for label in table.labels]
+    used = [times.get(line.label) for line in table.lines]
     return plots.times_plot(
         [line.bot for line in table.lines],
         [line.mean_seconds if line else None for line in used],

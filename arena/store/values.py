@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from arena.definition import Definition
+from arena.enums import FaultKind
 from arena.errors import UnknownNameError
 from arena.stored import from_json_text
 
@@ -16,7 +17,7 @@ def _definition(name: str, text: str) -> Definition:
     return Definition.from_json(name, from_json_text(text, f"tournament {name!r}: its stored definition"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTournament:
     """A tournament in the store.
 
@@ -58,50 +59,6 @@ class StoredTournament:
             raise UnknownNameError("game", game, self.games)
 
 
-class StoredResult(NamedTuple):
-    """What came of a match.
-
-    Attributes:
-        tournament: the tournament's key.
-        encounter: from 1.
-        game: the game's name.
-        bots: ``name@version`` per seat.
-        ranks: per seat.
-        opening_hash: of the game, its options and the opening.
-        actions_hash: of the game, its options, all actions and the ranks.
-    """
-
-    tournament: int
-    encounter: int
-    game: str
-    bots: tuple[str, ...]
-    ranks: tuple[int, ...]
-    opening_hash: str
-    actions_hash: str
-
-
-class RoundMatch(NamedTuple):
-    """A recorded match of a round.
-
-    Attributes:
-        round: from 1.
-        encounter: from 1.
-        game: which of the tournament's games.
-        seats: the number of the entrant in each seat.
-        ranks: per seat.
-        start: a digest of the game, its options and the opening.
-        course: a digest of all actions.
-    """
-
-    round: int
-    encounter: int
-    game: int
-    seats: tuple[int, ...]
-    ranks: tuple[int, ...]
-    start: str
-    course: str
-
-
 class StoredFault(NamedTuple):
     """A fault of a bot, and where it happened."""
 
@@ -109,7 +66,7 @@ class StoredFault(NamedTuple):
     match: int
     seat: int
     game: str
-    kind: str
+    kind: FaultKind
 
 
 class StoredBot(NamedTuple):
@@ -117,7 +74,7 @@ class StoredBot(NamedTuple):
 
     name: str
     version: str
-    content: str
+    digest: str
     entry: str
     submitted_at: str
 

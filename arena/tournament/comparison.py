@@ -15,7 +15,7 @@ from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.definition import check_tournament_name
 from arena.tournament.formats import Comparison, field_of
-from arena.tournament.rounds import meetings_by_round
+from arena.tournament.rounds import meetings
 
 DEFAULT_LIMIT = 10_000
 """Encounters after which a comparison ends undecided."""
@@ -53,19 +53,19 @@ def comparison_definition(
     name = name if name is not None else f"{new.name} against {old.name} in {game}"[:64].strip()
     check_tournament_name(name, "name")
     return Definition(
-        name,
-        (GameChoice(game, rules.options, rules.players),),
-        (new, old),
-        "comparison",
-        limit,
-        opening_plies,
-        time_control,
-        Limits(),
-        rng_seed,
-        isolation,
-        False,
-        workers,
-        asdict(hypotheses),
+        name=name,
+        games=(GameChoice(game=game, options=rules.options, players=rules.players),),
+        entrants=(new, old),
+        format="comparison",
+        encounters=limit,
+        opening_plies=opening_plies,
+        time_control=time_control,
+        limits=Limits(),
+        rng_seed=rng_seed,
+        isolation=isolation,
+        fresh_bots=False,
+        workers=workers,
+        settings=asdict(hypotheses),
     )
 
 
@@ -88,8 +88,9 @@ class Compared:
 
 def compared(store: Store, tournament: StoredTournament) -> Compared:
     """Return how a comparison in the store stands."""
-    field = field_of(tournament.definition)
+    definition = tournament.definition
+    field = field_of(definition)
     course = Comparison(field)
-    for meetings in meetings_by_round(store.round_matches(tournament)):
-        course.add_results(meetings)
+    for results in store.results_by_round(tournament):
+        course.add_results(meetings(results, definition))
     return Compared(course.verdict, course.hypotheses, course.repeats, field.players)

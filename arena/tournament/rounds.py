@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 
 from arena.definition import Definition
 from arena.errors import DefinitionError
 from arena.records import ScheduledMatch
+from arena.results import StoredResult
 from arena.store.store import Store
-from arena.store.values import RoundMatch, StoredTournament
-from arena.tournament.formats import Format, MatchResult, Meeting, Placing, field_of, formats_of, kind_of
+from arena.store.values import StoredTournament
+from arena.tournament.formats import Format, Meeting, Placing, field_of, formats_of, kind_of
 from arena.tournament.schedule import Scheduler
 
 
@@ -49,10 +49,10 @@ class Course:
         """
         if not self._format.needs_results:
             return []
-        matches = self._store.round_matches(self._tournament, after=self._taken)
-        for meetings in meetings_by_round(matches):
-            self._format.add_results(meetings)
-        self._taken = matches[-1].round if matches else self._taken
+        rounds = self._store.results_by_round(self._tournament, after=self._taken)
+        for results in rounds:
+            self._format.add_results(meetings(results, self._definition))
+        self._taken += len(rounds)
         upcoming = self._format.next_round()
         if upcoming is None:
             return []
@@ -90,19 +90,13 @@ def _expected(course: Format, definition: Definition) -> int | None:
     return None if encounters is None else encounters * sum(choice.players for choice in definition.games)
 
 
-def meetings_by_round(matches: Iterable[RoundMatch]) -> list[list[Meeting]]:
-    """Return the meetings of each round from its matches, in the order of the schedule."""
-    return [_meetings(list(lines)) for _, lines in groupby(matches, key=lambda line: line.round)]
-
-
-def _meetings(lines: Sequence[RoundMatch]) -> list[Meeting]:
-    found: dict[frozenset[int], list[RoundMatch]] = {}
-    for line in lines:
-        found.setdefault(frozenset(line.seats), []).append(line)
-    return [
-        Meeting(played[0].seats, tuple(MatchResult(line.seats, line.ranks, line.start, line.course) for line in played))
-        for played in found.values()
-    ]
+def meetings(results: Sequence[StoredResult], definition: Definition) -> list[Meeting]:
+    """Return the meetings of a round from its results, in the order of the schedule."""
+    number = {bot.label: entrant for entrant, bot in enumerate(definition.entrants)}
+    met: dict[frozenset[str], list[StoredResult]] = {}
+    for result in results:
+        met.setdefault(frozenset(result.bots), []).append(result)
+    return [Meeting(tuple(number[bot] for bot in of_one[0].bots), tuple(of_one)) for of_one in met.values()]
 
 
 def ranking_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Placing]] | None:
@@ -119,14 +113,9 @@ def ranking_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Pl
         course = kind(field_of(definition))
     except DefinitionError:
         return None
-    complete = _complete_rounds(store, tournament)
-    for meetings in meetings_by_round(complete):
-        course.add_results(meetings)
+    first_open = next(store.unplayed(tournament), None)
+    complete = None if first_open is None else first_open.round - 1
+    for results in store.results_by_round(tournament)[:complete]:
+        course.add_results(meetings(results, definition))
     ranking = course.ranking()
     return None if ranking is None else [(names[placing.entrant], placing) for placing in ranking]
-
-
-def _complete_rounds(store: Store, tournament: StoredTournament) -> list[RoundMatch]:
-    first_open = next(store.unplayed(tournament), None)
-    matches = store.round_matches(tournament)
-    return matches if first_open is None else [line for line in matches if line.round < first_open.round]

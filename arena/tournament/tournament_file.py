@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from arena.checked import without_nul
+from arena.enums import ClockKind, OffTurn
 from arena.records import MEBIBYTE, Limits
 
 Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False)]
@@ -28,7 +29,7 @@ def _size(value: Any) -> Any:
         return value
     match = _SIZE.fullmatch(value)
     if match is None:
-        raise ValueError('accepted is a number of bytes, or a text such as "64 KiB", "512 MiB", "2 GiB"')
+        raise ValueError('expected a number of bytes, or a text such as "64 KiB", "512 MiB", "2 GiB"')
     return int(match[1]) * _UNITS[match[2]]
 
 
@@ -49,8 +50,8 @@ class TimeControlTable(_Strict):
     increment_seconds: SecondsOrZero = 0.0
     startup_seconds: Seconds = 10.0
     margin_seconds: SecondsOrZero = 0.1
-    clock: Literal["wall", "cpu"] = "wall"
-    off_turn: Literal["auto", "run", "freeze"] = "auto"
+    clock: Annotated[ClockKind, Field(strict=False)] = ClockKind.WALL
+    off_turn: Annotated[OffTurn, Field(strict=False)] = OffTurn.AUTO
 
     @model_validator(mode="after")
     def _has_a_limit(self) -> TimeControlTable:

@@ -13,10 +13,12 @@ from arena.analysis import standings_cache
 from arena.analysis.encounters import CountedEncounter, CountedMatch
 from arena.analysis.standings import standings
 from arena.analysis.standings_cache import cached_standings
-from arena.analysis.standings_file import MAX_TEXT_BYTES
+from arena.analysis.standings_file import MAX_LINE_BYTES
 from arena.store.values import StoredTournament
 
-FINISHED = StoredTournament(1, "t", {}, "2026-01-01", 10, 10, "2026-01-02")
+FINISHED = StoredTournament(
+    number=1, name="t", definition_text={}, created_at="2026-01-01", scheduled=10, recorded=10, finished_at="2026-01-02"
+)
 
 
 @pytest.fixture
@@ -124,7 +126,7 @@ def test_a_kept_table_is_the_one_that_was_made(kept):
     assert replace(table, fitted=made.fitted) == made
     assert np.array_equal(table.fitted.draws, made.fitted.draws)
     assert replace(table.fitted, draws=made.fitted.draws) == made.fitted
-    assert np.array_equal(table.fitted.better(), made.fitted.better())
+    assert np.array_equal(table.fitted.los(), made.fitted.los())
 
 
 class Deed:
@@ -147,18 +149,18 @@ def parts(path):
 
 
 CHANGES = {
-    "another layout": lambda kept: kept.update(layout=1),
+    "another layout": lambda kept: kept.update(layout=2),
     "a value nobody asked for": lambda kept: kept.update(more=1),
     "a value that is missing": lambda kept: kept.pop("prior_width"),
     "a text for a number": lambda kept: kept.update(matches="10"),
-    "a number for a text": lambda kept: kept["labels"].__setitem__(0, 1),
+    "a number for a text": lambda kept: kept["lines"][0].update(label=1),
     "a number that is none": lambda kept: kept.update(prior_width=float("nan")),
     "an endless number": lambda kept: kept["lines"][0].update(points=float("inf")),
     "a number of 400 digits": lambda kept: kept.update(matches=10**400),
     "a count of 400 digits": lambda kept: kept["lines"][0].update(matches=10**400),
-    "a negative count": lambda kept: kept["lines"][0]["places"].__setitem__(0, -1),
-    "a bot too many": lambda kept: kept["labels"].append("d"),
-    "a bot twice": lambda kept: kept["labels"].__setitem__(0, kept["labels"][1]),
+    "a negative count": lambda kept: kept["lines"][0]["finish_counts"].__setitem__(0, -1),
+    "a line too few": lambda kept: kept["lines"].pop(),
+    "a bot twice": lambda kept: kept["lines"][0].update(label=kept["lines"][1]["label"]),
     "a rating too few": lambda kept: kept["ratings"].pop(),
     "a name of nobody": lambda kept: kept["names"].__setitem__(0, "A"),
     "a cycle of strangers": lambda kept: kept["consistency"].update(cycles=[["x", "y", "z"]]),
@@ -185,7 +187,7 @@ def test_a_file_that_does_not_fit_together_is_made_again(kept, change):
         lambda line, draws: line + b"\n" + draws + b"12345678",
         lambda line, draws: line + b"\n" + b"\xff" * len(draws),  # numbers that are none
         lambda line, draws: line[:-1] + b"\n" + draws,
-        lambda line, draws: line[:-1] + b" " * MAX_TEXT_BYTES + b"}\n" + draws,
+        lambda line, draws: line[:-1] + b" " * MAX_LINE_BYTES + b"}\n" + draws,
         lambda line, draws: b"{" * 100_000,
         lambda line, draws: b"[" + b"{}," * 1_300_000 + b"{}]\n",
         lambda line, draws: line.replace(b'"lines":[', b'"lines":[' + b"{}," * 1_300_000) + b"\n" + draws,

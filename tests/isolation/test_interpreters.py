@@ -8,18 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from arena.enums import IsolationLevel
 from arena.errors import BotError
 from arena.isolation import interpreters
-from arena.isolation.interpreters import arena_python, follow
-from arena.isolation.launch_spec import Isolation, make_plan
-from arena.isolation.levels import choose_isolation, try_level
-from arena.isolation.readable_paths import behind_closed_doors, readable_paths
+from arena.isolation.interpreters import arena_python, resolve_program
+from arena.isolation.launch_spec import Isolation, make_launch_spec
+from arena.isolation.levels import choose_isolation, probe_level
+from arena.isolation.readable_paths import paths_behind_closed_directories, readable_paths
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, Bot
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
-HOLDING_FILES = [level for level in ("landlock", "bubblewrap") if try_level(level).is_available]
+HOLDING_FILES = [
+    level for level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) if probe_level(level).is_available
+]
 
 
 @pytest.fixture
@@ -123,7 +126,9 @@ def test_nothing_of_another_bot_is_opened(place):
     (place / "victim/bot.toml").write_text("")
     (place / "victim/pyvenv.cfg").write_text("home = /usr/bin\n")
     assert opened(place, "../victim/bin/python3") == set()
-    assert follow(str(place / "victim/bin/tool"), (str(place / "bot"),), PATH).refused.endswith("victim/bin/tool")
+    assert resolve_program(str(place / "victim/bin/tool"), (str(place / "bot"),), PATH).refused.endswith(
+        "victim/bin/tool"
+    )
 
 
 def test_of_a_runtime_elsewhere_its_parts_are_opened_and_nothing_beside_them(place):
@@ -154,19 +159,19 @@ def test_a_link_out_of_a_closed_directory_is_not_put_into_the_bots_view(place):
     (bot / "same").symlink_to("own")
     (bot / "own").write_text("")
     bot.chmod(0o700)
-    (paths,) = (paths for paths in behind_closed_doors((str(bot),), "/tmp").values() if paths)
+    (paths,) = (paths for paths in paths_behind_closed_directories((str(bot),), "/tmp").values() if paths)
     assert {Path(path).name for path in paths} - {"bot"} <= {"bin", "same", "own"}
 
 
 def test_a_virtual_environment_of_the_bots_leads_to_the_arenas_python(place):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place / "bot/.venv")], check=True)
-    found = follow(str(place / "bot/.venv/bin/python"), (str(place / "bot"),), PATH)
+    found = resolve_program(str(place / "bot/.venv/bin/python"), (str(place / "bot"),), PATH)
     assert found.refused == ""
-    assert set(found.places) <= set(arena_python())
+    assert set(found.paths) <= set(arena_python())
 
 
 def test_the_arenas_python_in_a_first_line_is_opened(place):
-    found = follow(str(place / "bot" / script(place, f"#!{sys.executable}")), (str(place / "bot"),), PATH)
+    found = resolve_program(str(place / "bot" / script(place, f"#!{sys.executable}")), (str(place / "bot"),), PATH)
     assert found == (arena_python(), "") or interpreters.is_below(os.path.realpath(sys.executable), ("/usr",))
 
 
@@ -177,17 +182,17 @@ def test_what_env_starts_is_found_on_path_through_links_of_the_system(place, lin
     (place / "system").mkdir()
     (place / "system/node").symlink_to(place / "node/bin/node")
     monkeypatch.setattr(interpreters, "SYSTEM", (*interpreters.SYSTEM, str(place / "system")))
-    found = follow(str(place / "bot" / script(place, line)), (str(place / "bot"),), f"{place}/system:/usr/bin")
+    found = resolve_program(str(place / "bot" / script(place, line)), (str(place / "bot"),), f"{place}/system:/usr/bin")
     assert found == ((str(place / "node"),), "")
 
 
 @pytest.mark.parametrize("level", ["landlock", "bubblewrap"])
 def test_what_is_refused_is_told_in_a_sentence(place, level):
     (place / "bot/launch").symlink_to(place / "victim/bin/tool")
-    bot = Bot("x", "1", (str(place / "bot/launch"),), str(place / "bot"))
+    bot = Bot(name="x", version="1", command=(str(place / "bot/launch"),), directory=str(place / "bot"))
     with pytest.raises(BotError, match=r"leads to \S*/victim/bin/tool, which a bot may not use"):
-        make_plan(bot, Isolation(level), DEFAULT_LIMITS, "/tmp/none")
-    assert make_plan(bot, Isolation("limits"), DEFAULT_LIMITS, "/tmp/none")
+        make_launch_spec(bot, Isolation(level), DEFAULT_LIMITS, "/tmp/none")
+    assert make_launch_spec(bot, Isolation(IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none")
 
 
 THIEF = """#!{python}

@@ -12,10 +12,10 @@ import pytest
 
 from arena.errors import VoidMatchError
 from arena.isolation import launcher_client, reaper, stale_cleanup
-from arena.isolation.launch_spec import make_plan
-from arena.isolation.launcher_client import expect_bots, make_scratch
+from arena.isolation.launch_spec import make_launch_spec
+from arena.isolation.launcher_client import make_scratch, open_launcher
 from arena.isolation.levels import choose_isolation
-from arena.isolation.process_tag import is_dead, own_tag
+from arena.isolation.process_tag import is_dead, process_tag
 from arena.isolation.stale_cleanup import remove_stale
 from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
@@ -27,27 +27,35 @@ GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
 
 
 def play(pool, match=1):
-    spec = MatchSpec(match, "t", "differences", {"size": 4}, (GOOD, GOOD), 1, time_control=TimeControl(20.0))
+    spec = MatchSpec(
+        match=match,
+        tournament="t",
+        game="differences",
+        options={"size": 4},
+        bots=(GOOD, GOOD),
+        rng_seed=1,
+        time_control=TimeControl(per_action_seconds=20.0),
+    )
     return pool.play(spec)
 
 
 def test_a_killed_launcher_is_replaced_and_bots_play_on():
     with BotPool(choose_isolation("auto")) as pool:
         play(pool)
-        first = expect_bots().pid
+        first = open_launcher().pid
         os.kill(first, signal.SIGKILL)
-        assert play(pool, 2).faults == []  # the bots are alive and need no launcher
+        assert play(pool, 2).faults == ()  # the bots are alive and need no launcher
         pool.close()
-        assert play(pool, 3).faults == []  # these are launched by another
-        assert expect_bots().pid != first
-    assert expect_bots().alive == {}
+        assert play(pool, 3).faults == ()  # these are launched by another
+        assert open_launcher().pid != first
+    assert open_launcher().alive == {}
 
 
 def test_a_new_launcher_takes_over_the_bots_of_the_old_one():
     before = traces()
     with BotPool(choose_isolation("auto")) as pool:
         play(pool)
-        os.kill(expect_bots().pid, signal.SIGKILL)
+        os.kill(open_launcher().pid, signal.SIGKILL)
     assert not traces_since(before)
 
 
@@ -56,9 +64,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from arena.isolation.process_tag import is_dead, own_tag
+from arena.isolation.process_tag import is_dead, process_tag
 from arena.isolation.levels import choose_isolation
-from arena.isolation.launch_spec import make_plan
+from arena.isolation.launch_spec import make_launch_spec
 from arena.match.bot_pool import BotPool, PoolKey
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
@@ -87,7 +95,7 @@ def test_when_the_arena_is_killed_its_launcher_removes_everything():
 def reap_what_has_been_left_to_us():
     """This process adopts the orphans of those it has started; the launcher kills them, and here they are reaped."""
     deadline = time.monotonic() + 10.0
-    while set(reaper.children(os.getpid())) - {expect_bots().pid} and time.monotonic() < deadline:
+    while set(reaper.children(os.getpid())) - {open_launcher().pid} and time.monotonic() < deadline:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(-1, os.WNOHANG)
 
@@ -98,7 +106,7 @@ def test_what_killed_launchers_left_is_removed_by_the_next(tmp_path, monkeypatch
         pass
     dead = tmp_path / f"arena-bot-{gone.pid}.5-x"
     of_another_with_our_number = tmp_path / f"arena-bot-{os.getpid()}.5-x"
-    alive = tmp_path / f"arena-bot-{own_tag()}-x"
+    alive = tmp_path / f"arena-bot-{process_tag()}-x"
     other = tmp_path / "arena-bot-notes"
     for path in (dead, of_another_with_our_number, alive, other):
         path.mkdir()
@@ -111,7 +119,7 @@ def test_a_bot_whose_arena_and_launcher_were_killed_together_is_killed_by_the_ne
         pass
     command = [sys.executable, "-I", "-S", "-c", "import time; print(flush=True); time.sleep(1000)"]
     sleepers = []
-    for owner in (f"{gone.pid}.5", own_tag()):
+    for owner in (f"{gone.pid}.5", process_tag()):
         environment = {**os.environ, "ARENA_BOT": owner}
         sleepers.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE))
         sleepers[-1].stdout.readline()
@@ -124,23 +132,25 @@ def test_a_bot_whose_arena_and_launcher_were_killed_together_is_killed_by_the_ne
 
 
 def test_a_step_that_fails_before_the_exec_is_our_failure_and_no_fault_of_the_bots(tmp_path):
-    def plan(**changes):
-        made = make_plan(GOOD, choose_isolation("none"), DEFAULT_LIMITS, make_scratch())
+    def spec_with(**changes):
+        made = make_launch_spec(GOOD, choose_isolation("none"), DEFAULT_LIMITS, make_scratch())
         return made | changes
 
-    group = {"directory": str(tmp_path / "group"), "settings": {}, "if_there": {}}
+    group = {"directory": str(tmp_path / "group"), "settings": {}, "optional_settings": {}}
     null = os.open(os.devnull, os.O_RDWR)
     broken = {
-        "control group": plan(control_groups=[group]),  # a directory, but not the kernel's: there is nothing to join
-        "no such directory": plan(directory=str(tmp_path / "missing")),
-        "no such limit": plan(rlimits=[[99, 1, 1]]),
-        "no such filter": plan(seccomp="00" * 8, no_new_privs=True),
+        "control group": spec_with(
+            control_groups=[group]
+        ),  # a directory, but not the kernel's: there is nothing to join
+        "no such directory": spec_with(directory=str(tmp_path / "missing")),
+        "no such limit": spec_with(rlimits=[[99, 1, 1]]),
+        "no such filter": spec_with(seccomp="00" * 8, no_new_privs=True),
     }
     try:
         for what, made in broken.items():
             with pytest.raises(VoidMatchError, match="no bot can be launched"):
-                expect_bots().launch(made, (null, null, null))
-            assert expect_bots().alive == {}, what
+                open_launcher().launch(made, (null, null, null))
+            assert open_launcher().alive == {}, what
             assert not Path(made["scratch"]).exists(), what
     finally:
         os.close(null)
@@ -153,15 +163,15 @@ def test_a_process_that_is_dead_and_not_yet_reaped_owns_nothing():
     assert is_dead(tag)
     process.communicate()
     assert is_dead(tag)
-    assert not is_dead(own_tag())
+    assert not is_dead(process_tag())
     assert not is_dead("notes")
 
 
 def test_a_stopped_launcher_does_not_hang_the_arena(monkeypatch):
-    launcher = expect_bots()
+    launcher = open_launcher()
     launcher._socket.settimeout(0.3)
     os.kill(launcher.pid, signal.SIGSTOP)
     started = time.monotonic()
     with BotPool(choose_isolation("limits")) as pool:
-        assert play(pool).faults == []
+        assert play(pool).faults == ()
     assert time.monotonic() - started < launcher_client.ANSWER_SECONDS

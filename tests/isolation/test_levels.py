@@ -8,34 +8,35 @@ from pathlib import Path
 
 import pytest
 
+from arena.enums import IsolationLevel
 from arena.errors import UsageError
 from arena.isolation import launch_spec, levels
 from arena.isolation.launch_spec import Isolation
-from arena.isolation.levels import PREFERRED, choose_isolation, try_level
+from arena.isolation.levels import PREFERRED, choose_isolation, probe_level
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
-from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
+from arena.records import DEFAULT_LIMITS, Bot, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 
 ROOT = Path(__file__).parents[2]
-AVAILABLE = [level for level in ISOLATION_LEVELS if try_level(level).is_available]
+AVAILABLE = [level for level in IsolationLevel if probe_level(level).is_available]
 
 
 @pytest.fixture
-def forget_findings():
-    try_level.cache_clear()
+def fresh_probes():
+    probe_level.cache_clear()
     yield
-    try_level.cache_clear()
+    probe_level.cache_clear()
 
 
 def test_auto_takes_the_level_that_is_preferred():
     assert choose_isolation("auto").level == next(level for level in PREFERRED if level in AVAILABLE)
-    assert set(PREFERRED) == set(ISOLATION_LEVELS)
+    assert set(PREFERRED) == set(IsolationLevel)
     assert "limits" in AVAILABLE
 
 
-def test_a_level_that_can_not_be_had_is_refused_with_the_reason(monkeypatch, forget_findings):
+def test_a_level_that_can_not_be_had_is_refused_with_the_reason(monkeypatch, fresh_probes):
     monkeypatch.setattr(levels, "landlock_abi", lambda: 0)
     monkeypatch.setattr(levels, "find_bubblewrap", lambda: None)
     for level, why in (("landlock", "the kernel has no Landlock"), ("bubblewrap", "bwrap is not installed")):
@@ -44,14 +45,14 @@ def test_a_level_that_can_not_be_had_is_refused_with_the_reason(monkeypatch, for
     assert choose_isolation("auto").level == "limits"
 
 
-def test_a_machine_that_can_launch_no_bot_says_why(monkeypatch, forget_findings):
-    monkeypatch.setattr(levels, "make_plan", lambda *_: {})
+def test_a_machine_that_can_launch_no_bot_says_why(monkeypatch, fresh_probes):
+    monkeypatch.setattr(levels, "make_launch_spec", lambda *_: {})
     with pytest.raises(UsageError, match="isolation = 'auto': no bot can be launched on this machine: "):
         choose_isolation("auto")
 
 
-def test_control_groups_that_can_not_be_had_are_refused_when_demanded(monkeypatch, forget_findings):
-    monkeypatch.setattr(levels, "find_group_home", lambda: None)
+def test_control_groups_that_can_not_be_had_are_refused_when_demanded(monkeypatch, fresh_probes):
+    monkeypatch.setattr(levels, "find_parent_groups", lambda: None)
     assert choose_isolation("limits").label == "limits"
     with pytest.raises(UsageError, match=r"isolation = 'limits\+cgroup': no control group"):
         choose_isolation("limits+cgroup")
@@ -59,39 +60,39 @@ def test_control_groups_that_can_not_be_had_are_refused_when_demanded(monkeypatc
 
 @pytest.mark.parametrize("wanted", ["jail", "", "none+cgroup", "limits+", "limits+x", "auto+cgroup", "LANDLOCK"])
 def test_an_unknown_level_is_refused(wanted):
-    with pytest.raises(UsageError, match="accepted is 'auto', 'none', 'limits', 'landlock', 'bubblewrap'"):
+    with pytest.raises(UsageError, match="expected 'auto', 'none', 'limits', 'landlock', 'bubblewrap'"):
         choose_isolation(wanted)
 
 
 @pytest.mark.skipif("landlock" not in AVAILABLE, reason="this kernel has no Landlock")
 @pytest.mark.parametrize("hole", ["no filter", "no files", "no scopes"])
-def test_the_self_test_finds_a_hole(monkeypatch, forget_findings, hole):
+def test_the_self_test_finds_a_hole(monkeypatch, fresh_probes, hole):
     """A level is not offered when a part of it is missing: each part is taken out once."""
-    made = launch_spec.make_plan
+    made = launch_spec.make_launch_spec
 
     def with_hole(*arguments):
-        plan = made(*arguments)
+        spec = made(*arguments)
         if hole == "no filter":
-            plan["seccomp"] = None
+            spec["seccomp"] = None
         elif hole == "no files":
-            plan["landlock"] = None
+            spec["landlock"] = None
         else:
-            plan["landlock"]["rules"].append(["/", 0b1111])
-        return plan
+            spec["landlock"]["rules"].append(["/", 0b1111])
+        return spec
 
-    monkeypatch.setattr(levels, "make_plan", with_hole)
-    finding = try_level("landlock")
-    assert not finding.is_available
-    assert "a test program could" in finding.problem
+    monkeypatch.setattr(levels, "make_launch_spec", with_hole)
+    result = probe_level(IsolationLevel.LANDLOCK)
+    assert not result.is_available
+    assert "a test program could" in result.problem
 
 
 @pytest.mark.skipif("landlock" not in AVAILABLE, reason="this kernel has no Landlock")
 @pytest.mark.parametrize("abi", [1, 2, 3, 4, 5])
-def test_an_older_landlock_will_do_too(monkeypatch, forget_findings, abi):
+def test_an_older_landlock_will_do_too(monkeypatch, fresh_probes, abi):
     """Before version 6 Landlock confines no signals; then the filter, or another uid, does."""
     monkeypatch.setattr(levels, "landlock_abi", lambda: abi)
     monkeypatch.setattr(launch_spec, "landlock_abi", lambda: abi)
-    assert try_level("landlock").is_available, try_level("landlock").problem
+    assert probe_level(IsolationLevel.LANDLOCK).is_available, probe_level(IsolationLevel.LANDLOCK).problem
 
 
 @pytest.mark.parametrize("level", AVAILABLE)
@@ -99,9 +100,11 @@ def test_the_level_stands_in_the_record(level):
     isolation = choose_isolation(level)
     bot = load_bot(ROOT / "bots" / "minimal")
     with BotPool(isolation) as pool:
-        record = pool.play(MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1))
+        record = pool.play(
+            MatchSpec(match=1, tournament="", game="differences", options={"size": 2}, bots=(bot, bot), rng_seed=1)
+        )
     assert record.isolation == isolation.label
-    assert record.faults == []
+    assert record.faults == ()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has other uids to give")
@@ -125,13 +128,17 @@ def test_root_that_can_not_mount_refuses_what_bots_could_not_reach(monkeypatch, 
     monkeypatch.setattr(launch_spec, "can_mount", lambda: False)
     (tmp_path / "bot.py").write_text("")
     with pytest.raises(UsageError, match="the arena runs as root, and bots under other uids: those can't enter"):
-        launch_spec.make_plan(load_bot(tmp_path / "bot.py"), Isolation("limits"), DEFAULT_LIMITS, "/tmp/none")
+        launch_spec.make_launch_spec(
+            load_bot(tmp_path / "bot.py"), Isolation(IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none"
+        )
 
 
 def answers(command, directory, level, own=()):
     """Launch a program that answers anything with a frame, and ask it."""
     process = BotConnection(
-        Bot("x", "1", tuple(command), str(directory), own_files=own), choose_isolation(level), DEFAULT_LIMITS
+        Bot(name="x", version="1", command=tuple(command), directory=str(directory), own_files=own),
+        choose_isolation(level),
+        DEFAULT_LIMITS,
     )
     try:
         return process.ask(b"hello", 20.0).body
@@ -204,6 +211,16 @@ def test_a_bot_that_is_a_single_file_can_read_no_other(tmp_path):
     (tmp_path / "bot.py").write_text("import helper\n")
     with BotPool(choose_isolation(level)) as pool:
         bot = load_bot(tmp_path / "bot.py")
-        record = pool.play(MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1, time_control=TimeControl(20.0)))
+        record = pool.play(
+            MatchSpec(
+                match=1,
+                tournament="",
+                game="differences",
+                options={"size": 2},
+                bots=(bot, bot),
+                rng_seed=1,
+                time_control=TimeControl(per_action_seconds=20.0),
+            )
+        )
     assert record.faults[0].kind == "start"
     assert "No module named 'helper'" in record.seats[0].stderr

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from arena.isolation import readable_paths
-from arena.isolation.control_groups import GroupHome, group_plans
-from arena.isolation.landlock import ruleset
+from arena.isolation.control_groups import ParentGroups, group_specs
+from arena.isolation.landlock import landlock_rules
 from arena.isolation.launch_spec import clean_environment
-from arena.isolation.seccomp import _CALLS, ARCHITECTURES, assemble_filter
+from arena.isolation.seccomp import ARCHITECTURES, assemble_filter
+from arena.isolation.system_calls import SYSTEM_CALLS
 from arena.records import Limits
 
 ALLOW, KILL, EPERM, EACCES, ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x5000D, 0x50026
@@ -60,12 +61,12 @@ def machine(request):
 
 
 def number_of(name, machine):
-    return _CALLS[name][list(ARCHITECTURES).index(machine)]
+    return SYSTEM_CALLS[name][list(ARCHITECTURES).index(machine)]
 
 
 def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
     program = assemble_filter(machine, may_signal=False, may_change_files=False, counts_memory=False, counts_disk=False)
-    refused = {number_of(name, machine): name for name in _CALLS}
+    refused = {number_of(name, machine): name for name in SYSTEM_CALLS}
     for number in range(480):
         verdict = run_filter(program, number, machine)
         name = refused.get(number)
@@ -192,14 +193,14 @@ def test_the_numbers_are_those_of_the_kernels_header():
         pytest.skip("the kernel's headers are not installed")
     numbers = dict(re.findall(r"#define __NR_(\w+) (\d+)", header.read_text()))
     newest = max(map(int, numbers.values()))
-    for name, (number, _) in _CALLS.items():
+    for name, (number, _) in SYSTEM_CALLS.items():
         assert str(number) == numbers[name] if number <= newest else name not in numbers, name
 
 
 def test_landlock_rules_speak_of_no_more_than_a_version_knows():
     """Rights came with versions 2 (refer), 3 (truncate), 5 (ioctl); landlock(7)."""
     for abi, rights in ((1, 13), (2, 14), (3, 15), (4, 15), (5, 16), (7, 16)):
-        rules = ruleset(abi, ["/usr"], "/scratch")
+        rules = landlock_rules(abi, ["/usr"], "/scratch")
         assert rules["handled"][0] == 2**rights - 1
         assert len(rules["handled"]) == (1 if abi < 4 else 2 if abi < 6 else 3)
         assert all(access & ~rules["handled"][0] == 0 for _, access in rules["rules"])
@@ -241,7 +242,7 @@ def test_closed_doors_are_found_with_what_is_needed_behind_them(tmp_path):
     (tmp_path / "open").mkdir()
     closed.chmod(0o700)
     outer = next((str(place) for place in reversed(closed.parents) if not place.stat().st_mode & 1), None)
-    found = readable_paths.behind_closed_doors((str(closed / "bot"), str(tmp_path / "open")), "/tmp")
+    found = readable_paths.paths_behind_closed_directories((str(closed / "bot"), str(tmp_path / "open")), "/tmp")
     if outer is None:
         assert found == {str(closed): [str(closed / "bot")]}
     else:
@@ -250,14 +251,16 @@ def test_closed_doors_are_found_with_what_is_needed_behind_them(tmp_path):
 
 def test_groups_of_both_versions_carry_the_limits():
     limits = Limits(memory_bytes=1000, processes=7)
-    (one,) = group_plans(GroupHome(2, {"memory": "/m", "pids": "/m"}), limits)
+    (one,) = group_specs(ParentGroups(version=2, directories={"memory": "/m", "pids": "/m"}), limits)
     assert one["settings"]["memory.max"] == "1000"
     assert one["settings"]["pids.max"] == "7"
-    memory, pids = group_plans(GroupHome(1, {"memory": "/m", "pids": "/p"}), limits)
+    memory, pids = group_specs(ParentGroups(version=1, directories={"memory": "/m", "pids": "/p"}), limits)
     assert memory["settings"] == {"memory.limit_in_bytes": "1000"}
     assert pids["settings"] == {"pids.max": "7"}
     assert memory["directory"] != one["directory"]
-    (*_, accounting) = group_plans(GroupHome(1, {"memory": "/m", "pids": "/p", "cpuacct": "/c"}), limits)
+    (*_, accounting) = group_specs(
+        ParentGroups(version=1, directories={"memory": "/m", "pids": "/p", "cpuacct": "/c"}), limits
+    )
     assert accounting["directory"].startswith("/c/arena-bot-")
 
 

@@ -14,7 +14,7 @@ NAMESPACE = "import ctypes, json; print(json.dumps(ctypes.CDLL(None).unshare(0x1
 
 
 def test_no_more_of_an_environment_is_read_than_is_allowed(monkeypatch):
-    monkeypatch.setattr(procfs, "MOST_ENVIRONMENT_BYTES", 100)
+    monkeypatch.setattr(procfs, "MAX_ENVIRONMENT_BYTES", 100)
     command = [sys.executable, "-I", "-S", "-c", "import sys; print(flush=True); sys.stdin.read()"]
     environment = {"FIRST": "1", "LONG": "x" * 100_000}
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -28,5 +28,10 @@ def test_no_more_of_an_environment_is_read_than_is_allowed(monkeypatch):
 @pytest.mark.parametrize("level", ["none", "limits"])
 def test_in_its_user_namespace_a_bot_makes_no_other(level):
     """In it, it could mount file systems in memory that nobody counts."""
-    bot = Bot("b", "1", (sys.executable, "-I", "-S", "-c", NAMESPACE), str(Path(sys.executable).parent))
+    bot = Bot(
+        name="b",
+        version="1",
+        command=(sys.executable, "-I", "-S", "-c", NAMESPACE),
+        directory=str(Path(sys.executable).parent),
+    )
     assert levels._run(bot, choose_isolation(level)) == -1

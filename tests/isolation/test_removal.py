@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.isolation import stale_cleanup
-from arena.isolation.process_tag import is_dead, own_tag
+from arena.isolation.process_tag import is_dead, process_tag
 from arena.isolation.removal import remove_tree
 from arena.isolation.stale_cleanup import remove_stale, remove_stale_directories
 
@@ -147,7 +147,7 @@ def test_only_what_is_ours_is_swept(tmp_path):
         (path / "d").mkdir(parents=True)
     (tmp_path / f"arena-bot-{DEAD}-link").symlink_to(tmp_path)
     others = ["arena-bot-", "arena-bot-1", "arena-bot-x.y-z", "arena-bot-\u00b2.5-z", f"my-arena-bot-{DEAD}-x"]
-    others += [f"arena-bot-{own_tag()}-x", f"arena-outside-{own_tag()}-x"]
+    others += [f"arena-bot-{process_tag()}-x", f"arena-outside-{process_tag()}-x"]
     for name in others:
         (tmp_path / name).mkdir()
     os.mkfifo(tmp_path / "arena-bot-fifo")
@@ -185,8 +185,8 @@ def test_sweeping_stops_in_time(tmp_path):
 
 def test_what_a_container_owns_is_not_ours():
     """Its process numbers are others than ours, so that its owner seems dead."""
-    pid, began, namespace = own_tag().split(".")
-    assert not is_dead(own_tag())
+    pid, began, namespace = process_tag().split(".")
+    assert not is_dead(process_tag())
     assert is_dead(f"{pid}.5.{namespace}")
     assert not is_dead(f"{pid}.5.{int(namespace) + 1}")
     for odd in ("", ".", "..", "...", f"{pid}.5.", f"{pid}.5.x", f"{pid}.5.{namespace}.1", f".{began}.{namespace}"):
@@ -205,9 +205,10 @@ def test_a_process_whose_name_is_no_text_is_no_obstacle():
 
 SCRIPT = """
 import os, signal, time
+from arena.enums import IsolationLevel
 from arena.isolation import levels
 levels._run = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-levels.try_level("landlock")
+levels.probe_level(IsolationLevel.LANDLOCK)
 """
 
 

@@ -4,17 +4,18 @@ The bot itself reports, on stderr, all that it reads: once in the match, and onc
 """
 
 import sys
-from pathlib import Path
 
 import pytest
 
+from arena.enums import ClockKind
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.match.repro import repeat, whom_to_repeat
 from arena.players.manifest import load_bot
 from arena.players.process_player import ProcessPlayer
-from arena.records import Bot, Limits, MatchRecord, MatchSpec, TimeControl
-from arena.store.rows import record_of, row_of
+from arena.records import Bot, Limits, MatchSpec, TimeControl
+from arena.store.rows import row_of
+from arena.store.statements import record_from
 from benchmarks import zoo_bots as zoo
 
 LEVEL = choose_isolation("limits")
@@ -54,16 +55,30 @@ def recorder(directory, wants, at_act="send(answer(message))"):
     file = directory / "recorder.py"
     file.write_text(RECORDER.format(bad_bots=str(zoo.BAD_BOTS), wants=wants, at_act=at_act))
     own_files = (str(directory), str(zoo.BAD_BOTS))
-    return Bot("recorder", "1", (sys.executable, str(file)), str(directory), own_files=own_files)
+    command = (sys.executable, str(file))
+    return Bot(name="recorder", version="1", command=command, directory=str(directory), own_files=own_files)
 
 
-def play(bots, **changes):
+def play(bots, clock=ClockKind.WALL, **changes):
     """Play a match and return its record as the store gives it back."""
-    time_control = TimeControl(20.0, bank_seconds=60.0, increment_seconds=0.25, clock=changes.pop("clock", "wall"))
-    values = {"game": "differences", "options": {"size": 4}, **changes}
-    spec = MatchSpec(7, "t", values.pop("game"), values.pop("options"), bots, 5, time_control=time_control, **values)
+    time_control = TimeControl(per_action_seconds=20.0, bank_seconds=60.0, increment_seconds=0.25, clock=clock)
+    spec = MatchSpec(
+        match=7,
+        tournament="t",
+        game="differences",
+        options={"size": 4},
+        bots=bots,
+        rng_seed=5,
+        time_control=time_control,
+        **changes,
+    )
     with BotPool(LEVEL, LIMITS) as pool:
-        return record_of(row_of(pool.play(spec)))
+        row = row_of(pool.play(spec))
+    return record_from(row.match, row.record)
+
+
+def again_of(record, bot, seat, ply):
+    return repeat(record, ProcessPlayer(bot, LEVEL, LIMITS, keeps_all_messages=True), seat, ply)
 
 
 def frames_of(stderr):
@@ -80,8 +95,8 @@ GOOD = load_bot(zoo.BOTS / "minimal")
 MATCHES = {
     "updates": ("{'updates': True}", {}),
     "nothing but actions": ("{'legal': True, 'observation': False}", {}),
-    "an opening": ("{'updates': True}", {"opening": 1, "opening_actions": ([0, 3], [2, 1])}),
-    "the CPU clock": ("{'updates': True}", {"clock": "cpu"}),
+    "an opening": ("{'updates': True}", {"opening": 1, "opening_actions": ([1, 4], [2, 2])}),
+    "the CPU clock": ("{'updates': True}", {"clock": ClockKind.CPU}),
 }
 
 
@@ -93,10 +108,16 @@ def test_a_repro_sends_the_bytes_of_the_match(tmp_path, name, seat):
     bots[seat] = recorder(tmp_path, wants)
     record = play(tuple(bots), **changes)
     sent = frames_of(record.seats[seat].stderr)
-    assert record.faults == []
-    assert (kinds(sent)[:2], kinds(sent)[-1], b"update" in kinds(sent)) == ([b"hello", b"match"], b"end", "updates" in wants)
+    assert not record.faults
+    assert (kinds(sent)[:2], kinds(sent)[-1], b"update" in kinds(sent)) == (
+        [b"hello", b"match"],
+        b"end",
+        "updates" in wants,
+    )
 
-    again = repeat(record, ProcessPlayer(bots[seat], LEVEL, LIMITS, keeps_all_messages=True), seat, len(record.actions) - 1)
+    again = repeat(
+        record, ProcessPlayer(bots[seat], LEVEL, LIMITS, keeps_all_messages=True), seat, len(record.actions) - 1
+    )
     assert again.is_same
     assert again.frames == sent
     assert frames_of(again.stderr) == [*sent, again.transcript.frames()[-1].data]  # and quit
@@ -110,7 +131,7 @@ def test_a_repro_stops_where_the_bot_failed(tmp_path):
     sent = frames_of(record.seats[0].stderr)
     assert kinds(sent) == [b"hello", b"match", b"act", b"update", b"update", b"act"]
     seat, ply = whom_to_repeat(record, None, None)
-    again = repeat(record, ProcessPlayer(bot, LEVEL, LIMITS, keeps_all_messages=True), seat, ply)
+    again = again_of(record, bot, seat, ply)
     assert (seat, ply, again.is_same) == (0, 2, True)
     assert again.frames == sent == frames_of(again.stderr)
 
@@ -118,7 +139,7 @@ def test_a_repro_stops_where_the_bot_failed(tmp_path):
 def test_a_repro_to_an_earlier_ply_sends_the_beginning(tmp_path):
     bot = recorder(tmp_path, "{'updates': True}")
     record = play((bot, GOOD))
-    again = repeat(record, ProcessPlayer(bot, LEVEL, LIMITS, keeps_all_messages=True), 0, 2)
+    again = again_of(record, bot, 0, 2)
     sent = frames_of(record.seats[0].stderr)
     assert kinds(again.frames) == [b"hello", b"match", b"act", b"update", b"update", b"act"]
     assert again.frames == sent[: len(again.frames)]

@@ -15,12 +15,12 @@ import pytest
 
 from arena.analysis.standings_cache import standings_of
 from arena.errors import DefinitionError, LateError, StoreError
-from arena.executors import LocalExecutor, Played, Void
+from arena.executors import Executor, Job, Played, Void, WorkQueue
+from arena.executors.cores import cores_for_workers
 from arena.executors.executor import void_after
-from arena.executors.local import cores_for_workers
+from arena.executors.local import LocalExecutor
 from arena.home import ArenaHome
-from arena.isolation.levels import choose_isolation
-from arena.match.referee import play_match
+from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.store.rows import row_of
 from arena.tournament.definition import load_definition, renamed
@@ -160,7 +160,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(write_definition, tmp_path):
         director.send_signal(signal.SIGINT)
         _, errors = director.communicate(timeout=30)
     assert director.returncode == 130
-    assert "matches recorded. To go on: arena run" in errors
+    assert "matches recorded. To continue: arena run" in errors
     assert "Traceback" not in errors
     wait_until_nothing_runs_in(tmp_path)
 
@@ -171,7 +171,7 @@ def test_another_definition_of_the_same_name_is_refused_with_what_differs(write_
         with pytest.raises(DefinitionError, match=r"differs in encounters, rng_seed; give this one another name"):
             run_tournament(load_definition(write_definition(encounters=2, rng_seed=9)), home.store, workers=1)
         changed = load_definition(write_definition())
-        bots = (replace(changed.entrants[0], content="other"), changed.entrants[1])
+        bots = (replace(changed.entrants[0], digest="other"), changed.entrants[1])
         with pytest.raises(DefinitionError, match=r"differs in the bot 'minimal@1'"):
             run_tournament(replace(changed, entrants=bots), home.store, workers=1)
         assert run_tournament(renamed(changed, "t2"), home.store, workers=1).is_complete
@@ -200,15 +200,17 @@ def test_a_killed_worker_costs_one_try_and_no_result(write_definition):
     definition = load_definition(write_definition(bots=BOTS, encounters=20))
     specs = {line.match: spec_of(line, definition) for line in schedule(definition)}
     played, voids = set(), []
-    with LocalExecutor(2, choose_isolation("limits")) as executor:
-        for outcomes in executor.run(specs.values()):
-            for outcome in outcomes:
-                if isinstance(outcome, Played):
-                    assert outcome.row.match not in played
-                    played.add(outcome.row.match)
+    with LocalExecutor(Job(workers=2, isolation="limits")) as executor:
+        queue = WorkQueue(specs.values())
+        for results in executor.run(queue):
+            for result in results:
+                if isinstance(result, Played):
+                    assert result.match not in played
+                    played.add(result.match)
+                    queue.done(result.match)
                 else:
-                    voids.append(outcome)
-                    executor.play_again(outcome.spec)
+                    voids.append(result)
+                    queue.requeue(result.spec)
             victim = executor._workers[len(voids) % 2].process
             if len(played) > 10 * (len(voids) + 1) and len(voids) < 3 and victim.is_alive():
                 os.kill(victim.pid, signal.SIGKILL)
@@ -222,39 +224,30 @@ def test_the_last_match_is_played_again_when_its_worker_is_killed(write_definiti
     text = f'[[entrants]]\nbot = "{bad_bot("slow_but_good")}"\n'
     definition = load_definition(write_definition(text, options="{size = 4}"))
     spec = next(spec_of(line, definition) for line in schedule(definition) if line.seats == (0, 2))
-    outcomes = []
-    with LocalExecutor(1, choose_isolation("limits")) as executor:
-        for arrived in executor.run([spec]):
-            outcomes += arrived
-            if not outcomes and executor._workers[0].process.is_alive():
+    queue, results = WorkQueue([spec]), []
+    with LocalExecutor(Job(workers=1, isolation="limits")) as executor:
+        for arrived in executor.run(queue):
+            results += arrived
+            if not results and executor._workers[0].process.is_alive():
                 executor._workers[0].process.kill()
-            for outcome in arrived:
-                if isinstance(outcome, Void):
-                    executor.play_again(outcome.spec)
-    assert [type(outcome) for outcome in outcomes] == [Void, Played]
+            for result in arrived:
+                if isinstance(result, Void):
+                    queue.requeue(result.spec)
+                else:
+                    queue.done(result.match)
+    assert [type(result) for result in results] == [Void, Played]
 
 
-class Unlucky:
+class Unlucky(Executor):
     """An executor that plays every match in this process, but for match 2, which never has a result."""
-
-    def __init__(self):
-        self._again = []
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *_):
         pass
 
-    def run(self, specs):
-        self._again = list(specs)
-        while self._again:
-            spec = self._again.pop(0)
+    def run(self, queue):
+        while (spec := queue.take()) is not None:
             players = [ScriptedPlayer(lambda request: request.legal[0]) for _ in spec.bots]
-            yield [Void(spec, "no luck") if spec.match == 2 else Played(row_of(play_match(spec, players)))]
-
-    def play_again(self, spec):
-        self._again.append(spec)
+            yield [Void(spec, "no luck") if spec.match == 2 else Played(row_of(Referee(spec, players).play()))]
 
 
 def test_a_match_that_stays_void_is_given_up_and_the_rest_is_played(write_definition, tmp_path):
@@ -269,12 +262,10 @@ def test_a_match_that_stays_void_is_given_up_and_the_rest_is_played(write_defini
 class AlwaysLate(Unlucky):
     """An executor whose arena looks too late whenever the second seat of match 2 is to act."""
 
-    def run(self, specs):
-        self._again = list(specs)
-        while self._again:
-            spec = self._again.pop(0)
+    def run(self, queue):
+        while (spec := queue.take()) is not None:
             try:
-                yield [Played(row_of(play_match(spec, self._players(spec))))]
+                yield [Played(row_of(Referee(spec, self._players(spec)).play()))]
             except LateError as error:
                 yield [void_after(spec, error, str(error))]
 

@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DefinitionError
-from arena.tournament.formats import FORMATS, Field, MatchResult, Meeting
+from arena.results import StoredResult
+from arena.tournament.formats import FORMATS, Field, Meeting
 from arena.tournament.formats.format import FOR_TWO
 from arena.tournament.formats.groups import balanced_groups
 from arena.tournament.formats.knockout import bracket
@@ -23,7 +24,12 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 def field(entrants, players=2, encounters=1, rng_seed=1, **settings_):
-    return Field(tuple(f"e{k}" for k in range(entrants)), players, rng_seed, encounters, settings_)
+    names = tuple(f"e{k}" for k in range(entrants))
+    return Field(names, names, players, rng_seed, encounters, settings_)
+
+
+def result(seats, ranks):
+    return StoredResult(1, 1, "differences", tuple(f"e{k}" for k in seats), ranks, "", "")
 
 
 def settings_for(name, entrants):
@@ -40,12 +46,12 @@ def played(pairing, rng, draws=0.3):
     results = []
     for seats in rotations(pairing):
         order = rng.sample(range(1, len(seats) + 1), len(seats))
-        results.append(MatchResult(seats, (1,) * len(seats) if rng.random() < draws else tuple(order)))
+        results.append(result(seats, (1,) * len(seats) if rng.random() < draws else tuple(order)))
     return Meeting(pairing, tuple(results))
 
 
 def first_wins(pairing):
-    return Meeting(pairing, (MatchResult(pairing, (1, 2)), MatchResult(pairing[::-1], (2, 1))))
+    return Meeting(pairing, (result(pairing, (1, 2)), result(pairing[::-1], (2, 1))))
 
 
 def course(format_, rng, draws=0.3):
@@ -337,9 +343,7 @@ def test_the_draw_keeps_the_best_seeds_apart():
 
 
 def test_a_knockout_without_seeds_is_refused_where_it_needs_them():
-    with pytest.raises(
-        DefinitionError, match=r'knockout.seeding is missing: with 6 entrants .* accepted is "entrants"'
-    ):
+    with pytest.raises(DefinitionError, match=r'knockout.seeding is missing: with 6 entrants .* expected "entrants"'):
         FORMATS["knockout"](field(6))
     FORMATS["knockout"](field(8))
 
@@ -385,7 +389,7 @@ def test_a_duel_ends_as_soon_as_it_is_decided():
 def strong_wins(pairing):
     """The lower number is the stronger entrant."""
     ranks = tuple(1 + sorted(pairing).index(k) for k in pairing)
-    return Meeting(pairing, tuple(MatchResult(pairing, ranks) for _ in pairing))
+    return Meeting(pairing, tuple(result(pairing, ranks) for _ in pairing))
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -456,6 +460,6 @@ def test_those_who_are_known_still_play_now_and_then():
 
 def test_who_has_left_a_ladder_is_not_paired():
     names = tuple(f"e{k}" for k in range(5))
-    format_ = FORMATS["ladder"](Field(names, 2, 1, 1, {"matches": 100}, frozenset({0, 2, 3})))
+    format_ = FORMATS["ladder"](Field(names, names, 2, 1, 1, {"matches": 100}, frozenset({0, 2, 3})))
     for upcoming in course(format_, random.Random(1)):
         assert {k for pairing in upcoming.pairings for k in pairing} <= {0, 2, 3}

@@ -5,12 +5,10 @@ from __future__ import annotations
 from arena.tournament.formats.format import (
     Field,
     Format,
-    MatchResult,
     Meeting,
     Pairing,
     Placing,
     Round,
-    points_of,
 )
 from arena.tournament.formats.sprt import Comparison
 from arena.tournament.formats.table import FORMATS, KINDS, field_of, formats_of, kind_of
@@ -21,7 +19,6 @@ __all__ = [
     "Comparison",
     "Field",
     "Format",
-    "MatchResult",
     "Meeting",
     "Pairing",
     "Placing",
@@ -29,5 +26,4 @@ __all__ = [
     "field_of",
     "formats_of",
     "kind_of",
-    "points_of",
 ]

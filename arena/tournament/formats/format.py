@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from arena.errors import DefinitionError
+from arena.results import StoredResult, points_of
 
 ANY_NUMBER = range(2, sys.maxsize)
 FOR_TWO = range(2, 3)
@@ -37,31 +38,21 @@ class Round(NamedTuple):
     encounters: int | None = None
 
 
-class MatchResult(NamedTuple):
-    """One match of a meeting.
+class Meeting(NamedTuple):
+    """The results of a pairing.
 
     Attributes:
-        seats: the entrant in each seat.
-        ranks: the place of each seat, 1 is best.
-        start: a digest of the game and the opening.
-        course: a digest of all actions.
+        pairing: the entrants, in the seats of the first match.
+        results: of all its matches, in the order of the schedule.
     """
 
-    seats: tuple[int, ...]
-    ranks: tuple[int, ...]
-    start: str = ""
-    course: str = ""
-
-
-class Meeting(NamedTuple):
-    """What came of a pairing: all its matches, in the order of the schedule."""
-
     pairing: Pairing
-    results: tuple[MatchResult, ...]
+    results: tuple[StoredResult, ...]
 
     def points(self, entrant: int) -> float:
-        """Return the points of an entrant: in each match the share of rivals it beat, a tie counting half."""
-        return sum(points_of(result.ranks, result.seats.index(entrant)) for result in self.results)
+        """Return the points of an entrant: in each match the share of rivals that it beat, a tie counting half."""
+        bot = self.results[0].bots[self.pairing.index(entrant)]
+        return sum(points_of(result.ranks, result.bots.index(bot)) for result in self.results)
 
     def share(self, entrant: int) -> float:
         """Return the points of an entrant for each match, from 0 to 1."""
@@ -87,7 +78,8 @@ class Field:
     """Who takes part, and in what.
 
     Attributes:
-        names: the entrants' names, in the order of the file.
+        bots: the entrants as ``name@version``, in the order of the file.
+        names: what tables call them.
         players: in each match.
         rng_seed: everything random follows from it.
         encounters: for each pairing.
@@ -95,6 +87,7 @@ class Field:
         active: the numbers of those who may be paired; all, except in a ladder that somebody has left.
     """
 
+    bots: tuple[str, ...]
     names: tuple[str, ...]
     players: int
     rng_seed: int = 0
@@ -105,7 +98,7 @@ class Field:
     @property
     def entrants(self) -> int:
         """How many take part."""
-        return len(self.names)
+        return len(self.bots)
 
     @property
     def taking_part(self) -> tuple[int, ...]:
@@ -206,10 +199,3 @@ class FixedFormat(Format):
         """Go on to the next round, whatever came of this one."""
         if self.next_round() is not None and self._rounds is not None:
             self._next = next(self._rounds, None)
-
-
-def points_of(ranks: Sequence[int], seat: int) -> float:
-    """Return what a match is worth to a seat: the share of rivals it beat, a tie counting half."""
-    mine = ranks[seat]
-    beaten = sum((rank > mine) + (rank == mine) / 2 for rank in ranks) - 0.5
-    return beaten / (len(ranks) - 1)

@@ -19,7 +19,7 @@ class Gauntlet(FixedFormat):
         names = field.settings.get("challengers", [])
         if not names:
             raise DefinitionError(
-                f"gauntlet.challengers is missing: accepted are names of entrants: {', '.join(field.names)}"
+                f"gauntlet.challengers is missing: expected names of entrants: {', '.join(field.names)}"
             )
         for name in names:
             if name not in field.names:

@@ -59,7 +59,7 @@ class Knockout(Format):
         if has_byes and seeding is None:
             raise DefinitionError(
                 f"knockout.seeding is missing: with {entrants} entrants the best seeds have a bye in the first stage;"
-                ' accepted is "entrants" (the order of the file) or "random"'
+                ' expected "entrants" (the order of the file) or "random"'
             )
         self._tie_encounters: int = field.settings.get("tie_encounters", 3)
         order = list(range(entrants))

@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 from statistics import NormalDist
 
@@ -44,7 +44,7 @@ class Ladder(Format):
         self._counts: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
         self._round = 0
         self._waited: Counter[int] = Counter()
-        self._ratings: dict[int, Rating] = {}
+        self._ratings: Mapping[str, Rating] = {}
         self._draw_probability: float | None = None
 
     def total_pairings(self) -> int | None:
@@ -58,17 +58,17 @@ class Ladder(Format):
         self._round += 1
         for meeting in meetings:
             for result in meeting.results:
-                self._counts[tuple(map(str, result.seats)), result.ranks] += 1
+                self._counts[result.bots, result.ranks] += 1
         playing = {k for meeting in meetings for k in meeting.pairing}
         for k in self.field.taking_part:
             self._waited[k] = 0 if k in playing else self._waited[k] + 1
         known = None if self._round % DRAWS_ESTIMATED_EVERY == 1 else self._draw_probability
         fitted = fit_counted(self._counts.items(), draw_probability=known, polished=False)
         self._draw_probability = fitted.draw_probability
-        self._ratings = {int(name): rating for name, rating in fitted.ratings.items()}
+        self._ratings = fitted.ratings
 
     def _rating(self, k: int) -> Rating:
-        return self._ratings.get(k, Rating(MU, SIGMA))
+        return self._ratings.get(self.field.bots[k], Rating(MU, SIGMA))
 
     def _widest(self) -> float:
         return max(self._rating(k).sigma for k in self.field.taking_part)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arena.enums import Decision
 from arena.errors import DefinitionError
 from arena.ratings.repeats import counting
 from arena.ratings.sequential import Hypotheses, SequentialTest, Verdict
-from arena.tournament.formats.format import Field, Format, MatchResult, Meeting, Round, points_of
+from arena.results import StoredResult, points_of
+from arena.tournament.formats.format import Field, Format, Meeting, Round
 
 BATCH = 16
 """Encounters in a round: enough to keep many workers busy, few enough that little is played in vain."""
@@ -26,7 +28,7 @@ class Comparison(Format):
         if field.entrants != 2:
             raise DefinitionError(f"entrants: {field.entrants} of them, but a comparison is between 2")
         self.hypotheses = Hypotheses(**field.settings)
-        self._played: list[tuple[MatchResult, ...]] = []
+        self._played: list[tuple[StoredResult, ...]] = []
         self._scores: list[float] = []
         self._test = SequentialTest(self.hypotheses)
 
@@ -51,7 +53,7 @@ class Comparison(Format):
     def next_round(self) -> Round | None:
         """Return one more batch, or what the limit leaves of it, unless it is decided."""
         left = self.field.encounters - len(self._played)
-        if self.verdict.decision != "open" or left <= 0:
+        if self.verdict.decision is not Decision.OPEN or left <= 0:
             return None
         return Round(((0, *[1] * (self.field.players - 1)),), encounters=min(left, BATCH))
 
@@ -61,18 +63,18 @@ class Comparison(Format):
         for meeting in meetings:
             results = meeting.results
             self._played += [results[k : k + players] for k in range(0, len(results), players)]
-        scores = [_score(results) for results in self._counted()]
+        scores = [self._score(results) for results in self._counted()]
         if scores[: len(self._scores)] != self._scores:  # what looked like a repeat was none
             self._scores, self._test = [], SequentialTest(self.hypotheses)
         for score in scores[len(self._scores) :]:
             self._test.add(score)
         self._scores = scores
 
-    def _counted(self) -> list[tuple[MatchResult, ...]]:
+    def _counted(self) -> list[tuple[StoredResult, ...]]:
         """Return the encounters that count (3)."""
-        starts = [tuple(result.start for result in results) for results in self._played]
-        actions = [tuple(result.course for result in results) for results in self._played]
-        counts = counting([start if start[0] else None for start in starts], actions)
+        openings = [tuple(result.opening_hash for result in results) for results in self._played]
+        actions = [tuple(result.actions_hash for result in results) for results in self._played]
+        counts = counting(openings, actions)
         return [results for results, counted in zip(self._played, counts, strict=True) if counted]
 
     @property
@@ -86,8 +88,8 @@ class Comparison(Format):
         low, high = self.hypotheses.bounds
         return f"LLR {found.llr:.2f} ({low:.2f}, {high:.2f}), Elo {found.elo[0]:+.0f}, LOS {100 * found.los:.1f} %"
 
-
-def _score(results: Sequence[MatchResult]) -> float:
-    """Return the new version's share of the points of an encounter."""
-    total = sum(points_of(result.ranks, result.seats.index(0)) for result in results)
-    return round(total / len(results), 9)
+    def _score(self, results: Sequence[StoredResult]) -> float:
+        """Return the new version's share of the points of an encounter."""
+        new = self.field.bots[0]
+        total = sum(points_of(result.ranks, result.bots.index(new)) for result in results)
+        return round(total / len(results), 9)

@@ -44,9 +44,17 @@ def field_of(definition: Definition, players: int | None = None) -> Field:
         definition: the tournament.
         players: in each match; by default as in its first game.
     """
-    names = tuple(definition.shown_names.values())
+    shown = definition.shown_names
     players = definition.games[0].players if players is None else players
-    return Field(names, players, definition.rng_seed, definition.encounters, definition.settings, definition.active)
+    return Field(
+        tuple(shown),
+        tuple(shown.values()),
+        players,
+        definition.rng_seed,
+        definition.encounters,
+        definition.settings,
+        definition.active,
+    )
 
 
 def formats_of(definition: Definition) -> list[Format]:
