@@ -23,7 +23,7 @@ from arena.players.subprocess import RUNNING, Subprocess
 from arena.players.transcript import Entry, Transcript
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length
 from arena.protocol.messages import shortened
-from arena.records import Bot, Limits
+from arena.records import LIMITS, Bot, Limits
 
 EXIT_NOTICE_SECONDS = 0.2
 """How long a bot that closed its stdout may take to exit, so that the fault can name its exit status."""
@@ -269,8 +269,8 @@ class BotConnection:
         self._check_in_turn(time.perf_counter())
         total_bytes = self.process.stderr_text.total_bytes
         if total_bytes > self._limits.stderr_bytes:
-            detail = f"{total_bytes:,} bytes on stderr in one match"
-            raise BotError(FaultKind.LIMIT, f"{detail}; stderr_bytes allows {self._limits.stderr_bytes:,}")
+            detail = LIMITS["stderr_bytes"].broken_by(total_bytes, self._limits.stderr_bytes)
+            raise BotError(FaultKind.LIMIT, detail)
 
     def _check_in_turn(self, now: float) -> None:
         """In the middle of a turn, check what the bot uses, and that the others leave it the processor."""
