@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from arena.errors import StoreError
 from arena.text import shortened_text
@@ -142,6 +142,8 @@ def _check_of(hint: Any) -> Check:
     if origin in (types.UnionType, Union):
         checks = [_check_of(part) for part in inner]
         return lambda value: any(check(value) for check in checks)
+    if origin is Literal:
+        return lambda value: value in inner
     if origin is dict:
         return lambda value: isinstance(value, dict) and is_plain(value)
     if hint == list[list[Any]]:  # the longest of a record
@@ -158,6 +160,8 @@ def _in_words(hint: Any) -> str:
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (types.UnionType, Union):
         return " or ".join(dict.fromkeys(_in_words(part) for part in inner))
+    if origin is Literal:
+        return " or ".join(map(repr, inner))
     if origin in (list, tuple, Sequence):
         return f"a list, each {_in_words(inner[0])}"
     return _WORDS.get(hint, "a mapping")

@@ -26,8 +26,8 @@ from arena.records import ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.formats import kind_of
-from arena.tournament.rounds import Course
+from arena.tournament.formats import format_class
+from arena.tournament.rounds import TournamentRounds
 from arena.tournament.schedule import schedule, spec_of
 
 MAX_TRIES = 3
@@ -117,7 +117,7 @@ def run_tournament(
             run = _Run(definition, store, tournament, listener, refresh)
             if executor is None:
                 slots = workers or definition.workers or len(available_cores())
-                if not run.course.needs_results:
+                if not run.rounds.needs_results:
                     slots = min(slots, max(1, run.left))
                 isolation = choose_isolation(definition.isolation)
                 executor = LocalExecutor(slots, isolation, definition.limits, definition.fresh_bots, log_path)
@@ -135,9 +135,9 @@ def _enter(definition: Definition, store: Store) -> tuple[Definition, StoredTour
     found = store.find_tournament(definition.name)
     if found is None:
         return definition, store.create_tournament(definition, schedule(definition))
-    if kind_of(definition).open_entry:
+    if format_class(definition).open_entry:
         definition = _with_earlier_entrants(definition, found.definition)
-    differing = _differences(found.definition.identity(), definition.identity(), kind_of(definition).open_entry)
+    differing = _differences(found.definition.identity(), definition.identity(), format_class(definition).open_entry)
     if differing:
         raise DefinitionError(
             f"tournament {definition.name!r} is in the store with {found.recorded} matches recorded, and differs in"
@@ -186,10 +186,10 @@ class _Run:
         self._store = store
         self._tournament = tournament
         self._listener = listener
-        self._refresh = refresh if kind_of(definition).open_entry else None
+        self._refresh = refresh if format_class(definition).open_entry else None
         self._tries: Counter[int] = Counter()
-        self.course = Course(definition, store, tournament)
-        self.progress = Progress(tournament.scheduled, tournament.recorded, self.course.expected_matches)
+        self.rounds = TournamentRounds(definition, store, tournament)
+        self.progress = Progress(tournament.scheduled, tournament.recorded, self.rounds.max_matches)
 
     @property
     def left(self) -> int:
@@ -203,9 +203,9 @@ class _Run:
         self._play_matches(executor, self._store.unplayed(self._tournament))
         while self.left == 0:
             self._take_changes()
-            upcoming = self.course.next_round()
-            self.progress.status = self.course.status
-            if not upcoming or self.course.should_stop(time.monotonic() - began):
+            upcoming = self.rounds.next_round()
+            self.progress.status = self.rounds.status
+            if not upcoming or self.rounds.should_stop(time.monotonic() - began):
                 self.progress.is_finished = True
                 break
             self._store.extend_schedule(self._tournament, upcoming)
@@ -226,7 +226,7 @@ class _Run:
         except UsageError as error:
             log.warning("the changed definition is not taken: %s", error)
             return
-        self.course = Course(self._definition, self._store, self._tournament)
+        self.rounds = TournamentRounds(self._definition, self._store, self._tournament)
         log.info("the definition has changed: %d may be paired", len(self._definition.active or ()))
 
     def _play_matches(self, executor: Executor, lines: Iterable[ScheduledMatch]) -> None:
