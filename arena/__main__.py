@@ -11,7 +11,7 @@ def main() -> None:
     from arena.cli.streams import fill_closed_streams, watch_output
 
     if not fill_closed_streams():
-        sys.stderr.write("arena: the standard output is closed; accepted is one that can be written\n")
+        sys.stderr.write("arena: the standard output is closed; expected one that can be written\n")
         sys.exit(WRONG_USE)
     watch_output()
     sys.exit(run())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.errors import UsageError, suggestion
-from arena.text import toml_value
+from arena.text import any_of, toml_value
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -49,7 +49,7 @@ def _contents(path: Path, error: type[UsageError]) -> bytes:
     Anything else might never end, or be waited for for ever.
     """
     if "\0" in str(path):
-        raise error(f"{str(path)!r}: accepted is a path without the character NUL")
+        raise error(f"{str(path)!r}: expected a path without the character NUL")
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - a pipe must not be waited for
         kind = os.fstat(file.fileno()).st_mode
         if stat.S_ISDIR(kind):
@@ -100,7 +100,7 @@ def without_nul(text: str) -> str:
         ValueError: if there is a NUL in it, which ends a text for the system.
     """
     if "\0" in text:
-        raise ValueError("accepted is a text without the character NUL")
+        raise ValueError("expected a text without the character NUL")
     return text
 
 
@@ -125,12 +125,12 @@ def _sentence(model: type[BaseModel], fault: dict[str, Any]) -> str:
     if fault["type"] == "extra_forbidden":
         return f"{place}: unknown key; {suggestion(str(location[-1]), _keys_at(model, location[:-1]))}"
     if fault["type"] == "missing":
-        return f"{place}: missing (accepted is {accepted_at(model, location)})"
+        return f"{place}: missing (expected {accepted_at(model, location)})"
     if fault["type"] == "value_error":  # one of ours, in our words
         sentence = str(fault["ctx"]["error"])
         is_of_a_table = isinstance(fault["input"], dict)
     else:
-        sentence, is_of_a_table = f"accepted is {accepted_at(model, location)}", False
+        sentence, is_of_a_table = f"expected {accepted_at(model, location)}", False
     if is_of_a_table:
         return f"{place}: {sentence}" if place else sentence
     return f"{place} = {toml_value(fault['input'])}: {sentence}"
@@ -161,7 +161,7 @@ def _in_words(schema: dict[str, Any], whole: dict[str, Any]) -> str:
     """Return what a JSON schema accepts, in words; ``unit`` and ``or`` are keys of our own (``json_schema_extra``)."""
     choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
     if choices:
-        return " or ".join(filter(None, (", ".join(map(repr, choices[:-1])), repr(choices[-1]))))
+        return any_of(choices)
     kind = schema.get("type")
     if kind in ("integer", "number"):
         number = "a whole number" if kind == "integer" else "a number"

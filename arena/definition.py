@@ -21,16 +21,16 @@ STOPS = ("matches", "margin_95", "hours")
 """Settings that only say when to stop: they may differ from run to run."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GameChoice:
     """A game of a tournament, with all its options."""
 
     game: str
-    options: dict[str, Any]
+    options: Mapping[str, Any]
     players: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
     """A checked tournament definition.
 
@@ -63,7 +63,7 @@ class Definition:
     isolation: str = "auto"
     fresh_bots: bool = False
     workers: int | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     active: frozenset[int] | None = None
 
     @property
@@ -107,21 +107,15 @@ class Definition:
         where = f"tournament {name!r}: its stored definition"
         values = {"name": name, **mapping_of(stored, where)}
         locations = mapping_of(values.pop("places", {}), f"{where}: places")
+        if "entrants" in values:
+            entrants = list_of(values["entrants"], f"{where}: entrants")
+            values["entrants"] = [_bot(entrant, locations, f"{where}: entrants") for entrant in entrants]
         definition = from_stored(cls, values, where)
-        stored_games = list_of(definition.games, f"{where}: games")
-        stored_entrants = list_of(definition.entrants, f"{where}: entrants")
-        entrants = tuple(_bot(entrant, locations, f"{where}: entrants") for entrant in stored_entrants)
-        if not stored_games:
+        if not definition.games:
             raise StoreError(f"{where} is malformed: it has no game")
-        if len({bot.label for bot in entrants}) < len(entrants):
+        if len({bot.label for bot in definition.entrants}) < len(definition.entrants):
             raise StoreError(f"{where} is malformed: two entrants have the same name and version")
-        return replace(
-            definition,
-            games=tuple(from_stored(GameChoice, choice, f"{where}: games") for choice in stored_games),
-            entrants=entrants,
-            time_control=from_stored(TimeControl, values.get("time_control", {}), f"{where}: time_control"),
-            limits=from_stored(Limits, values.get("limits", {}), f"{where}: limits"),
-        )
+        return definition
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
@@ -130,9 +124,15 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Entrant:
-    """What is stored of an entrant. Where it is on disk is stored beside it, by its label."""
+    """What is stored of an entrant. Where it is on disk is stored beside it, by its label.
+
+    Attributes:
+        content: the bot's digest.
+        outside_game: its external game.
+        args: its command without the program.
+    """
 
     name: str
     version: str
@@ -142,7 +142,7 @@ class _Entrant:
     args: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Location:
     """Where an entrant is on disk, and how it is launched there; empty where an early version did not store it."""
 
@@ -153,11 +153,20 @@ class _Location:
 
 
 def _entrant(bot: Bot) -> dict[str, Any]:
-    return asdict(_Entrant(bot.name, bot.version, bot.content, bot.build, bot.outside_game, bot.command[1:]))
+    return asdict(
+        _Entrant(
+            name=bot.name,
+            version=bot.version,
+            content=bot.digest,
+            build=bot.build,
+            outside_game=bot.external_game,
+            args=bot.command[1:],
+        )
+    )
 
 
 def _location(bot: Bot) -> dict[str, Any]:
-    return asdict(_Location(bot.command, bot.directory, bot.own_files, bot.build))
+    return asdict(_Location(command=bot.command, directory=bot.directory, own_files=bot.own_files, build=bot.build))
 
 
 def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
@@ -167,14 +176,14 @@ def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
     location = from_stored(_Location, locations.get(label, {}), f"{where}: {label!r}")
     game = entrant.outside_game
     return Bot(
-        entrant.name,
-        entrant.version,
-        tuple(location.command) or ("", *entrant.args),
-        location.directory,
-        content=entrant.content,
+        name=entrant.name,
+        version=entrant.version,
+        command=tuple(location.command) or ("", *entrant.args),
+        directory=location.directory,
+        digest=entrant.content,
         own_files=tuple(location.own_files),
         build=tuple(entrant.build) or tuple(location.build),
-        outside_game=(game[0], game[1]) if game is not None and len(game) == 2 else None,
+        external_game=(game[0], game[1]) if game is not None and len(game) == 2 else None,
     )
 
 
@@ -184,8 +193,8 @@ def _bot_identity(bot: Bot) -> dict[str, Any]:
     return {
         "name": bot.name,
         "version": bot.version,
-        "content": bot.content,
+        "content": bot.digest,
         "args": [own.get(arg, arg) for arg in bot.command[1:]],
         "build": bot.build,
-        "outside_game": bot.outside_game and bot.outside_game[0],
+        "outside_game": bot.external_game and bot.external_game[0],
     }

@@ -21,6 +21,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from arena.enums import FaultKind
+
 
 class ArenaError(Exception):
     """The root of the tree."""
@@ -113,11 +115,11 @@ class BotError(ArenaError):
     """A bot did something wrong. Seen only below the referee, which turns it into a fault.
 
     Attributes:
-        kind: one of ``arena.records.FAULT_KINDS``.
+        kind: the kind of the fault it becomes.
         detail: what happened, with figures, in one sentence.
     """
 
-    def __init__(self, kind: str, detail: str) -> None:
+    def __init__(self, kind: FaultKind, detail: str) -> None:
         super().__init__(f"{kind}: {detail}")
         self.kind = kind
         self.detail = detail

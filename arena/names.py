@@ -7,7 +7,7 @@ import unicodedata
 MOST_CHARACTERS = 64
 
 ACCEPTED = (
-    f"accepted are 1 to {MOST_CHARACTERS} visible characters and single spaces inside, without '@', '/' and '\\',"
+    f"expected 1 to {MOST_CHARACTERS} visible characters and single spaces inside, without '@', '/' and '\\',"
     " not beginning with '.' or '-', and not 'human'"
 )
 

@@ -6,23 +6,19 @@ processes, and a record is exactly what ``arena export`` prints.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from arena.enums import ClockKind, FaultKind, OffTurn, Termination
 from arena.errors import StoreError
-from arena.stored import from_stored, is_whole, list_of
+from arena.stored import from_stored, is_whole
 from arena.text import shortened_text
-
-FAULT_KINDS = ("start", "exit", "timeout", "protocol", "illegal", "limit")
-TERMINATIONS = ("normal", "forfeit", "adjudication", "void")
-ISOLATION_LEVELS = ("none", "limits", "landlock", "bubblewrap")
-"""From the weakest to the strongest; each may have "+cgroup" behind it."""
 
 MEBIBYTE = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TimeControl:
     """Time rules of a match.
 
@@ -42,11 +38,11 @@ class TimeControl:
     increment_seconds: float = 0.0
     startup_seconds: float = 10.0
     margin_seconds: float = 0.1
-    clock: str = "wall"
-    off_turn: str = "auto"
+    clock: ClockKind = ClockKind.WALL
+    off_turn: OffTurn = OffTurn.AUTO
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """What a bot may use, with all it starts. Breaking one is a fault of the kind ``limit``.
 
@@ -80,7 +76,7 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bot:
     """A program and how to launch it.
 
@@ -90,10 +86,10 @@ class Bot:
         command: the program and its arguments, ready to be launched.
         directory: the working directory it is launched in.
         games: the games it claims to play; empty for all.
-        content: a digest of its files; empty when unknown.
+        digest: the hash of its files; empty when unknown.
         own_files: what of its directory belongs to it and may be read: a single program; empty for all.
         build: the command that makes ``build/`` in its directory before it is launched; empty for none.
-        outside_game: the module of a game from outside the package, and its file or directory, which the bot may read.
+        external_game: the module of a game from outside the package, and its file or directory, which the bot may read.
     """
 
     name: str
@@ -101,10 +97,10 @@ class Bot:
     command: tuple[str, ...]
     directory: str
     games: tuple[str, ...] = ()
-    content: str = ""
+    digest: str = ""
     own_files: tuple[str, ...] = ()
     build: tuple[str, ...] = ()
-    outside_game: tuple[str, str] | None = None
+    external_game: tuple[str, str] | None = None
 
     @property
     def label(self) -> str:
@@ -112,7 +108,7 @@ class Bot:
         return f"{self.name}@{self.version}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MatchSpec:
     """Everything needed to play one match.
 
@@ -134,7 +130,7 @@ class MatchSpec:
     match: int
     tournament: str
     game: str
-    options: dict[str, Any]
+    options: Mapping[str, Any]
     bots: tuple[Bot, ...]
     rng_seed: int
     opening: int | None = None
@@ -148,7 +144,7 @@ class MatchSpec:
         return replace(self, void_tries=(*self.void_tries, seat))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduledMatch:
     """One line of a schedule, small enough for a million of them.
 
@@ -173,24 +169,24 @@ class ScheduledMatch:
     rng_seed: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """What a bot did wrong.
 
     Attributes:
         seat: the seat it sat in.
-        kind: one of ``FAULT_KINDS``.
+        kind: what the bot did wrong.
         ply: the number of actions so far.
         detail: what happened, in one sentence with figures.
     """
 
     seat: int
-    kind: str
+    kind: FaultKind
     ply: int
     detail: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SeatReport:
     """What is known of one bot after a match.
 
@@ -209,7 +205,7 @@ class SeatReport:
     stderr: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRecord:
     """Everything that happened in a match. Field order is the order of ``arena export``.
 
@@ -218,7 +214,7 @@ class MatchRecord:
             taken out of the match by the rules (only coprimality with three or more).
         scores: by the rules, as the match stood at its end.
         ranks: final places: 1 is best, ties share; forfeits are last.
-        termination: one of ``TERMINATIONS``.
+        termination: why the match ended.
         wall_seconds: beside ``actions``: from the last byte asked to the last byte answered; None in the opening.
         cpu_seconds: beside ``actions``: the bot's CPU time; None where it can't be measured.
         seats: a ``SeatReport`` for each seat.
@@ -230,24 +226,24 @@ class MatchRecord:
     match: int
     tournament: str
     game: str
-    options: dict[str, Any]
-    bots: list[str]
+    options: Mapping[str, Any]
+    bots: tuple[str, ...]
     rng_seed: int
     encounter: int
     opening: int | None
     opening_plies: int
-    actions: list[list[Any]]
-    scores: list[int | float]
-    ranks: list[int]
-    termination: str
-    faults: list[Fault]
-    wall_seconds: list[float | None]
-    cpu_seconds: list[float | None]
-    seats: list[SeatReport]
-    notes: list[list[Any]]
+    actions: tuple[Sequence[Any], ...]
+    scores: tuple[int | float, ...]
+    ranks: tuple[int, ...]
+    termination: Termination
+    faults: tuple[Fault, ...]
+    wall_seconds: tuple[float | None, ...]
+    cpu_seconds: tuple[float | None, ...]
+    seats: tuple[SeatReport, ...]
+    notes: tuple[Sequence[Any], ...]
     time_control: TimeControl
     isolation: str
-    versions: dict[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
     started_at: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -268,13 +264,6 @@ class MatchRecord:
         number = shortened_text(repr(stored.get("match"))) if isinstance(stored, dict) else ""
         where = f"the record of match {number}" if number else "a record"
         record = from_stored(cls, stored, where)
-        record.faults = [
-            from_stored(Fault, fault, f"{where}: faults") for fault in list_of(record.faults, f"{where}: faults")
-        ]
-        record.seats = [
-            from_stored(SeatReport, seat, f"{where}: seats") for seat in list_of(record.seats, f"{where}: seats")
-        ]
-        record.time_control = from_stored(TimeControl, record.time_control, f"{where}: time_control")
         for what, holds in record._what_fits():
             if not holds:
                 raise StoreError(f"{where} is malformed: {what}")

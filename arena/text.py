@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import date, time
 from typing import Any
 
@@ -25,6 +26,16 @@ def plural(noun: str) -> str:
     if noun.endswith("y") and noun[-2:-1] not in ("a", "e", "o", "u"):
         return f"{noun[:-1]}ies"
     return f"{noun}s"
+
+
+def any_of(values: Sequence[object]) -> str:
+    """Return values as a choice of one.
+
+    >>> any_of(["wall", "cpu"]), any_of([1]), any_of(["run", "auto", "freeze"])
+    ("'wall' or 'cpu'", '1', "'run', 'auto' or 'freeze'")
+    """
+    texts = [repr(str(value)) if isinstance(value, str) else repr(value) for value in values]
+    return " or ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
 def shortened_text(text: str) -> str:

@@ -24,7 +24,7 @@ def build(name):
 
 def instant_bot(name="instant", *args):
     """Return a C bot that answers at once."""
-    return Bot(name, "1", (str(build("instant_bot")), *args), str(HERE))
+    return Bot(name=name, version="1", command=(str(build("instant_bot")), *args), directory=str(HERE))
 
 
 def ping_pong_us(rounds=20_000, core=None):

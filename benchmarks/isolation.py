@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+from arena.enums import IsolationLevel
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.launcher_client import open_launcher
 from arena.isolation.levels import choose_isolation, probe_level
@@ -16,7 +17,7 @@ from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
-from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, MatchSpec, TimeControl
+from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 from benchmarks.common import instant_bot, machine
 
@@ -85,7 +86,7 @@ def turn_us(isolation, freeze=False):
 
 
 def levels():
-    for level in ISOLATION_LEVELS:
+    for level in IsolationLevel:
         if probe_level(level).is_available:
             yield Isolation(level)
             if probe_level(level).isolation.user_namespace:
@@ -143,8 +144,18 @@ def busy_share(name, rule):
     off = thinking = 0.0
     with BotPool(choose_isolation("auto")) as pool:
         for match in range(4):
-            control = TimeControl(20.0, off_turn=rule)
-            record = pool.play(MatchSpec(match, "", "differences", {"size": 4}, bots, 1, time_control=control))
+            control = TimeControl(per_action_seconds=20.0, off_turn=rule)
+            record = pool.play(
+                MatchSpec(
+                    match=match,
+                    tournament="",
+                    game="differences",
+                    options={"size": 4},
+                    bots=bots,
+                    rng_seed=1,
+                    time_control=control,
+                )
+            )
             off += record.seats[0].off_turn_cpu_seconds
             thinking += record.seats[1].wall_seconds
     return off / thinking

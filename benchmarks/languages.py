@@ -12,7 +12,7 @@ from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.kits.languages import LANGUAGES
 from arena.kits.new_bot import new_bot
-from arena.match.referee import play_match
+from arena.match.referee import Referee
 from arena.players.building import build_bots
 from arena.players.manifest import load_bot
 from arena.players.process_player import ProcessPlayer
@@ -34,11 +34,19 @@ def turns(bot, isolation):
         try:
             for match in range(MATCHES if start == 0 else 1):
                 other = ScriptedPlayer(lambda request, draw=draw: draw.choice(list(request.legal)))
-                bots = (bot, Bot("other", "1", (), ""))
-                spec = MatchSpec(match, "", GAME, rules.options, bots, match, time_control=TimeControl(5.0))
+                bots = (bot, Bot(name="other", version="1", command=(), directory=""))
+                spec = MatchSpec(
+                    match=match,
+                    tournament="",
+                    game=GAME,
+                    options=rules.options,
+                    bots=bots,
+                    rng_seed=match,
+                    time_control=TimeControl(per_action_seconds=5.0),
+                )
                 began = time.perf_counter()
-                record = play_match(spec, [player, other], isolation.label)
-                assert record.faults == []
+                record = Referee(spec, [player, other], isolation.label).play()
+                assert record.faults == ()
                 if match == 0:
                     first.append(1e3 * (time.perf_counter() - began))
                 elif match > MATCHES // 2:  # the runtime is warm

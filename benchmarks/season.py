@@ -19,7 +19,7 @@ from arena.definition import Definition, GameChoice
 from arena.executors import Executor, Played
 from arena.games import make_game
 from arena.home import ArenaHome
-from arena.match.referee import play_match
+from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
 from arena.records import Bot, Limits, TimeControl
@@ -69,7 +69,7 @@ class InProcess(Executor):
                 ScriptedPlayer(chooser(self.skill[bot.label], (spec.rng_seed, seat)), Wants())
                 for seat, bot in enumerate(spec.bots)
             ]
-            batch.append(Played(row_of(play_match(spec, players))))
+            batch.append(Played(row_of(Referee(spec, players).play())))
             self.seconds += time.perf_counter() - started
             if len(batch) == BATCH:
                 yield batch
@@ -89,9 +89,22 @@ def timed(work):
 
 def season(size):
     """Play a season of ``size`` bots; return what it cost."""
-    bots = tuple(Bot(f"bot{k:04}", "1", ("x",), "/") for k in range(size))
-    choice = GameChoice("differences", GAME.options, 2)
-    definition = Definition("t", (choice,), bots, "round-robin", 1, 1, TimeControl(), Limits(), 1, "none", False, 1)
+    bots = tuple(Bot(name=f"bot{k:04}", version="1", command=("x",), directory="/") for k in range(size))
+    choice = GameChoice(game="differences", options=GAME.options, players=2)
+    definition = Definition(
+        name="t",
+        games=(choice,),
+        entrants=bots,
+        format="round-robin",
+        encounters=1,
+        opening_plies=1,
+        time_control=TimeControl(),
+        limits=Limits(),
+        rng_seed=1,
+        isolation="none",
+        fresh_bots=False,
+        workers=1,
+    )
     with tempfile.TemporaryDirectory(dir=os.environ.get("SEASON_DIRECTORY")) as directory, ArenaHome(directory) as home:
         executor = InProcess(bots)
         started = time.perf_counter()

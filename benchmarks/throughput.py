@@ -17,20 +17,20 @@ def rate(workers, encounters, fresh_bots=False, isolation="auto"):
     """Return matches/s and plies/s between the first and the last record: the start of the workers is not counted."""
     game = make_game("plusminus", **OPTIONS)
     bots = (instant_bot("a"), instant_bot("b"))
-    choice = GameChoice("plusminus", game.options, 2)
+    choice = GameChoice(game="plusminus", options=game.options, players=2)
     definition = Definition(
-        "t",
-        (choice,),
-        bots,
-        "round-robin",
-        encounters,
-        2,
-        TimeControl(),
-        DEFAULT_LIMITS,
-        1,
-        isolation,
-        fresh_bots,
-        workers,
+        name="t",
+        games=(choice,),
+        entrants=bots,
+        format="round-robin",
+        encounters=encounters,
+        opening_plies=2,
+        time_control=TimeControl(),
+        limits=DEFAULT_LIMITS,
+        rng_seed=1,
+        isolation=isolation,
+        fresh_bots=fresh_bots,
+        workers=workers,
     )
     times = []
     with tempfile.TemporaryDirectory() as directory, ArenaHome(directory) as home:

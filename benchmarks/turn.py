@@ -20,7 +20,9 @@ def turn_us(bots):
         for match in range(-20, MATCHES):
             if match == 0:
                 plies, started = 0, time.perf_counter()
-            record = pool.play(MatchSpec(match, "t", "plusminus", OPTIONS, bots, 1))
+            record = pool.play(
+                MatchSpec(match=match, tournament="t", game="plusminus", options=OPTIONS, bots=bots, rng_seed=1)
+            )
             row_of(record)
             assert not record.faults, record.faults
             plies += len(record.actions)

@@ -11,8 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+from arena.enums import IsolationLevel
 from arena.isolation.levels import choose_isolation, probe_level
-from arena.records import ISOLATION_LEVELS
 from benchmarks.common import machine
 from benchmarks.zoo_bots import ZOO, is_safe_inline, judge, play_zoo_bot
 
@@ -55,7 +55,7 @@ def _column(level, verdicts):
 
 def main():
     wanted = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
-    levels = [level for level in wanted or ISOLATION_LEVELS if probe_level(level).is_available]
+    levels = [level for level in wanted or IsolationLevel if probe_level(level).is_available]
     started = time.monotonic()
     verdicts = play_all(levels)
     text = table(levels, verdicts, time.monotonic() - started)

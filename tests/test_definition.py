@@ -13,8 +13,20 @@ from arena.tournament.definition import load_definition
 
 TOURNAMENTS = sorted((Path(__file__).parents[1] / "tournaments").glob("*.toml"))
 
-BOT = Bot("one", "1", ("/usr/bin/python3", "/home/a/one.py", "--fast"), "/home/a", (), "00ff", ("/home/a/one.py",))
-DEFINITION = Definition("t", (GameChoice("differences", {"size": 4}, 2),), (BOT, replace(BOT, name="two")))
+BOT = Bot(
+    name="one",
+    version="1",
+    command=("/usr/bin/python3", "/home/a/one.py", "--fast"),
+    directory="/home/a",
+    games=(),
+    digest="00ff",
+    own_files=("/home/a/one.py",),
+)
+DEFINITION = Definition(
+    name="t",
+    games=(GameChoice(game="differences", options={"size": 4}, players=2),),
+    entrants=(BOT, replace(BOT, name="two")),
+)
 
 
 def stored(definition=DEFINITION, **changes):
@@ -45,7 +57,7 @@ def test_what_the_first_version_stored_is_enough():
     entrant = {"name": "one", "version": "1", "content": "", "args": ["a.py"]}
     game = {"game": "differences", "options": {}, "players": 2}
     definition = Definition.from_json("t", {"games": [game], "entrants": [entrant]})
-    assert definition.entrants == (Bot("one", "1", ("", "a.py"), ""),)
+    assert definition.entrants == (Bot(name="one", version="1", command=("", "a.py"), directory=""),)
     assert (definition.limits, definition.time_control) == (Limits(), TimeControl())
 
 
@@ -61,10 +73,10 @@ def test_a_bot_is_the_same_wherever_its_files_are():
     [
         {"command": (*BOT.command, "--slow")},
         {"command": (BOT.command[0], "/home/a/other.py", "--fast")},
-        {"content": "00fe"},
+        {"digest": "00fe"},
         {"version": "2"},
         {"build": ("make",)},
-        {"outside_game": ("my_game", "/home/a")},
+        {"external_game": ("my_game", "/home/a")},
     ],
 )
 def test_another_bot_is_another_tournament(changes):

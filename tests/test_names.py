@@ -108,19 +108,19 @@ SAMPLE = ("the directory above", "a person", "nothing but zero width", "right to
 @pytest.mark.parametrize("what", SAMPLE)
 def test_the_rule_holds_wherever_a_name_is_accepted(tmp_path, what):
     bad = BAD[what]
-    with pytest.raises(BotDefinitionError, match=r"name = .*: accepted are 1 to 64 visible characters"):
+    with pytest.raises(BotDefinitionError, match=r"name = .*: expected 1 to 64 visible characters"):
         load_bot(make_bot(tmp_path / "named", name=bad))
-    with pytest.raises(BotDefinitionError, match=r"version = .*: accepted are"):
+    with pytest.raises(BotDefinitionError, match=r"version = .*: expected 1 to 64"):
         load_bot(make_bot(tmp_path / "versioned", version=bad))
     if bad != "..":
-        with pytest.raises(BotDefinitionError, match=r"name = .*: accepted are"):
+        with pytest.raises(BotDefinitionError, match=r"name = .*: expected 1 to 64"):
             load_bot(Path(shutil.copy(ROOT / "bots/minimal/bot.py", tmp_path / f"{bad}.py")))
-    with pytest.raises(UsageError, match="accepted are"):
+    with pytest.raises(UsageError, match="expected 1 to 64"):
         new_bot(tmp_path / "x" / bad if bad != ".." else Path(".."), LANGUAGES["python"], ())
     if what != "a person":
-        with pytest.raises(UsageError, match="accepted are"):
+        with pytest.raises(UsageError, match="expected 1 to 64"):
             check_tournament_name(bad, "name")
-    with pytest.raises(UsageError, match=r"entrants\[0\]: name = .*: accepted are"):
+    with pytest.raises(UsageError, match=r"entrants\[0\]: name = .*: expected 1 to 64"):
         load_definition(write_tournament(tmp_path, make_bot(tmp_path / "a"), entrant=bad))
 
 
@@ -149,7 +149,7 @@ def test_names_that_were_accepted_earlier_are_shown_and_go_on(tmp_path, monkeypa
                 earlier.setattr(place, lambda name: True)
             assert submit(home, bot).refusal is None
             run_tournament(load_definition(path, home.bots.find), home.store, workers=1)
-        with pytest.raises(UsageError, match="accepted are"):
+        with pytest.raises(UsageError, match="expected 1 to 64"):
             load_definition(path, home.bots.find)
         progress = run_tournament(load_definition(path, home.bots.find, home.bots.is_known), home.store, workers=1)
         assert progress.is_complete

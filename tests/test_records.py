@@ -1,18 +1,22 @@
 """Records as they are stored and exported."""
 
 import json
+from dataclasses import FrozenInstanceError
 
 import pytest
 
+from arena.enums import ClockKind, FaultKind, Termination
 from arena.errors import StoreError
 from arena.records import Fault, MatchRecord, SeatReport, TimeControl
 
 RECORD = MatchRecord(
-    match=3, tournament="t", game="differences", options={"size": 2}, bots=["a@1", "b@1"], rng_seed=1, encounter=2,
-    opening=0, opening_plies=1, actions=[[0, [1, 1]], [1, [2, 2]]], scores=[1, 1], ranks=[1, 2], termination="forfeit",
-    faults=[Fault(1, "exit", 1, "exit status 3")], wall_seconds=[None, 0.25], cpu_seconds=[None, 0.125],
-    seats=[SeatReport(), SeatReport(0.25, 0.125, 0.5, "exit status 3", "oh")], notes=[[1, "a note"]],
-    time_control=TimeControl(clock="cpu"), isolation="landlock", versions={"arena": "0.1.0"}, started_at="2026",
+    match=3, tournament="t", game="differences", options={"size": 2}, bots=("a@1", "b@1"), rng_seed=1, encounter=2,
+    opening=0, opening_plies=1, actions=([0, [1, 1]], [1, [2, 2]]), scores=(1, 1), ranks=(1, 2),
+    termination=Termination.FORFEIT, faults=(Fault(seat=1, kind=FaultKind.EXIT, ply=1, detail="exit status 3"),),
+    wall_seconds=(None, 0.25), cpu_seconds=(None, 0.125),
+    seats=(SeatReport(), SeatReport(wall_seconds=0.25, cpu_seconds=0.125, off_turn_cpu_seconds=0.5, stderr="oh")),
+    notes=([1, "a note"],), time_control=TimeControl(clock=ClockKind.CPU), isolation="landlock",
+    versions={"arena": "0.1.0"}, started_at="2026",
 )  # fmt: skip
 
 
@@ -22,6 +26,19 @@ def stored(**changes):
 
 def test_a_record_comes_back_as_it_was_stored():
     assert MatchRecord.from_json(stored()) == RECORD
+
+
+def test_what_comes_back_is_made_of_members_and_tuples():
+    record = MatchRecord.from_json(stored())
+    assert record.termination is Termination.FORFEIT
+    assert record.faults[0].kind is FaultKind.EXIT
+    assert record.time_control.clock is ClockKind.CPU
+    assert {type(part) for part in (record.bots, record.actions, record.ranks, record.seats)} == {tuple}
+
+
+def test_a_record_can_not_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        RECORD.ranks = (2, 1)
 
 
 @pytest.mark.parametrize(("part", "missing"), [(None, "versions"), ("time_control", "clock"), ("seats", "exit")])
@@ -42,6 +59,16 @@ def test_a_field_that_an_earlier_version_did_not_have_has_its_default(part, miss
         ({"faults": "none"}, r"faults is malformed: expected a list, got str"),
         ({"faults": [1]}, r"faults is malformed: expected a mapping, got int"),
         ({"time_control": []}, r"time_control is malformed: expected a mapping, got list"),
+        (
+            {"termination": "boredom"},
+            r"termination = 'boredom'; expected is 'normal', 'forfeit', 'adjudication' or 'void'$",
+        ),
+        ({"termination": 3}, r"the record of match 3 is malformed: termination = 3; expected is 'normal', "),
+        (
+            {"faults": [{"seat": 0, "kind": "sloth", "ply": 0, "detail": ""}]},
+            r"faults is malformed: kind = 'sloth'; expected is 'start', 'exit', 'timeout', 'protocol', 'illegal' or",
+        ),
+        ({"time_control": {"clock": "sand"}}, r"clock = 'sand'; expected is 'wall' or 'cpu'$"),
     ],
 )
 def test_what_is_not_understood_is_refused_by_name(changes, message):

@@ -3,8 +3,7 @@
 import pytest
 
 from arena.errors import StoreError
-from arena.store.statements import stored_bots_and_ranks
-from arena.store.store import record_from
+from arena.store.statements import record_from, stored_bots_and_ranks
 from arena.store.values import StoredTournament
 from arena.stored import from_json_text
 
@@ -22,7 +21,7 @@ def test_what_is_no_json_is_refused_in_a_sentence(text, says):
 
 
 def test_nesting_is_refused_wherever_something_is_read():
-    definition = StoredTournament(1, "t", DEEP, "", 0, 0)
+    definition = StoredTournament(number=1, name="t", definition_text=DEEP, created_at="", scheduled=0, recorded=0)
     for read in (
         lambda: record_from(1, DEEP),
         lambda: stored_bots_and_ranks('["a", "b"]', DEEP),

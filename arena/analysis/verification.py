@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from arena.analysis.standings_cache import standings_of
 from arena.errors import UsageError
 from arena.home import ArenaHome
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
 from arena.ratings.repeats import counting
-from arena.store.store import record_from
+from arena.store.statements import record_from
 from arena.store.values import StoredTournament
 
 RATING_TOLERANCE = 0.02
 """Two fits of the same results, summed in another order, may differ by a few of the fit's own tolerance."""
 
 
-def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str]]:
-    """Replay every record and recompute the table's ratings from what the rules say.
+class Verification(NamedTuple):
+    """The result of verifying a tournament.
 
-    Returns:
-        How many records were checked, and a sentence for each problem.
+    Attributes:
+        checked: the number of records that were checked.
+        problems: a sentence for each problem.
     """
-    problems = []
+
+    checked: int
+    problems: list[str]
+
+
+def verify(home: ArenaHome, tournament: StoredTournament) -> Verification:
+    """Replay every record and recompute the table's ratings from what the rules say."""
+    problems: list[str] = []
     checked = 0
     results: list[Result] = []
     openings: list[str] = []
@@ -42,7 +52,7 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> tuple[int, list[str
     if not problems and results:
         rated = [result for result, counts in zip(results, counting(openings, actions), strict=True) if counts]
         problems += _compare_ratings(home, tournament, rated)
-    return checked, problems
+    return Verification(checked, problems)
 
 
 def _compare_ratings(home: ArenaHome, tournament: StoredTournament, results: list[Result]) -> list[str]:

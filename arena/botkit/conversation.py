@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import msgpack
 
-from arena.botkit.external_game import load_outside_game
+from arena.botkit.external_game import load_external_game
 from arena.botkit.seat import Choose, ChooseOnTurn, MatchInfo, MatchResult, Seat, Turn, as_choice
 from arena.games import make_game
 
@@ -145,7 +145,7 @@ class _Conversation:
         self._send({"type": "ready", "protocol": 1, "wants": wants, **about})
 
     def _begin(self, message: dict[str, Any]) -> None:
-        load_outside_game()
+        load_external_game()
         game = make_game(message["game"], **message["options"])
         info = MatchInfo(game, message["seat"], message["players"], message["rng_seed"], message["time_control"])
         self._seat = Seat(info)

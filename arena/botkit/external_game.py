@@ -10,7 +10,7 @@ from pathlib import Path
 VARIABLE = "ARENA_GAME"
 
 
-def load_outside_game() -> None:
+def load_external_game() -> None:
     """Import the module that the arena names, if it names one, so that its games are found by their dotted paths."""
     module, _, place = os.environ.get(VARIABLE, "").partition("=")
     if not place or module in sys.modules:

@@ -52,7 +52,7 @@ def command(
 
     (found,) = find_bots([bot], home)
     if not found.command:
-        raise UsageError(f"bot {bot!r}: this is no program; accepted is a path or a submitted bot")
+        raise UsageError(f"bot {bot!r}: this is no program; expected a path or a submitted bot")
     level = choose_isolation(isolation)
     steps = check_bot(found, level, seconds, games)
     if as_json:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from arena.cli.boards import terminal_width
+from arena.enums import IsolationLevel
 from arena.errors import UsageError
 from arena.report.tables import FORMATS, Column, Row, printable, printable_lines, render_table
 
@@ -116,7 +117,7 @@ def match_of(text: str) -> tuple[str, int]:
     if not slash or not (number.isascii() and number.isdigit()):
         raise UsageError(f"match {text!r}: a match is written TOURNAMENT/NUMBER, such as quickstart/1")
     if len(number) > MAX_DIGITS:
-        raise UsageError(f"match {text!r}: accepted are numbers of at most {MAX_DIGITS} digits")
+        raise UsageError(f"match {text!r}: expected numbers of at most {MAX_DIGITS} digits")
     return tournament, int(number)
 
 
@@ -125,7 +126,7 @@ def warn_of_weak_isolation(wanted: str) -> None:
     from arena.isolation.levels import choose_isolation
 
     level = choose_isolation(wanted).level
-    if wanted == "auto" and level in ("none", "limits"):
+    if wanted == "auto" and level in (IsolationLevel.NONE, IsolationLevel.LIMITS):
         click.echo(f"arena: bots are hardly confined on this machine ({level}); arena doctor says why", err=True)
 
 

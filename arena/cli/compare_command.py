@@ -10,6 +10,7 @@ import click
 
 from arena.cli.common import SECONDS, SEED, WholeNumber, find_bots, home_option, warn_of_weak_isolation
 from arena.cli.group import INTERRUPTED
+from arena.enums import Decision
 from arena.errors import UsageError
 from arena.report.tables import printable
 from arena.text import counted
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from arena.tournament.comparison import Compared
 
 ACCEPTED, REJECTED, UNDECIDED = 0, 1, 3
-CODES = {"accepted": ACCEPTED, "rejected": REJECTED, "open": UNDECIDED}
+CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN: UNDECIDED}
 
 
 @click.command("compare")
@@ -90,7 +91,7 @@ def command(
     hypotheses = Hypotheses(elo0, elo1, alpha, beta)
     for text in (new, old):
         if text == "human":
-            raise UsageError(f"bot {text!r}: a comparison takes hundreds of matches; accepted are programs")
+            raise UsageError(f"bot {text!r}: a comparison takes hundreds of matches; expected programs")
     new_bot, old_bot = (find_bots([text], home, args)[0] for text, args in ((new, new_args), (old, old_args)))
     definition = comparison_definition(
         new_bot,
@@ -163,7 +164,7 @@ def _as_json(found: Compared, names: tuple[str, ...]) -> dict[str, Any]:
     return {
         "new": names[0],
         "old": names[1],
-        "decision": "undecided" if found.verdict.decision == "open" else found.verdict.decision,
+        "decision": "undecided" if found.verdict.decision is Decision.OPEN else found.verdict.decision,
         "encounters": evidence.encounters,
         "repeats": found.repeats,
         "score": evidence.score,

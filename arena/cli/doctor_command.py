@@ -10,17 +10,10 @@ import click
 
 from arena.cli.common import WholeNumber, print_table, print_wrapped
 from arena.cli.group import OK
+from arena.enums import IsolationLevel
 from arena.isolation.launch_spec import has_own_file_systems
 from arena.isolation.levels import PREFERRED, ProbeResult, probe_level
-from arena.records import ISOLATION_LEVELS
 from arena.report.tables import Column
-
-HOLDS = {
-    "none": "nothing but what the operating system holds anyway",
-    "limits": "memory, files and processes of a bot; but neither what it reads nor the network",
-    "landlock": "also what it reads and writes, the network, other processes, rarely used parts of the kernel",
-    "bubblewrap": "the same by namespaces: a bot does not even see other processes and files",
-}
 
 
 @click.command("doctor")
@@ -35,7 +28,7 @@ def command(clock: bool, turns: int, as_json: bool) -> int:
     if clock:
         _show_clock(turns, as_json)
         return OK
-    results = [probe_level(level) for level in ISOLATION_LEVELS]
+    results = [probe_level(level) for level in IsolationLevel]
     if as_json:
         click.echo(json.dumps([_as_dict(result) for result in results]))
     else:
@@ -65,7 +58,7 @@ def _show_levels(results: list[ProbeResult]) -> None:
     click.echo(f"{'level':10}  {'here':{width}}  what it holds\n{'-' * 10}  {'-' * width}  {'-' * 13}")
     for result, answer in zip(results, here, strict=True):
         level = result.isolation.level
-        print_wrapped(f"{level:10}  {answer:{width}}  ", 10 + 2 + width + 2, HOLDS[level])
+        print_wrapped(f"{level:10}  {answer:{width}}  ", 10 + 2 + width + 2, level.holds)
     best = next(
         result for name in PREFERRED for result in results if result.is_available and result.isolation.level == name
     )

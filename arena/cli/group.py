@@ -129,7 +129,7 @@ def _check_text(arguments: list[str]) -> None:
         try:
             argument.encode()
         except UnicodeEncodeError:
-            raise UsageError(f"argument {argument!r}: accepted is text in UTF-8") from None
+            raise UsageError(f"argument {argument!r}: expected text in UTF-8") from None
 
 
 def _look_for_games_here() -> None:

@@ -29,7 +29,7 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
     from arena.report.tournament_plots import tournament_plot
 
     if kind is not None and output is not None and output.suffix not in (".png", ".svg"):
-        raise UsageError(f"--output {str(output)!r}: accepted are names that end in .png or .svg")
+        raise UsageError(f"--output {str(output)!r}: expected names that end in .png or .svg")
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)

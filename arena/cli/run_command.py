@@ -144,7 +144,7 @@ def _cluster_executor(definition: Definition, address: str | None, local_workers
     if address is None and local_workers is None:
         return None
     if address is not None and local_workers is not None:
-        raise UsageError(f"--cluster {address} and --local-cluster {local_workers}: accepted is one of them")
+        raise UsageError(f"--cluster {address} and --local-cluster {local_workers}: expected one of them")
     from arena.executors.bot_archive import pack
     from arena.executors.dask import ClusterExecutor
     from arena.executors.dask_worker import NodeSettings

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from arena.enums import FaultKind, Termination
 from arena.errors import ArenaError, BotError, UsageError
 from arena.games import GAMES, find_game, make_game
 from arena.games.options import IntOption
 from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.launch_spec import Isolation
-from arena.match.referee import play_match
+from arena.match.referee import Referee
 from arena.players.building import build_bots
 from arena.players.connection import BotConnection
 from arena.players.diagnosis import Failure, hint_for
@@ -138,9 +139,11 @@ class _Checker:
         try:
             self._player.begin(self._seating())
         except ArenaError as error:
-            fault = Fault(0, getattr(error, "kind", "start"), 0, getattr(error, "detail", str(error)))
+            fault = Fault(
+                seat=0, kind=getattr(error, "kind", FaultKind.START), ply=0, detail=getattr(error, "detail", str(error))
+            )
             self._player.tell_fault(fault)
-            report = self._player.end((), (), "forfeit", (fault,))
+            report = self._player.end((), (), Termination.FORFEIT, (fault,))
             cpu_seconds = report.cpu_seconds + report.off_turn_cpu_seconds
             return self._failed(name, fault, report, cpu_seconds, self._time_control.startup_seconds)
         ready = self._player.ready
@@ -226,10 +229,18 @@ class _Checker:
 
         players: list[Player] = [ScriptedPlayer(choose) for _ in range(rules.players)]
         players[seat] = self._player
-        bots = [Bot("opponent", "1", (), "")] * rules.players
+        bots = [Bot(name="opponent", version="1", command=(), directory="")] * rules.players
         bots[seat] = self._bot
-        spec = MatchSpec(self._match, "", game, rules.options, tuple(bots), seed or 5, time_control=self._time_control)
-        return play_match(spec, players, self._isolation.label)
+        spec = MatchSpec(
+            match=self._match,
+            tournament="",
+            game=game,
+            options=rules.options,
+            bots=tuple(bots),
+            rng_seed=seed or 5,
+            time_control=self._time_control,
+        )
+        return Referee(spec, players, self._isolation.label).play()
 
     def _failed_in(self, record: MatchRecord, seat: int, name: str) -> Step:
         """Return the step of a match with a fault."""
@@ -244,16 +255,16 @@ class _Checker:
 
     def _failed(self, name: str, fault: Fault, report: SeatReport, cpu_seconds: float, waited_seconds: float) -> Step:
         sent, received = self._player.last_exchange
-        has_waited = fault.kind == "timeout" or "within" in fault.detail
+        has_waited = fault.kind == FaultKind.TIMEOUT or "within" in fault.detail
         failure = Failure(
             self._bot, fault, report.stderr, received, cpu_seconds, waited_seconds if has_waited else None
         )
-        where = "" if fault.kind == "start" else f" at ply {fault.ply}"
+        where = "" if fault.kind == FaultKind.START else f" at ply {fault.ply}"
         detail = f"{fault.kind} fault{where}: {fault.detail}"
         if has_waited:
             detail += f" (CPU time {cpu_seconds:.2f} s)"
         step = Step(name, False, detail, hint_for(failure), sent, received, report.stderr)
-        if fault.kind == "limit" and self._broken is None:
+        if fault.kind == FaultKind.LIMIT and self._broken is None:
             self._broken = step
         return step
 
@@ -262,7 +273,7 @@ def busy_bot() -> Bot:
     """Return a program that does nothing but use the processor."""
     program = Path(__file__).with_name("busy_bot.py")
     command = (arena_interpreter(), "-I", "-S", str(program))
-    return Bot("busy", "1", command, str(program.parent), own_files=(str(program),))
+    return Bot(name="busy", version="1", command=command, directory=str(program.parent), own_files=(str(program),))
 
 
 def odd_options(game: str) -> list[dict[str, int]]:

@@ -143,7 +143,7 @@ class ClusterExecutor(Executor):
             self._client = distributed.Client(self._cluster or self._address, timeout=CONNECT_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterError(
-                f"cluster {self._address!r}: can't be reached ({_brief(error)}); accepted is the address of a Dask"
+                f"cluster {self._address!r}: can't be reached ({_brief(error)}); expected the address of a Dask"
                 " scheduler, such as tcp://host:8786"
             ) from error
         try:

@@ -1,4 +1,4 @@
-"""The games: pure rules, no clock, process, randomness or I/O.
+"""The games: pure rules, without clock, process, randomness or I/O.
 
 >>> game = make_game("differences", size=9, scoring="once")
 >>> state = game.apply(game.initial_state(), (3, 4))
@@ -36,7 +36,7 @@ def find_game(name: str) -> type[Game[Any]]:
 
     Raises:
         UnknownNameError: if there is no game of that name.
-        UsageError: if the dotted path can't be loaded or holds no game.
+        UsageError: if the dotted path can't be loaded or is not a game.
     """
     if name in GAMES:
         return GAMES[name]
@@ -45,7 +45,7 @@ def find_game(name: str) -> type[Game[Any]]:
     module_name, _, class_name = name.partition(":")
     try:
         found = getattr(importlib.import_module(module_name), class_name)
-    except Exception as error:  # whatever a module of somebody else's raises when it is imported
+    except Exception as error:  # importing an external module may raise anything
         raise UsageError(f"game {name!r} can't be loaded: {type(error).__name__}: {error}") from error
     if not (isinstance(found, type) and issubclass(found, Game)):
         raise UsageError(f"game {name!r} is not a subclass of arena.games.Game")
@@ -54,12 +54,12 @@ def find_game(name: str) -> type[Game[Any]]:
         attribute for attribute in ("name", "summary", "OPTIONS", "action_format") if not hasattr(found, attribute)
     ]
     if missing:
-        raise UsageError(f"game {name!r} lacks {', '.join(missing)}, which arena.games.Game asks for")
+        raise UsageError(f"game {name!r} lacks {', '.join(missing)}, required by arena.games.Game")
     return found
 
 
 def make_game(name: str, /, **options: Any) -> Game[Any]:
-    """Return the rules of a game with their options.
+    """Return a game with its options.
 
     Args:
         name: one of ``GAMES``, or a dotted path ``package.module:Class``.
@@ -83,7 +83,7 @@ def parse_options(game: str, given: Sequence[str]) -> dict[str, Any]:
     for text in given:
         name, equals, value = text.partition("=")
         if not equals:
-            raise UsageError(f"--option {text!r}: an option is written NAME=VALUE, such as size=9")
+            raise UsageError(f"--option {text!r}: expected NAME=VALUE, such as size=9")
         name = name.strip()
         values[name] = table[name].parse(value.strip()) if name in table else value
     return values

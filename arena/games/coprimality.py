@@ -1,23 +1,23 @@
-"""Coprimality: a path of numbers winds over the grid; set one beside a number it shares a factor with and you are out.
+"""Coprimality: a path of numbers winds over the grid; a number beside one that shares a factor with it eliminates you.
 
 For two or more players.
 
-1. The 1 stands in the upper left square before the first action. Seat 0 starts, with 2. The board has ``size`` by
-   ``size`` squares (suggested: 12 or more; 3 to 100 are accepted).
+1. The 1 is in the upper left square before the first action. Seat 0 starts, with 2. The board has ``size`` by ``size``
+   squares (suggested: 12 or more; 3 to 100 are accepted).
 2. Turn k writes the whole numbers above the (k-1)th prime up to the kth prime, one action each: 2, then 3, then 4 and
    5, then 6 and 7, then 8 to 11, and so on. Turns go round the seats still in the game.
 3. A number j goes on an empty square beside j - 1 (above, below, left or right of it). Away from the border, the square
    must have at least two numbers beside it: j - 1 and one more. On the border, j - 1 is enough.
-4. A number set beside one it shares a factor with is legal, but eliminates the seat that set it. The number stays. The
-   seat's turn ends at once, and the next seat still in the game goes on with j + 1: up to the kth prime if the turn was
-   cut short, else with turn k + 1.
+4. A number set beside one that shares a factor with it is legal, but eliminates the seat that set it. The number stays.
+   The seat's turn ends at once, and the next seat still in the game continues with j + 1: up to the kth prime if the
+   turn was cut short, else with turn k + 1.
 5. The last seat left wins, and the match is over.
 6. When the seat to act has no legal square, a new grid starts with the seats still in the game, as in rule 1, and the
    lowest seat left starts. When ``max_grids`` grids have been used up in this way, the match is over and the seats left
    share the first rank.
 7. A seat scores one for each seat eliminated before it; a seat still in the game scores one for each seat eliminated.
-8. A seat whose bot forfeits is eliminated when its action is due, without setting a number; the next seat goes on in
-   its place (ruled so that a match of three or more can go on).
+8. A seat whose bot forfeits is eliminated when it is to act, without setting a number; the next seat continues in its
+   place (ruled so that a match of three or more can continue).
 
 Actions are squares ``[x, y]``, listed by column from the left, then by row from the bottom.
 """
@@ -38,10 +38,10 @@ from arena.games.squares import Square, draw_grid, format_square, parse_square, 
 
 
 class CoprimalityState(NamedTuple):
-    """All the rules need to go on.
+    """The state of a match.
 
     Attributes:
-        numbers: the grid row by row from the bottom, each row from the left; 0 where empty.
+        numbers: the grid row by row from the bottom, each row from the left; 0 in an empty square.
         here: the index in ``numbers`` of the last number set.
         turn: k of rule 2.
         seat: the seat to act, or the last one to have acted when the match is over.
@@ -93,12 +93,14 @@ class Coprimality(Game[CoprimalityState]):
     OPTIONS: ClassVar[tuple[Option, ...]] = (
         IntOption("players", 2, 2, 64, "number of seats"),
         IntOption("size", 12, 3, 100, "rows and columns of the grid"),
-        IntOption("max_grids", 10, 1, 1000, "grids that may be used up before the seats left share the win (rule 6)"),
+        IntOption(
+            "max_grids", 10, 1, 1000, "grids that may be used up before the remaining seats share the win (rule 6)"
+        ),
     )
     action_format: ClassVar[str] = "a square [x, y]; in text c4 for [3, 4]"
     mine: ClassVar[str] = (
-        "numbers are nobody's, the path is shared. What counts is who is out: your score is how many seats were"
-        " out before you, or are out while you are not; `eliminated` lists them, and `seat` is whose action is due."
+        "the numbers are shared. Only elimination counts: your score is how many seats were out before you, or are out"
+        " while you are not; `eliminated` lists them, and `seat` is the seat to act."
     )
 
     size: int
@@ -114,7 +116,7 @@ class Coprimality(Game[CoprimalityState]):
         return self._new_grid(eliminated=(), grids_used=0)
 
     def _new_grid(self, eliminated: tuple[int, ...], grids_used: int) -> CoprimalityState:
-        """Start a grid; the lowest seat left starts (rules 1 and 6)."""
+        """Return the state with an empty grid; the lowest remaining seat starts (rules 1 and 6)."""
         numbers = [0] * (self.size * self.size)
         upper_left = self.size * (self.size - 1)
         numbers[upper_left] = 1
@@ -122,13 +124,13 @@ class Coprimality(Game[CoprimalityState]):
         return CoprimalityState(tuple(numbers), upper_left, 1, lowest, eliminated, grids_used)
 
     def seat_to_act(self, state: CoprimalityState) -> int | None:
-        """Return the seat to act until one is left (rule 5) or the grids are used up (rule 6)."""
+        """Return the seat to act until one seat is left (rule 5) or the grids are used up (rule 6)."""
         if len(state.eliminated) >= self.players - 1 or state.grids_used >= self.options["max_grids"]:
             return None
         return state.seat
 
     def _may_hold_next(self, numbers: tuple[int, ...], index: int) -> bool:
-        """Tell whether the next number may stand on a square beside the last one (rule 3)."""
+        """Return whether a square beside the last number may hold the next one (rule 3)."""
         if numbers[index]:
             return False
         beside = self._beside[index]
@@ -150,7 +152,7 @@ class Coprimality(Game[CoprimalityState]):
         return [self._square(index) for index in self._legal_indices(state)]
 
     def apply(self, state: CoprimalityState, action: Any) -> CoprimalityState:
-        """Set the next number (rules 2 to 4), then see whether the match can go on (rules 5 and 6)."""
+        """Set the next number (rules 2 to 4), then check whether the match continues (rules 5 and 6)."""
         if self.seat_to_act(state) is None:
             raise refuse_when_over(action)
         x, y = square_of(action, self.size, self.size)
@@ -170,20 +172,20 @@ class Coprimality(Game[CoprimalityState]):
         return self._unless_stuck(CoprimalityState(numbers, index, turn, seat, eliminated, state.grids_used))
 
     def _check_square(self, state: CoprimalityState, action: Any, index: int) -> None:
-        """Raise IllegalActionError unless the next number may stand at ``index`` (rule 3)."""
+        """Raise IllegalActionError unless the square at ``index`` may hold the next number (rule 3)."""
         number = state.numbers[state.here] + 1
         if state.numbers[index]:
-            raise IllegalActionError(action, f"the square already holds {state.numbers[index]} (rule 3)")
+            raise IllegalActionError(action, f"the square already has the number {state.numbers[index]} (rule 3)")
         if index not in self._beside[state.here]:
             last = format_square(self._square(state.here))
-            raise IllegalActionError(action, f"{number} must stand beside {number - 1} on {last} (rule 3)")
+            raise IllegalActionError(action, f"{number} must be beside {number - 1} on {last} (rule 3)")
         if not self._may_hold_next(state.numbers, index):
             raise IllegalActionError(
                 action, f"away from the border a square needs a second number beside it, not only {number - 1} (rule 3)"
             )
 
     def _next_seat(self, seat: int, eliminated: tuple[int, ...]) -> int:
-        """Return the next seat still in the game, going round (rule 2)."""
+        """Return the next seat still in the game, in cyclic order (rule 2)."""
         for step in range(1, self.players + 1):
             candidate = (seat + step) % self.players
             if candidate not in eliminated:
@@ -267,7 +269,7 @@ class Coprimality(Game[CoprimalityState]):
         return path
 
     def render(self, state: CoprimalityState) -> str:
-        """Draw the numbers and say who is in the game and what comes next."""
+        """Draw the numbers, with the seats still in the game and the next number."""
         rows = [
             [str(number) if number else "." for number in state.numbers[start : start + self.size]]
             for start in range(0, self.size * self.size, self.size)

@@ -8,10 +8,10 @@ For two players.
 4. Seat 0 looks at the heights of the marks from left to right and writes down by how much each differs from the next.
    Seat 1 does the same with the columns of the marks from the bottom row up.
 5. With ``scoring = "distinct"`` a seat scores one for each different number in its list.
-   With ``scoring = "once"`` it scores one for each number that stands in its list exactly once.
+   With ``scoring = "once"`` it scores one for each number that appears in its list exactly once.
 6. The higher score wins; equal scores are a tie.
 
-Before the end, scores count the differences between neighbouring columns (rows) that both hold a mark.
+Before the end, scores count the differences between neighbouring columns (rows) that both have a mark.
 Actions are squares ``[x, y]``, listed by column from the left, then by row from the bottom.
 """
 
@@ -39,7 +39,7 @@ from arena.games.permutation import (
 
 
 class DifferencesState(NamedTuple):
-    """The marks, as the height in each column (0 where there is none)."""
+    """The marks, as the height in each column (0 if empty)."""
 
     heights: Heights
 
@@ -90,7 +90,7 @@ class Differences(PermutationGame[DifferencesState]):
         return len(set(differences))
 
     def observation(self, state: DifferencesState) -> dict[str, Any]:
-        """Return ``{"heights": [row of the mark in each column, 0 where none]}``."""
+        """Return ``{"heights": [row of the mark in each column, 0 if empty]}``."""
         return {"heights": list(state.heights)}
 
     def state_from_observation(self, observation: Mapping[str, Any]) -> DifferencesState:

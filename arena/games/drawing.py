@@ -1,4 +1,4 @@
-"""A state as shapes, for viewers that draw: no colours, no pixels, only where things are and what they are.
+"""A state as shapes, for graphical viewers: positions and styles, without colours or pixels.
 
 Coordinates count board squares from the lower left corner; x to the right, y upwards.
 """

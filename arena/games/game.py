@@ -1,7 +1,7 @@
-"""The contract between the arena and a game.
+"""The interface of a game.
 
 A game object is the rules with their options. States are immutable, hashable values; ``apply`` returns a new one.
-Rules know no clock, process, randomness or I/O, so a game may be used from anywhere, bots' search included.
+Rules use no clock, process, randomness or I/O, so a game can be used anywhere, including in a bot's search.
 
 To add a game, write one class in one file: see DESIGN.md.
 """
@@ -29,11 +29,12 @@ class Game(ABC, Generic[StateT]):
     Attributes:
         name: the game's name.
         summary: the game in one line.
-        OPTIONS: the table of its options. An option named ``players`` sets the number of seats; a game without one
-            is for two.
-        action_format: what an action looks like on the wire and in text.
-        mine: for authors of bots: what in the observation is a seat's own, and how its score follows; may be empty.
-        options: the options in force, all of them.
+        OPTIONS: the table of its options. An option named ``players`` sets the number of seats; without it a game has
+            two.
+        action_format: an action on the wire and in text.
+        mine: for authors of bots: which part of the observation belongs to a seat, and how its score is computed; may
+            be empty.
+        options: the values of all options.
         players: the number of seats.
     """
 
@@ -74,27 +75,27 @@ class Game(ABC, Generic[StateT]):
 
     @abstractmethod
     def seat_to_act(self, state: StateT) -> int | None:
-        """Return the seat whose action is due, or None when the match is over."""
+        """Return the seat to act, or None when the match is over."""
 
     @abstractmethod
     def legal_actions(self, state: StateT) -> Sequence[Action]:
-        """Return exactly the actions ``apply`` accepts, in the order the game documents; none when over."""
+        """Return exactly the actions that ``apply`` accepts, in the documented order; empty when the match is over."""
 
     @abstractmethod
     def apply(self, state: StateT, action: Action) -> StateT:
-        """Return the state after ``action`` of the seat to act. Lists and tuples are both accepted.
+        """Return the state after ``action`` of the seat to act, which may consist of lists or of tuples.
 
         Raises:
-            IllegalActionError: naming the rule broken.
+            IllegalActionError: naming the broken rule.
         """
 
     @abstractmethod
     def scores(self, state: StateT) -> tuple[int | float, ...]:
-        """Return the score of each seat as the state stands; may be asked at any time."""
+        """Return the score of each seat in a state, which may be before the end."""
 
     @abstractmethod
     def observation(self, state: StateT) -> dict[str, Any]:
-        """Return the state as a map of msgpack types, as protocol.md documents it."""
+        """Return the state as a map of msgpack types; protocol.md documents it."""
 
     @abstractmethod
     def state_from_observation(self, observation: Mapping[str, Any]) -> StateT:
@@ -105,7 +106,7 @@ class Game(ABC, Generic[StateT]):
         """Read an action from text, such as ``c4``.
 
         Raises:
-            IllegalActionError: if the text is no action.
+            IllegalActionError: if the text is not an action.
         """
 
     @abstractmethod
@@ -117,7 +118,7 @@ class Game(ABC, Generic[StateT]):
         """Return a drawing of the state, without colour, for a terminal."""
 
     def drawing(self, state: StateT) -> Drawing:
-        """Return the state as shapes, for viewers that draw; by default the text board."""
+        """Return the state as shapes, for graphical viewers; by default the text board."""
         return text_drawing(self.render(state).splitlines())
 
     def is_over(self, state: StateT) -> bool:
@@ -125,21 +126,21 @@ class Game(ABC, Generic[StateT]):
         return self.seat_to_act(state) is None
 
     def ranks(self, state: StateT) -> tuple[int, ...]:
-        """Return the place of each seat by its score: 1 is best, equal scores share a rank and the next one skips."""
+        """Return the rank of each seat by its score: 1 is best, ties share a rank and the next rank is skipped."""
         return tuple(competition_ranks([-score for score in self.scores(state)]))
 
     def seats_out(self, state: StateT) -> tuple[int, ...]:
-        """Return the seats the rules have eliminated, in order; empty in a game that knows no elimination."""
+        """Return the eliminated seats, in order; empty in a game without elimination."""
         return ()
 
     def withdraw(self, state: StateT) -> StateT | None:
-        """Take the seat to act out of the match, where the rules know elimination; None where they don't.
+        """Return the state without the seat to act; None in a game without elimination.
 
-        The referee asks this when a seat has forfeited and more than two players began.
+        The referee calls this after a forfeit in a match of more than two players.
         """
         return None
 
 
 def refuse_when_over(action: Action) -> IllegalActionError:
-    """Return the error for an action after the end."""
+    """Return the error for an action after the end of the match."""
     return IllegalActionError(action, "the match is over")

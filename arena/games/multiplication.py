@@ -4,11 +4,11 @@ For two or more players.
 
 1. The board is a grid of ``size`` by ``size`` squares, where ``size`` = k * ``players`` + 1 with k of 3 or more (up to
    100). Every seat then makes the same number of jumps.
-2. Marking. The seats take turns, seat 0 first, each putting a mark on an empty square, until ``size`` marks stand.
+2. Marking. The seats take turns, seat 0 first, each putting a mark on an empty square, until there are ``size`` marks.
    Seat 0 places the last one too.
 3. No two marks may share a row or a column.
 4. Numbering. The mark in the leftmost column is number 1 from the start. The seats take turns again, **seat 0** first:
-   the j-th action gives number j + 1 to a mark that has none.
+   the j-th action gives number j + 1 to a mark without a number.
 5. The seat that writes j + 1 scores the number of columns times the number of rows between the marks j and j + 1.
 6. The match is over when every mark is numbered. The highest score wins; equal scores are a tie.
 
@@ -42,7 +42,7 @@ SMALLEST_K = 3
 
 
 class MultiplicationState(NamedTuple):
-    """The marks (the height in each column, 0 where none) and the columns of the numbered marks, number 1 first."""
+    """The marks (the height in each column, 0 if empty) and the columns of the numbered marks, number 1 first."""
 
     heights: Heights
     numbered: tuple[int, ...]
@@ -59,9 +59,9 @@ class Multiplication(PermutationGame[MultiplicationState]):
     )
     action_format: ClassVar[str] = "a square [x, y]; in text c4 for [3, 4]"
     mine: ClassVar[str] = (
-        "the marks are shared, the jumps are not: the one who writes j + 1 scores columns times rows between the marks"
-        " j and j + 1. With p players yours are the jumps from number j = seat + 1, seat + 1 + p, seat + 1 + 2p, … in"
-        " `numbered`."
+        "the marks are shared, the jumps are not: the seat that writes j + 1 scores columns times rows between the"
+        " marks j and j + 1. With p players yours are the jumps from number j = seat + 1, seat + 1 + p,"
+        " seat + 1 + 2p, … in `numbered`."
     )
 
     def prepare(self) -> None:

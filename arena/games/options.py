@@ -1,4 +1,4 @@
-"""Options of games: their names, types, defaults and accepted values, and the check of what a user gives."""
+"""Options of games: their names, types, defaults and accepted values, and the check of given values."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class IntOption:
     """A whole number within bounds.
 
     Attributes:
-        name: as users write it.
-        default: used where nothing is given.
+        name: the name in tournament files and on the command line.
+        default: the value if none is given.
         minimum: the smallest accepted value.
         maximum: the largest accepted value.
-        meaning: what it sets, in a few words.
+        meaning: a short description.
     """
 
     name: str
@@ -31,7 +31,7 @@ class IntOption:
 
     @property
     def accepted(self) -> str:
-        """What is accepted, in words."""
+        """The accepted values, as text."""
         if self.minimum == self.maximum:
             return f"exactly {self.minimum}"
         return f"a whole number from {self.minimum} to {self.maximum}"
@@ -39,10 +39,10 @@ class IntOption:
     def check(self, value: object) -> None:
         """Raise OptionError unless ``value`` is accepted."""
         if type(value) is not int or not self.minimum <= value <= self.maximum:
-            raise OptionError(self.name, value, f"accepted is {self.accepted}")
+            raise OptionError(self.name, value, f"expected {self.accepted}")
 
     def parse(self, text: str) -> int | str:
-        """Read the value from text; what is no number is left for ``check`` to refuse."""
+        """Read the value from text; text that is not a number is left for ``check`` to refuse."""
         try:
             return int(text)
         except ValueError:
@@ -54,10 +54,10 @@ class ChoiceOption:
     """One of a few values.
 
     Attributes:
-        name: as users write it.
-        default: used where nothing is given.
+        name: the name in tournament files and on the command line.
+        default: the value if none is given.
         choices: every accepted value.
-        meaning: what it sets, in a few words.
+        meaning: a short description.
     """
 
     name: str
@@ -69,13 +69,13 @@ class ChoiceOption:
 
     @property
     def accepted(self) -> str:
-        """What is accepted, in words."""
+        """The accepted values, as text."""
         return " or ".join(repr(choice) for choice in self.choices)
 
     def check(self, value: object) -> None:
         """Raise OptionError unless ``value`` is accepted."""
         if not any(type(value) is type(choice) and value == choice for choice in self.choices):
-            raise OptionError(self.name, value, f"accepted is {self.accepted}")
+            raise OptionError(self.name, value, f"expected {self.accepted}")
 
     def parse(self, text: str) -> int | str:
         """Return the choice written ``text``; anything else is left for ``check`` to refuse."""
@@ -86,7 +86,7 @@ Option = IntOption | ChoiceOption
 
 
 def checked_options(game: str, table: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all options in ``table``, from ``given`` or by default.
+    """Return the values of all options in ``table``: the given value or the default.
 
     Raises:
         OptionError: for an unknown name or a value that is not accepted.

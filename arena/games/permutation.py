@@ -1,8 +1,8 @@
-"""The core shared by the permutation games (plusminus, differences, multiplication).
+"""The base of the permutation games (plusminus, differences, multiplication).
 
-Marks stand on an n-by-n grid, never two in a row or in a column. They are kept as ``heights``: a tuple with, for each
-column from the left, the row of its mark, or 0 where the column is still empty. Read left to right the heights are the
-permutation P; the columns read from the bottom row up are Q, the inverse of P.
+An n-by-n grid has at most one mark in each row and column. The marks are represented as ``heights``: a tuple with, for
+each column from the left, the row of its mark, or 0 if the column is still empty. From left to right the heights are
+the permutation P; from the bottom row up the columns are Q, the inverse of P.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from arena.games.squares import Square, draw_grid, format_square, parse_square, 
 Heights = tuple[int, ...]
 
 MAX_SIZE = 100
-"""A legal-actions list of a 100-by-100 board takes 30 kB on the wire; larger boards would only cost memory."""
+"""The list of legal actions of a 100-by-100 board takes 30 kB on the wire; larger boards would only cost memory."""
 
 
 def size_option(default: int, meaning: str = "rows and columns of the grid") -> IntOption:
@@ -39,30 +39,30 @@ def place(heights: Heights, action: Any, rule: int) -> Heights:
     Args:
         heights: the marks so far.
         action: a square ``[x, y]``.
-        rule: the number, in the game's rulebook, of the rule that keeps rows and columns apart.
+        rule: the number, in the game's rulebook, of the rule that allows one mark for each row and column.
 
     Raises:
-        IllegalActionError: if the square is off the board, or its row or column holds a mark.
+        IllegalActionError: if the square is off the board, or its row or column has a mark.
     """
     size = len(heights)
     x, y = square_of(action, size, size)
     if heights[x - 1]:
         raise IllegalActionError(
-            action, f"column {format_square((x, y))[: -len(str(y))]} already holds a mark (rule {rule})"
+            action, f"column {format_square((x, y))[: -len(str(y))]} already has a mark (rule {rule})"
         )
     if y in heights:
-        raise IllegalActionError(action, f"row {y} already holds a mark (rule {rule})")
+        raise IllegalActionError(action, f"row {y} already has a mark (rule {rule})")
     return (*heights[: x - 1], y, *heights[x:])
 
 
 def free_squares(heights: Heights) -> list[Square]:
-    """Return the squares a mark may go on, by column from the left, then by row from the bottom."""
+    """Return the squares in empty columns and rows, by column from the left, then by row from the bottom."""
     rows = [y for y in range(1, len(heights) + 1) if y not in heights]
     return [(x, y) for x, height in enumerate(heights, 1) if not height for y in rows]
 
 
 def inverse(heights: Heights) -> Heights:
-    """Return Q for P: for each row from the bottom the column of its mark, 0 where the row is empty."""
+    """Return Q for P: for each row from the bottom the column of its mark, 0 in an empty row."""
     columns = [0] * len(heights)
     for x, y in enumerate(heights, 1):
         if y:
@@ -71,7 +71,7 @@ def inverse(heights: Heights) -> Heights:
 
 
 def known_steps(heights: Heights) -> Iterator[tuple[int, int]]:
-    """Yield ``(k, step)`` for each k (from 0) whose two neighbouring marks both stand."""
+    """Yield ``(k, step)`` for each k (from 0) whose two neighbouring columns both have a mark."""
     for k in range(len(heights) - 1):
         if heights[k] and heights[k + 1]:
             yield k, heights[k + 1] - heights[k]
@@ -115,4 +115,4 @@ class PermutationGame(Game[StateT]):
 
     @abstractmethod
     def scores(self, state: StateT) -> tuple[int, ...]:
-        """Return the points of each seat."""
+        """Return the score of each seat."""

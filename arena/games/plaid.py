@@ -5,8 +5,8 @@ For two or more players.
 1. The sheet is ``width`` by ``height`` grid units (suggested here: 60 by 60). The seats take turns, seat 0 first.
 2. An action draws a line from edge to edge: ``["v", x]`` upright with 0 < x < width, or ``["h", y]`` level with
    0 < y < height. A line may not be drawn twice.
-3. With v upright and h level lines there are (v + 1)(h + 1) rectangles. The match is over as soon as at least ``lines``
-   lines stand and the number of rectangles is divisible by the number of players; exactly ``lines`` lines may do.
+3. With v upright and h level lines there are (v + 1)(h + 1) rectangles. The match is over as soon as there are at least
+   ``lines`` lines and the number of rectangles is divisible by the number of players; exactly ``lines`` lines may do.
 4. So that a full sheet always ends the match, width times height must be divisible by ``players``; and ``lines`` can't
    be more than the (width - 1) + (height - 1) lines that exist.
 5. The rectangles are numbered from 0 row by row, the top row first and each row from the left; rectangle i belongs to
@@ -31,11 +31,11 @@ from arena.games.game import Game, refuse_when_over
 from arena.games.options import IntOption, Option
 
 MAX_SIDE = 1000
-"""A legal-actions list of 2,000 lines takes 10 kB on the wire; finer sheets would only cost memory."""
+"""The list of 2,000 legal actions takes 10 kB on the wire; finer sheets would only cost memory."""
 
 
 class PlaidState(NamedTuple):
-    """The places of the upright and of the level lines, each ascending."""
+    """The positions of the upright and of the level lines, each ascending."""
 
     vertical: tuple[int, ...]
     horizontal: tuple[int, ...]
@@ -54,9 +54,9 @@ class Plaid(Game[PlaidState]):
     )
     action_format: ClassVar[str] = 'a line ["v", x] or ["h", y]; in text v12 for ["v", 12]'
     mine: ClassVar[str] = (
-        "lines are nobody's, rectangles are. Number them from 0 row by row, the top row first and each from the"
-        " left: rectangle i is yours if i mod players is your seat, so each line deals all of them again. Your score is"
-        " the sum of your diagonals."
+        "the lines are shared, the rectangles are not. Number them from 0 row by row, the top row first and each from"
+        " the left: rectangle i is yours if i mod players is your seat, so each line deals all of them again. Your"
+        " score is the sum of your diagonals."
     )
 
     width: int
@@ -72,12 +72,12 @@ class Plaid(Game[PlaidState]):
                 f"plaid needs width * height divisible by players; {self.width} * {self.height} is not"
                 f" divisible by {self.players}",
             )
-        most = (self.width - 1) + (self.height - 1)
-        if self.options["lines"] > most:
+        max_lines = (self.width - 1) + (self.height - 1)
+        if self.options["lines"] > max_lines:
             raise OptionError(
                 "lines",
                 self.options["lines"],
-                f"a sheet of {self.width} by {self.height} has room for at most {most} lines",
+                f"a sheet of {self.width} by {self.height} has room for at most {max_lines} lines",
             )
 
     def initial_state(self) -> PlaidState:
@@ -182,14 +182,14 @@ class Plaid(Game[PlaidState]):
         return Drawing(scale * self.width, scale * self.height, tuple(shapes))
 
     def render(self, state: PlaidState) -> str:
-        """Draw the sheet with the owner of each rectangle, and the places of the lines along its edges.
+        """Draw the sheet with the seat of each rectangle, and the positions of the lines along its edges.
 
-        The drawing is not to scale: it shows at most a dozen characters for each rectangle.
+        The drawing is not to scale: a rectangle is at most a dozen characters wide.
         """
-        least = 3 if 4 * (len(state.vertical) + 1) <= 72 else len(str(self.players - 1))
-        columns = [min(12, max(least, round(gap * 48 / self.width))) for gap in _gaps(state.vertical, self.width)]
+        min_width = 3 if 4 * (len(state.vertical) + 1) <= 72 else len(str(self.players - 1))
+        columns = [min(12, max(min_width, round(gap * 48 / self.width))) for gap in _gaps(state.vertical, self.width)]
         if sum(columns) + len(columns) > 72:
-            columns = [least] * len(columns)
+            columns = [min_width] * len(columns)
         row_count = len(state.horizontal) + 1
         border = "+" + "+".join("-" * width for width in columns) + "+"
         lines = [f"{self.height:>4} {border}"]
@@ -201,10 +201,10 @@ class Plaid(Game[PlaidState]):
                 number += 1
             lines += [f"{'':4} |{'|'.join(cells)}|", f"{y:>4} {border}"]
         upright = " ".join(str(x) for x in (0, *state.vertical, self.width))
-        return "\n".join([*lines, f"upright lines at {upright}", "a rectangle shows the seat it belongs to"])
+        return "\n".join([*lines, f"upright lines at {upright}", "each rectangle shows its seat"])
 
 
 def _gaps(places: tuple[int, ...], side: int) -> list[int]:
-    """Return the distances between neighbouring lines, the edges included."""
+    """Return the distances between neighbouring lines, including the edges."""
     edges = (0, *places, side)
     return [right - left for left, right in pairwise(edges)]

@@ -3,17 +3,17 @@
 For two players.
 
 1. Prediction. The seats take turns, seat 0 first, each adding ``"+"`` or ``"-"`` to the end of its own list, until both
-   lists hold ``size`` - 1 signs. The lists are open to both.
+   lists have ``size`` - 1 signs. Both seats see both lists.
 2. Grid. Then the seats take turns putting a mark on an empty square of a ``size`` by ``size`` grid (suggested: 8 or
-   more; 2 to 100 are accepted). With ``grid_first = 1`` seat 0 starts, as if the turns simply went on; with
+   more; 2 to 100 are accepted). With ``grid_first = 1`` seat 0 starts, as if the turns simply continued; with
    ``grid_first = 2`` seat 1 starts, which the designer later thought fairer.
 3. No two marks may share a row or a column. The match is over when every row and column has its mark.
 4. Seat 0 compares its list with the steps of the marks' heights from left to right: ``+`` for up, ``-`` for down.
-   Seat 1 compares its list with the steps of the marks' columns from the bottom row up. Each place where list and
-   steps agree scores one.
+   Seat 1 compares its list with the steps of the marks' columns from the bottom row up. Each sign that agrees with its
+   step scores one.
 5. The higher score wins; equal scores are a tie.
 
-Before the end, scores count the steps between neighbouring columns (rows) that both hold a mark.
+Before the end, scores count the steps between neighbouring columns (rows) that both have a mark.
 Actions are ``"+"`` and ``"-"``, in this order, then squares ``[x, y]``, by column from the left, then by row from the
 bottom.
 """
@@ -44,7 +44,7 @@ SIGNS = ("+", "-")
 
 
 class PlusminusState(NamedTuple):
-    """Both prediction lists (as strings of signs) and the marks (the height in each column, 0 where none)."""
+    """Both prediction lists (as strings of signs) and the marks (the height in each column, 0 if empty)."""
 
     predictions: tuple[str, str]
     heights: Heights
@@ -57,7 +57,7 @@ class Plusminus(PermutationGame[PlusminusState]):
     summary: ClassVar[str] = "Predict the ups and downs of a permutation, then place its marks in turn."
     OPTIONS: ClassVar[tuple[Option, ...]] = (
         size_option(8),
-        ChoiceOption("grid_first", 1, (1, 2), "which player starts the grid part (rule 2)"),
+        ChoiceOption("grid_first", 1, (1, 2), "which player starts the grid phase (rule 2)"),
     )
     action_format: ClassVar[str] = 'a sign "+" or "-", then a square [x, y]; in text + or -, then c4 for [3, 4]'
     mine: ClassVar[str] = (
@@ -71,7 +71,7 @@ class Plusminus(PermutationGame[PlusminusState]):
         return PlusminusState(("", ""), no_marks(self.size))
 
     def is_predicting(self, state: PlusminusState) -> bool:
-        """Tell whether the lists are still growing (rule 1); seat 1 fills its list last."""
+        """Return whether the lists are still growing (rule 1); seat 1 completes its list last."""
         return len(state.predictions[1]) < self.size - 1
 
     def seat_to_act(self, state: PlusminusState) -> int | None:
@@ -93,12 +93,12 @@ class Plusminus(PermutationGame[PlusminusState]):
         if 0 not in state.heights:
             raise refuse_when_over(action)
         if type(action) is str:
-            raise IllegalActionError(action, "the lists are full; now a square [x, y] is due (rule 2)")
+            raise IllegalActionError(action, "the lists are full; expected a square [x, y] (rule 2)")
         return PlusminusState(state.predictions, place(state.heights, action, rule=3))
 
     def _predict(self, state: PlusminusState, action: Any) -> PlusminusState:
         if type(action) is not str or action not in SIGNS:
-            raise IllegalActionError(action, 'the lists are not full yet; a sign "+" or "-" is due (rule 1)')
+            raise IllegalActionError(action, 'the lists are not full yet; expected a sign "+" or "-" (rule 1)')
         zero, one = state.predictions
         predictions = (zero + action, one) if len(zero) == len(one) else (zero, one + action)
         return PlusminusState(predictions, state.heights)

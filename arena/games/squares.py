@@ -26,7 +26,7 @@ def column_letters(x: int) -> str:
 
 
 def column_number(letters: str) -> int:
-    """Return the column (from 1) that ``letters`` name."""
+    """Return the column (from 1) named by ``letters``."""
     number = 0
     for letter in letters.lower():
         number = number * 26 + ord(letter) - ord("a") + 1
@@ -42,7 +42,7 @@ def parse_square(text: str) -> Square:
     """Read the text of a square.
 
     Raises:
-        IllegalActionError: if ``text`` names no square.
+        IllegalActionError: if ``text`` is not a square.
     """
     match = _SQUARE.fullmatch(text.strip())
     if match is None:

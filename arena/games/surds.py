@@ -1,10 +1,10 @@
 """Exact sums of square roots.
 
-A sum of square roots of positive integers is kept as its squarefree decomposition ``{s: c}``, meaning the sum of
-c·√s over distinct squarefree s. Square roots of distinct squarefree integers are linearly independent over the
-rationals (A. S. Besicovitch, "On the linear independence of fractional powers of integers", J. London Math. Soc. 15,
-1940), so two sums are equal exactly when their decompositions are; unequal ones are told apart by integer arithmetic
-of growing precision, which must end.
+A sum of square roots of positive integers is represented by its squarefree decomposition ``{s: c}``, the sum of c·√s
+over distinct squarefree s. Square roots of distinct squarefree integers are linearly independent over the rationals
+(A. S. Besicovitch, "On the linear independence of fractional powers of integers", J. London Math. Soc. 15, 1940), so
+two sums are equal exactly when their decompositions are; unequal ones are compared by integer arithmetic of growing
+precision, which terminates.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _scaled_root(number: int, bits: int) -> int:
 
 
 def is_less(left: Surd, right: Surd) -> bool:
-    """Tell exactly whether ``left < right``."""
+    """Return, exactly, whether ``left < right``."""
     if left == right:
         return False
     bits = 64
@@ -69,8 +69,8 @@ def is_less(left: Surd, right: Surd) -> bool:
 def float_sum_of_roots(numbers: Sequence[int]) -> float:
     """Return the float nearest to the sum of the square roots of positive integers.
 
-    The same as ``nearest_float(sum_of_roots(numbers))``, without the decomposition unless the sum lies so close to the
-    middle between two floats that 64 binary places don't tell.
+    The same as ``nearest_float(sum_of_roots(numbers))``, without the decomposition unless the sum is so close to the
+    middle between two floats that 64 binary places do not decide.
     """
     low = sum(_scaled_root(number, 64) for number in numbers)
     nearest = low / (1 << 64)  # dividing integers rounds to the nearest float
@@ -93,7 +93,7 @@ def nearest_float(surd: Surd) -> float:
 
 
 def ranks_of(surds: list[dict[int, int]]) -> tuple[int, ...]:
-    """Rank sums, largest first; equal sums share a rank and the next one skips."""
+    """Rank sums, largest first; equal sums share a rank and the next rank is skipped."""
     return tuple(competition_ranks([_largest_first(surd) for surd in surds]))
 
 

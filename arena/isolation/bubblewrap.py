@@ -1,4 +1,4 @@
-"""Bubblewrap: the command line that gives a bot namespaces of its own (bwrap(1), github.com/containers/bubblewrap)."""
+"""Bubblewrap: the command that gives a bot its own namespaces (bwrap(1), github.com/containers/bubblewrap)."""
 
 from __future__ import annotations
 
@@ -7,39 +7,32 @@ import shutil
 from collections.abc import Sequence
 
 from arena.isolation.readable_paths import READ_ONLY_SYSTEM
-from arena.records import Limits
 
 SECCOMP_DESCRIPTOR = 3
 
-_LINKED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_USUALLY_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 
 
 def find_bubblewrap() -> str | None:
-    """Return the path of ``bwrap``."""
+    """Return the path of ``bwrap``; None if it is not installed."""
     return shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
 
 
-def wrapped(
-    program: str,
-    command: Sequence[str],
-    directory: str,
-    readable: Sequence[str],
-    scratch: str,
-    limits: Limits,
-    groups: bool,
+def bubblewrap_command(
+    command: Sequence[str], *, directory: str, readable: Sequence[str], scratch: str, scratch_bytes: int, groups: bool
 ) -> list[str]:
-    """Return the command line of ``bwrap`` for a bot.
+    """Return the command that runs a bot in ``bwrap``.
 
     Args:
-        program: ``bwrap`` itself.
-        command: the bot's.
+        command: the bot's command.
         directory: its working directory.
-        readable: what it may read beyond the system.
-        scratch: where it may write; an empty file system of limited size is put there.
-        limits: for that size.
-        groups: whether a control group counts memory; if not, ``/dev/zero``, whose mappings nothing else counts, is
-            replaced by ``/dev/full``, which gives zeros and can't be mapped.
+        readable: the paths that it may read beyond the system.
+        scratch: the directory that it may write to; an empty file system is mounted there.
+        scratch_bytes: the size of that file system, and of the bot's ``/dev/shm``.
+        groups: whether a control group counts memory. If not, ``/dev/zero``, whose mappings nothing else counts, is
+            replaced by ``/dev/full``, which reads as zeros and can't be mapped.
     """
+    program = find_bubblewrap() or "bwrap"
     line = [program, "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--hostname", "bot"]
     line += ["--proc", "/proc", "--dev", "/dev"]
     if not groups:
@@ -47,13 +40,13 @@ def wrapped(
     for path in READ_ONLY_SYSTEM:
         if path.startswith("/proc"):
             continue
-        if path in _LINKED and os.path.islink(path):
+        if path in _USUALLY_LINKS and os.path.islink(path):
             line += ["--symlink", os.readlink(path), path]
         else:
             line += ["--ro-bind-try", path, path]
     for path in readable:
         line += ["--ro-bind-try", path, path]
-    size = str(limits.scratch_bytes)
+    size = str(scratch_bytes)
     line += ["--size", size, "--tmpfs", "/dev/shm", "--size", size, "--perms", "0700", "--tmpfs", scratch]
     line += ["--chdir", directory, "--seccomp", str(SECCOMP_DESCRIPTOR), "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*line, "--", *command]

@@ -1,14 +1,14 @@
-"""Landlock: which files a bot may touch, as numbers for the launcher (landlock(7), linux/landlock.h).
+"""Landlock: the files a bot may use, as numbers for the fork server (landlock(7), linux/landlock.h).
 
-Whatever is not granted is refused with EACCES. Walking through directories and reading links is never refused, so names
-along a path may be found out; contents and listings may not.
+Everything that is not granted is refused with EACCES. Traversing directories and reading links are never refused, so a
+bot may discover names along a path, but neither contents nor listings.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
-from typing import Any
+from typing import TypedDict
 
 _SYS_LANDLOCK_CREATE_RULESET = 444
 _CREATE_RULESET_VERSION = 1
@@ -17,7 +17,7 @@ READ = 1 << 0 | 1 << 2 | 1 << 3
 """Execute, read files, list directories."""
 
 WRITE_FILE = 1 << 1 | 1 << 2 | 1 << 14
-"""Write and truncate a file that is there; granted for the few devices that are harmless."""
+"""Write and truncate an existing file; granted for a few harmless devices."""
 
 _ALL_BY_ABI = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF, 5: 0xFFFF}
 _MAKE_DEVICES_AND_SOCKETS = 1 << 6 | 1 << 9 | 1 << 11
@@ -25,30 +25,44 @@ _MAKE_DEVICES_AND_SOCKETS = 1 << 6 | 1 << 9 | 1 << 11
 DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 
 ZERO = "/dev/zero"
-"""What is mapped of it is memory that only a control group counts."""
+"""Only a control group counts the memory of its mappings."""
 
 ABI_WITH_SCOPES = 6
-"""From here on (Linux 6.12) signals and abstract sockets can be confined."""
+"""The first version (Linux 6.12) that can restrict signals and abstract sockets."""
 
 
 def landlock_abi() -> int:
-    """Return the version of Landlock this kernel has; 0 if none or switched off."""
+    """Return the version of Landlock in this kernel; 0 if it has none or it is switched off."""
     libc = ctypes.CDLL(None, use_errno=True)
     abi: int = libc.syscall(_SYS_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _CREATE_RULESET_VERSION)
     return max(0, abi)
 
 
-def ruleset(
+class LandlockRules(TypedDict):
+    """A ruleset, as JSON types.
+
+    Attributes:
+        handled: the rights that are refused unless granted: to files, to TCP ports, to scopes.
+        rules: paths, each with the rights granted for it.
+        own: those of the paths whose owner is not the system's and might replace them by links.
+    """
+
+    handled: list[int]
+    rules: list[tuple[str, int]]
+    own: list[str]
+
+
+def landlock_rules(
     abi: int, readable: Iterable[str], *writable: str, own: Iterable[str] = (), devices: Iterable[str] = DEVICES
-) -> dict[str, Any]:
-    """Return the rules as the launcher takes them.
+) -> LandlockRules:
+    """Return the ruleset of a bot.
 
     Args:
         abi: from ``landlock_abi``.
-        readable: files, and directories with all below them.
+        readable: files, and directories with everything below them.
         writable: the directories that may be written to.
-        own: those of the readable ones that somebody else than the system's owner may put links in place of.
-        devices: those that may be used.
+        own: those of the readable paths that users other than the system's owner might replace by links.
+        devices: the devices that may be used.
     """
     all_rights = _ALL_BY_ABI[min(abi, 5)]
     handled = [all_rights]
@@ -56,7 +70,7 @@ def ruleset(
         handled.append(0b11)  # bind and connect TCP
     if abi >= ABI_WITH_SCOPES:
         handled.append(0b11)  # abstract sockets and signals
-    rules = [[path, READ] for path in readable]
-    rules += [[device, WRITE_FILE & all_rights] for device in devices]
-    rules += [[directory, all_rights & ~_MAKE_DEVICES_AND_SOCKETS] for directory in writable]
+    rules = [(path, READ) for path in readable]
+    rules += [(device, WRITE_FILE & all_rights) for device in devices]
+    rules += [(directory, all_rights & ~_MAKE_DEVICES_AND_SOCKETS) for directory in writable]
     return {"handled": handled, "rules": rules, "own": list(own)}

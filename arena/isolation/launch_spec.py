@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from arena.enums import FaultKind, IsolationLevel
 from arena.errors import BotError, UsageError
-from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, find_bubblewrap, wrapped
+from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, bubblewrap_command
 from arena.isolation.control_groups import find_parent_groups, group_specs
 from arena.isolation.interpreters import arena_interpreter
-from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, ruleset
+from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, landlock_rules
 from arena.isolation.process_tag import process_tag
 from arena.isolation.readable_paths import (
     existing_system,
@@ -52,14 +53,14 @@ class Isolation:
     """A level that this machine has been found to give.
 
     Attributes:
-        level: one of ``ISOLATION_LEVELS``.
+        level: how much is kept from bots.
         groups: whether control groups hold the sum of memory and processes.
         user_namespace: whether an ordinary user's bots get file systems of their own, which takes a user namespace.
         builds: whether it is for builds. Compilers change the modes of files, and where neither another uid nor a view
             of its own keeps a program from those of other people, only bots are kept from it.
     """
 
-    level: str = "none"
+    level: IsolationLevel = IsolationLevel.NONE
     groups: bool = False
     user_namespace: bool = False
     builds: bool = field(default=False, kw_only=True)
@@ -86,7 +87,7 @@ def can_mount() -> bool:
 
 def has_own_file_systems(isolation: Isolation) -> bool:
     """Tell whether bots have a scratch directory and a ``/dev/shm`` that are file systems of their own."""
-    return isolation.level == "bubblewrap" or isolation.user_namespace or (is_root() and can_mount())
+    return isolation.level == IsolationLevel.BUBBLEWRAP or isolation.user_namespace or (is_root() and can_mount())
 
 
 def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> dict[str, Any]:
@@ -98,14 +99,16 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
     """
     environment = clean_environment(scratch)
     own = bot.own_files or (bot.directory,)
-    if bot.outside_game is not None:
-        environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.outside_game)
-        own = (*own, bot.outside_game[1])
+    if bot.external_game is not None:
+        environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.external_game)
+        own = (*own, bot.external_game[1])
     readable = readable_paths(bot.command, own, environment["PATH"])
     level = isolation.level
-    if level in ("landlock", "bubblewrap") and (program := refused_program(bot.command, own, environment["PATH"])):
+    if level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) and (
+        program := refused_program(bot.command, own, environment["PATH"])
+    ):
         raise BotError(
-            "start",
+            FaultKind.START,
             f"{bot.command[0]} leads to {program}, which a bot may not use: its links and #! lines may lead to its own"
             " files, programs of the system and the arena's own Python",
         )
@@ -118,29 +121,35 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         "control_groups": [],
         "mounts": _mounts(readable, scratch, limits, isolation),
         "rlimits": [],
-        "no_new_privs": level != "none",
+        "no_new_privs": level != IsolationLevel.NONE,
         "landlock": None,
         "seccomp": None,
         "seccomp_at": None,
     }
-    if level == "none":
+    if level == IsolationLevel.NONE:
         return spec
     if isolation.groups and (home := find_parent_groups()) is not None:
         spec["control_groups"] = group_specs(home, limits)
     spec["rlimits"] = _rlimits(limits, isolation)
-    if level == "landlock":
+    if level == IsolationLevel.LANDLOCK:
         if spec["mounts"] is not None:
             spec["mounts"]["read_only"] = True
         writable = spec["mounts"]["private"] if spec["mounts"] is not None else (scratch,)
         devices = (*DEVICES, ZERO) if isolation.groups else DEVICES
         all_readable = (*existing_system(), *readable)
-        spec["landlock"] = ruleset(landlock_abi(), all_readable, *writable, own=readable, devices=devices)
-    if level in ("landlock", "bubblewrap"):
-        own_view = level == "bubblewrap" or spec["mounts"] is not None
+        spec["landlock"] = landlock_rules(landlock_abi(), all_readable, *writable, own=readable, devices=devices)
+    if level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP):
+        own_view = level == IsolationLevel.BUBBLEWRAP or spec["mounts"] is not None
         spec["seccomp"] = _filter(isolation, own_view).hex()
-    if level == "bubblewrap":
-        program = find_bubblewrap() or "bwrap"
-        spec["command"] = wrapped(program, bot.command, bot.directory, readable, scratch, limits, isolation.groups)
+    if level == IsolationLevel.BUBBLEWRAP:
+        spec["command"] = bubblewrap_command(
+            bot.command,
+            directory=bot.directory,
+            readable=readable,
+            scratch=scratch,
+            scratch_bytes=limits.scratch_bytes,
+            groups=isolation.groups,
+        )
         spec["seccomp_at"] = SECCOMP_DESCRIPTOR
         spec["directory"] = "/"
     return spec
@@ -166,7 +175,7 @@ def clean_environment(scratch: str) -> dict[str, str]:
 
 
 def _filter(isolation: Isolation, own_view: bool) -> bytes:
-    confined = isolation.level == "bubblewrap" or is_root() or landlock_abi() >= ABI_WITH_SCOPES
+    confined = isolation.level == IsolationLevel.BUBBLEWRAP or is_root() or landlock_abi() >= ABI_WITH_SCOPES
     return assemble_filter(
         os.uname().machine,
         may_signal=confined,
@@ -181,7 +190,8 @@ def _mounts(readable: tuple[str, ...], scratch: str, limits: Limits, isolation: 
     private = {place: limits.scratch_bytes for place in (scratch, SHARED_MEMORY) if os.path.isdir(place)}
     view = {
         "user_namespace": isolation.user_namespace,
-        "own_ipc": isolation.level in ("none", "limits"),  # elsewhere the filter refuses System V IPC
+        # at the other levels the filter refuses System V IPC
+        "own_ipc": isolation.level in (IsolationLevel.NONE, IsolationLevel.LIMITS),
         "replace": {},
         "named": [*existing_system(), *readable, scratch],
         "private": private,

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.enums import FaultKind
 from arena.errors import BotError, VoidMatchError
 from arena.isolation.process_tag import process_tag
 from arena.isolation.stale_cleanup import SCRATCH_PREFIX, remove_stale
@@ -115,7 +116,7 @@ class LauncherClient:
     def _exchange(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
         message = json.dumps(request).encode()
         if "launch" in request and len(message) > MAX_SPEC_BYTES:
-            raise BotError("start", _TOO_LONG.format(request["launch"]["directory"]))
+            raise BotError(FaultKind.START, _TOO_LONG.format(request["launch"]["directory"]))
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
         self._socket.sendmsg([message], rights)
         reply = self._socket.recv(1 << 16)
@@ -202,5 +203,5 @@ def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:
     step, number, subject = report["step"], report["errno"], report["subject"]
     reason = os.strerror(number) if number else "it failed"
     if step == "exec" and number not in _OUR_ERRNOS:
-        return BotError("start", f"{subject} can't be executed: {reason}")
+        return BotError(FaultKind.START, f"{subject} can't be executed: {reason}")
     return VoidMatchError(f"no bot can be launched: {step}{f' {subject}' if subject else ''}: {reason}")

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.enums import IsolationLevel
 from arena.errors import ArenaError, UsageError
 from arena.isolation.bubblewrap import find_bubblewrap
 from arena.isolation.control_groups import find_parent_groups
@@ -38,11 +39,11 @@ from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
 from arena.isolation.seccomp import ARCHITECTURES
 from arena.isolation.stale_cleanup import PROBE_PREFIX
-from arena.records import ISOLATION_LEVELS, Bot, Limits
+from arena.records import Bot, Limits
 
 SELF_TEST_SECONDS = 20.0
 
-PREFERRED = ("landlock", "bubblewrap", "limits", "none")
+PREFERRED = (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP, IsolationLevel.LIMITS, IsolationLevel.NONE)
 """What "auto" tries. Landlock and bubblewrap hold the same of what the self-test and the zoo try; Landlock starts a bot
 in a third of the time and needs nothing installed."""
 
@@ -81,11 +82,11 @@ def choose_isolation(wanted: str) -> Isolation:
     """
     if wanted == "auto":
         return _preferred()
-    level, plus, rest = wanted.partition("+")
-    if level not in ISOLATION_LEVELS or (plus and (rest != "cgroup" or level == "none")):
-        known = ", ".join(repr(known) for known in ISOLATION_LEVELS)
-        raise UsageError(f"isolation = {wanted!r}: accepted is 'auto', {known}, each but 'none' also with '+cgroup'")
-    result = probe_level(level)
+    name, plus, rest = wanted.partition("+")
+    if name not in set(IsolationLevel) or (plus and (rest != "cgroup" or name == IsolationLevel.NONE)):
+        known = ", ".join(f"'{level}'" for level in IsolationLevel)
+        raise UsageError(f"isolation = {wanted!r}: expected 'auto', {known}, each but 'none' also with '+cgroup'")
+    result = probe_level(IsolationLevel(name))
     if not result.is_available:
         raise UsageError(
             f"isolation = {wanted!r}: this machine can't give it: {result.problem}; 'auto' takes the best it has,"
@@ -111,7 +112,7 @@ def why_no_groups() -> str:
 
 
 @functools.cache
-def probe_level(level: str) -> ProbeResult:
+def probe_level(level: IsolationLevel) -> ProbeResult:
     """Find out whether this machine gives a level, with control groups and user namespaces if it can, else without."""
     problem = _what_is_missing(level)
     if problem:
@@ -123,22 +124,24 @@ def probe_level(level: str) -> ProbeResult:
     return result
 
 
-def _ways(level: str) -> list[Isolation]:
+def _ways(level: IsolationLevel) -> list[Isolation]:
     """Return how a level may be given, the best first; control groups matter more than the bot's own file systems."""
-    groups = (True, False) if level != "none" and find_parent_groups() is not None else (False,)
-    namespaces = (False,) if is_root() or level == "bubblewrap" or sys.platform != "linux" else (True, False)
+    groups = (True, False) if level != IsolationLevel.NONE and find_parent_groups() is not None else (False,)
+    namespaces = (
+        (False,) if is_root() or level == IsolationLevel.BUBBLEWRAP or sys.platform != "linux" else (True, False)
+    )
     return [Isolation(level, with_groups, with_user) for with_groups in groups for with_user in namespaces]
 
 
-def _what_is_missing(level: str) -> str:
+def _what_is_missing(level: IsolationLevel) -> str:
     """Say what is not there, without trying."""
     if sys.platform != "linux":
-        return "" if level == "none" else "it needs Linux"
-    if level in ("landlock", "bubblewrap") and os.uname().machine not in ARCHITECTURES:
+        return "" if level == IsolationLevel.NONE else "it needs Linux"
+    if level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) and os.uname().machine not in ARCHITECTURES:
         return f"there is no system call filter for {os.uname().machine}, only for {' and '.join(ARCHITECTURES)}"
-    if level == "landlock" and landlock_abi() < 1:
+    if level == IsolationLevel.LANDLOCK and landlock_abi() < 1:
         return "the kernel has no Landlock (it came with Linux 5.13 and may be switched off: lsm=landlock,…)"
-    if level == "bubblewrap" and find_bubblewrap() is None:
+    if level == IsolationLevel.BUBBLEWRAP and find_bubblewrap() is None:
         return "bwrap is not installed (apt install bubblewrap, dnf install bubblewrap)"
     return ""
 
@@ -149,9 +152,9 @@ def _self_test(isolation: Isolation) -> ProbeResult:
     except (ArenaError, OSError) as error:
         return ProbeResult(isolation, problem=str(error))
     escapes = set(outcome["escapes"])
-    if isolation.level == "none":
+    if isolation.level == IsolationLevel.NONE:
         return ProbeResult(isolation, tuple(escapes))
-    forbidden = escapes & _HELD_BY_LIMITS if isolation.level == "limits" else escapes
+    forbidden = escapes & _HELD_BY_LIMITS if isolation.level == IsolationLevel.LIMITS else escapes
     if outcome["refused"]:
         return ProbeResult(isolation, problem=f"bots could not {' or '.join(outcome['refused'])}")
     if forbidden:
@@ -184,7 +187,14 @@ def _try_to_reach(outside: str, isolation: Isolation) -> dict[str, Any]:
         launch = _make_trap(Path(outside), (arena_interpreter(), "-I", "-S", program))
         own_files = (str(launch.parent), program, *arena_python())
         return _run(
-            Bot("self-test", "1", (str(launch), *arguments), str(launch.parent), own_files=own_files), isolation
+            Bot(
+                name="self-test",
+                version="1",
+                command=(str(launch), *arguments),
+                directory=str(launch.parent),
+                own_files=own_files,
+            ),
+            isolation,
         )
 
 

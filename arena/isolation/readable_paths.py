@@ -1,4 +1,4 @@
-"""What a bot must be able to read to run at all: the system, its interpreter, its own files."""
+"""The paths that a bot must be able to read to run at all: the system, its interpreter, its own files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ READ_ONLY_SYSTEM = (
     "/sys/fs/cgroup",
     "/sys/kernel/mm/transparent_hugepage",
 )
-"""Nothing in it is secret, and runtimes look at all of it."""
+"""Nothing in these paths is secret, and runtimes read all of them."""
 
 
 def readable_paths(command: tuple[str, ...], own: tuple[str, ...], path: str) -> tuple[str, ...]:
@@ -37,76 +37,77 @@ def readable_paths(command: tuple[str, ...], own: tuple[str, ...], path: str) ->
         own: its own files: its directory, or the single program.
         path: its PATH, for programs without a slash.
     """
-    needed = {*own, *resolve_program(command[0], own, path).paths, *_arena()}
+    needed = {*own, *resolve_program(command[0], own, path).paths, _arena_directory()}
     if command[0] == arena_interpreter():
         needed |= {*arena_python()}
     return _outside_the_system(tuple(sorted(needed)))
 
 
 def refused_program(command: tuple[str, ...], own: tuple[str, ...], path: str) -> str:
-    """Return the program that a bot's own files lead to and that it may not use; empty if there is none."""
+    """Return the program that a bot's files lead to and that it may not use; empty if there is none."""
     return resolve_program(command[0], own, path).refused
 
 
 @functools.lru_cache(maxsize=256)
 def _outside_the_system(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return paths and what they really are, without those that are readable anyway."""
+    """Return paths and the real paths behind them, without those that are readable anyway."""
     real = {os.path.realpath(path) for path in paths}
     return tuple(sorted(path for path in {*paths, *real} if not is_below(path, READ_ONLY_SYSTEM)))
 
 
-def _arena() -> set[str]:
-    """Return the package itself, for ``arena.botkit``; with the packages beside it where they are one user's own."""
+def _arena_directory() -> str:
+    """Return the directory of this package, for ``arena.botkit``; after ``pip install --user`` the one above it."""
     package = Path(__file__).parents[1]
-    return {str(package.parent if user_base() is not None else package)}
+    return str(package.parent if user_base() is not None else package)
 
 
 def user_base() -> str | None:
-    """Return the directory that ``pip install --user`` has put the arena below; None if the arena is elsewhere."""
-    is_there = site.ENABLE_USER_SITE and str(Path(__file__).parents[2]) == site.getusersitepackages()
-    return site.getuserbase() if is_there else None
+    """Return the base directory of ``pip install --user`` if the arena was installed so; otherwise None."""
+    is_installed_there = site.ENABLE_USER_SITE and str(Path(__file__).parents[2]) == site.getusersitepackages()
+    return site.getuserbase() if is_installed_there else None
 
 
 @functools.lru_cache(maxsize=1)
 def existing_system() -> tuple[str, ...]:
-    """Return what there is of ``READ_ONLY_SYSTEM`` on this machine."""
+    """Return the paths of ``READ_ONLY_SYSTEM`` that exist on this machine."""
     return tuple(path for path in READ_ONLY_SYSTEM if os.path.exists(path))
 
 
 @functools.lru_cache(maxsize=256)
 def paths_behind_closed_directories(readable: tuple[str, ...], scratch_parent: str) -> dict[str, list[str]]:
-    """Sort out the paths that another user can't get to.
+    """Return the paths that another user can't reach, by the topmost directory that others may not enter.
 
     Args:
-        readable: paths that will be read.
-        scratch_parent: where a directory will be that user's own.
-
-    Returns:
-        For each topmost directory that others may not enter, the paths below it that are needed.
+        readable: the paths to reach.
+        scratch_parent: the directory in which a scratch directory of that user will be.
     """
     closed: dict[str, list[str]] = {}
     for path in readable:
-        door = next((str(place) for place in [*reversed(Path(path).parents), Path(path)] if _is_closed(place)), None)
-        if door is not None:
-            closed.setdefault(door, []).extend(_contents(path) if _is_closed(Path(path)) else [path])
-    above_scratch = [*reversed(Path(scratch_parent).parents), Path(scratch_parent)]
-    door = next((str(place) for place in above_scratch if _is_closed(place)), None)
-    if door is not None:
-        closed.setdefault(door, [])
+        directory = _topmost_closed_directory(path)
+        if directory is not None:
+            closed.setdefault(directory, []).extend(_contents(path) if _is_closed(Path(path)) else [path])
+    directory = _topmost_closed_directory(scratch_parent)
+    if directory is not None:
+        closed.setdefault(directory, [])
     return closed
 
 
+def _topmost_closed_directory(path: str) -> str | None:
+    """Return the first directory on the way to a path, itself included, that others may not enter."""
+    return next((str(step) for step in [*reversed(Path(path).parents), Path(path)] if _is_closed(step)), None)
+
+
 def _contents(directory: str) -> list[str]:
-    """Return what lies in a directory, without links that lead out of it: what they lead to would be put there."""
+    """Return the entries of a directory, without links out of it: what they lead to would be bound in their place."""
     inside = (os.path.realpath(directory),)
     with os.scandir(directory) as listing:
         return [e.path for e in listing if not e.is_symlink() or is_below(os.path.realpath(e.path), inside)]
 
 
-def _is_closed(place: Path) -> bool:
+def _is_closed(path: Path) -> bool:
     """Tell whether this is a directory that others may not enter."""
     try:
-        mode = place.stat().st_mode
+        mode = path.stat().st_mode
     except OSError:
         return False
     return stat.S_ISDIR(mode) and not mode & 0o001

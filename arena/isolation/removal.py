@@ -1,7 +1,8 @@
-"""Removing what bots have made, whatever it is.
+"""Removing what bots have left, whatever it is.
 
-Bots nest directories thousands deep, close them, and put links where the arena cleans up. So nothing here recurses,
-follows a link, leaves the file system it began in, or works beyond a deadline. Standard library only, for the launcher.
+Bots nest directories thousands deep, take away permissions, and place links where the arena cleans up. So nothing here
+recurses, follows a link, leaves the file system it started in, or works past its deadline. Standard library only, for
+the fork server.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ import time
 import uuid
 
 REMOVAL_SECONDS = 5.0
-"""For one bot's scratch directory. What is left then keeps its name, and the next sweep goes on with it."""
+"""For one bot's scratch directory. Whatever remains keeps its name, and the next stale cleanup continues with it."""
 
 _BATCH = 4096
 _DIRECTORY = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove_tree(path: str, seconds: float = REMOVAL_SECONDS) -> bool:
-    """Remove a file, a link, or a directory with all that is in it; return whether it is gone."""
+    """Remove a file, a link, or a directory with its contents; return whether it is gone."""
     parent, name = os.path.split(path)
     try:
         directory = os.open(parent or ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -34,12 +35,12 @@ def remove_tree(path: str, seconds: float = REMOVAL_SECONDS) -> bool:
 
 
 def remove_entry(parent: int, name: str, deadline: float) -> bool:
-    """Remove an entry of an open directory, with all that is in it.
+    """Remove an entry of an open directory, with its contents.
 
     Args:
         parent: the directory's descriptor.
         name: the entry.
-        deadline: when to stop, as ``time.monotonic`` tells.
+        deadline: when to stop, in the seconds of ``time.monotonic``.
 
     Returns:
         Whether it is gone.
@@ -57,33 +58,33 @@ def remove_entry(parent: int, name: str, deadline: float) -> bool:
 
 
 def _empty(root: int, deadline: float) -> None:
-    """Empty a directory without recursion: what is nested is moved up into it, and there it is emptied in turn."""
+    """Empty a directory without recursion: nested directories are moved up into it and emptied in turn."""
     while time.monotonic() < deadline:
-        names = _some_names(root)
-        if not sum(_take_apart(root, name, deadline) for name in names):
+        names = _first_names(root)
+        if not sum(_remove_or_flatten(root, name, deadline) for name in names):
             return
 
 
-def _take_apart(root: int, name: str, deadline: float) -> bool:
-    """Remove an entry of ``root``, or move the directories in it up into ``root``; return whether anything was done."""
+def _remove_or_flatten(root: int, name: str, deadline: float) -> bool:
+    """Remove an entry of ``root``, or move its directories up into ``root``; return whether anything has changed."""
     if _remove(root, name):
         return True
     directory = _open(root, name)
     if directory is None:
         return False
-    done = False
+    has_changed = False
     try:
         while time.monotonic() < deadline:
-            names = _some_names(directory)
+            names = _first_names(directory)
             if not sum(_remove(directory, inner) or _move_up(directory, inner, root) for inner in names):
                 break
-            done = True
+            has_changed = True
     finally:
         os.close(directory)
-    return _remove(root, name) or done
+    return _remove(root, name) or has_changed
 
 
-def _some_names(directory: int) -> list[str]:
+def _first_names(directory: int) -> list[str]:
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         return [entry.name for entry in itertools.islice(entries, _BATCH)]
     return []
@@ -106,7 +107,7 @@ def _remove(parent: int, name: str) -> bool:
 
 
 def _move_up(directory: int, name: str, root: int) -> bool:
-    """Move a directory into ``root``, under a name that nobody has guessed."""
+    """Move a directory into ``root``, under a name that the bot can't have taken."""
     opened = _open(directory, name)
     if opened is None:
         return False
@@ -119,14 +120,14 @@ def _move_up(directory: int, name: str, root: int) -> bool:
 
 
 def _open(parent: int, name: str) -> int | None:
-    """Open a directory, which its owner may have closed; None if that fails or it belongs to another file system."""
+    """Open a directory, restoring its owner's permissions; None if that fails or it is of another file system."""
     with contextlib.suppress(OSError):
-        place = os.open(name, os.O_PATH | _DIRECTORY, dir_fd=parent)
+        reference = os.open(name, os.O_PATH | _DIRECTORY, dir_fd=parent)
         try:
-            if os.fstat(place).st_dev == os.fstat(parent).st_dev:
+            if os.fstat(reference).st_dev == os.fstat(parent).st_dev:
                 with contextlib.suppress(OSError):
-                    os.chmod(f"/proc/self/fd/{place}", 0o700)
-                return os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                    os.chmod(f"/proc/self/fd/{reference}", 0o700)
+                return os.open(f"/proc/self/fd/{reference}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         finally:
-            os.close(place)
+            os.close(reference)
     return None

@@ -1,7 +1,7 @@
-"""What is left when a process of the arena is killed together with its launcher, and how the next one removes it.
+"""Removing what an arena process has left if it was killed together with its fork server.
 
-Anybody may put anything into a temporary directory, under any name. Only what is ours is touched, nothing in it can
-keep the arena from starting, and the time spent on it is bounded: what remains is left to the next start.
+Anyone may create anything in a temporary directory, under any name. So only the arena's own entries are touched, none
+of them can keep the arena from starting, and the time is bounded: the next start continues with whatever remains.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from arena.isolation.removal import remove_entry
 from arena.isolation.system_v import remove_of_uid, uids_with_objects
 
 SCRATCH_PREFIX = "arena-bot-"
-"""How the names of scratch directories begin; the tag of their owner follows."""
+"""The start of the names of scratch directories; a process tag follows."""
 
 PROBE_PREFIX = "arena-outside-"
-"""The same for the directories that the self-test's program tries to reach."""
+"""The same for the directories that the sandbox probe tries to reach."""
 
 DASK_WORKER_PREFIX = "arena-node-"
-"""The same for the bots that a worker of a cluster has unpacked."""
+"""The same for the bots that a Dask worker has unpacked."""
 
 CLEANUP_SECONDS = 5.0
-"""For all directories that are left."""
+"""For all directories together."""
 
 
 def remove_stale() -> None:
-    """Remove processes, control groups, System V objects and directories whose owner is dead."""
+    """Remove bot processes, control groups, System V objects and directories of dead arena processes."""
     for path in Path("/proc").glob("[0-9]*"):
         if _is_stale(path):
             with contextlib.suppress(OSError):
@@ -47,18 +47,18 @@ def remove_stale() -> None:
 
 
 def _remove_system_v() -> None:
-    """Remove System V objects of bots' uids that no bot has now."""
+    """Remove System V objects of those bot uids that are not in use."""
     for uid in uids_with_objects():
         if FIRST_UID <= uid <= LAST_UID and (lock := lock_uid(uid)) is not None:
             with lock:
                 remove_of_uid(uid)
 
 
-def remove_stale_directories(place: str, seconds: float) -> None:
-    """Remove the directories in ``place`` that processes of the arena have left, for at most that long."""
+def remove_stale_directories(parent: str, seconds: float) -> None:
+    """Remove the directories of dead arena processes from a directory, for at most ``seconds``."""
     deadline = time.monotonic() + seconds
     with contextlib.suppress(OSError):
-        directory = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        directory = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             with os.scandir(directory) as entries:
                 for entry in entries:
@@ -71,7 +71,7 @@ def remove_stale_directories(place: str, seconds: float) -> None:
 
 
 def _tag(name: str) -> str:
-    """Return the tag in the name of a directory of the arena's; empty for other names."""
+    """Return the process tag in the name of one of the arena's directories; empty for other names."""
     for prefix in (SCRATCH_PREFIX, PROBE_PREFIX, DASK_WORKER_PREFIX):
         if name.startswith(prefix):
             return name.removeprefix(prefix).partition("-")[0]
@@ -79,7 +79,7 @@ def _tag(name: str) -> str:
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:
-    """Tell whether an entry has one of our names, and is owned by this user or by a uid of a bot's."""
+    """Tell whether an entry has one of the arena's names, and belongs to this user or to the uid of a bot."""
     if not _tag(entry.name):
         return False
     with contextlib.suppress(OSError):
@@ -92,15 +92,15 @@ def _belongs_to_us(uid: int) -> bool:
 
 
 def _is_stale(path: Path) -> bool:
-    """Tell whether a process of ours carries the mark of an owner that is dead.
+    """Tell whether a process belongs to a bot of a dead arena process.
 
-    Another user's is not looked at: reading its environment could be made to wait for ever.
+    Processes of other users are skipped: they could make reading their environment block forever.
     """
     with contextlib.suppress(OSError):
         if not _belongs_to_us(path.stat().st_uid):
             return False
         for setting in procfs.environment(path.name):
-            name, _, owner = setting.partition(b"=")
+            name, _, tag = setting.partition(b"=")
             if name == TAG_VARIABLE.encode():
-                return is_dead(owner.decode(errors="replace"))
+                return is_dead(tag.decode(errors="replace"))
     return False

@@ -46,7 +46,7 @@ def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list
                 f" on Debian it comes with: apt install {language.packages}"
             )
     if directory.exists():
-        raise UsageError(f"bot {str(directory)!r}: it exists already; accepted is a new name")
+        raise UsageError(f"bot {str(directory)!r}: it exists already; expected a new name")
     contents = _contents(name, language, games)
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import TracebackType
 
 from arena.isolation.launch_spec import Isolation
-from arena.match.referee import Observer, play_match
+from arena.match.referee import Observer, Referee
 from arena.players.bystanders import Bystanders
 from arena.players.human import HumanPlayer
 from arena.players.process_player import ProcessPlayer
@@ -68,7 +68,7 @@ class BotPool:
             player.is_stopped_off_turn = bool(spec.void_tries)
         seated = [people[seat] if seat in people else bots[seat] for seat in range(len(spec.bots))]
         try:
-            record = play_match(spec, seated, self._isolation.label, observer)
+            record = Referee(spec, seated, self._isolation.label, observer).play()
         except BaseException:
             for player in bots.values():
                 player.close()

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from arena.enums import FaultKind, OffTurn, Termination
 from arena.errors import BotError, IllegalActionError, LateError, MatchStateError
 from arena.games import Game, make_game
 from arena.match.clock import SeatClock
@@ -36,28 +38,23 @@ MAX_LATE_TRIES = 2
 VERSIONS = {"arena": __version__, "protocol": str(PROTOCOL_VERSION), "python": platform.python_version()}
 
 
-def play_match(
-    spec: MatchSpec, players: Sequence[Player], isolation: str = "none", observer: Observer | None = None
-) -> MatchRecord:
-    """Play one match.
-
-    Args:
-        spec: the match.
-        players: one for each seat.
-        isolation: the level the players run under, for the record.
-        observer: is shown each state.
-
-    Raises:
-        MatchStateError: if the opening is not legal or ends the match, or players are missing: our own mistake.
-        VoidMatchError: if the arena itself failed.
-    """
-    return Referee(spec, players, isolation, observer).play()
-
-
 class Referee:
-    """One match on its way. Use ``play_match``."""
+    """One match on its way."""
 
-    def __init__(self, spec: MatchSpec, players: Sequence[Player], isolation: str, observer: Observer | None) -> None:
+    def __init__(
+        self, spec: MatchSpec, players: Sequence[Player], isolation: str = "none", observer: Observer | None = None
+    ) -> None:
+        """Prepare the match.
+
+        Args:
+            spec: the match.
+            players: one for each seat.
+            isolation: the level the players run under, for the record.
+            observer: is shown each state.
+
+        Raises:
+            MatchStateError: if the number of players is not that of the game: our own mistake.
+        """
         self._spec = spec
         self._players = players
         self._isolation = isolation
@@ -76,7 +73,12 @@ class Referee:
         self._listeners: list[Player] = []  # those who want updates
 
     def play(self) -> MatchRecord:
-        """Play the match from the opening to its end."""
+        """Play the match from the opening to its end.
+
+        Raises:
+            MatchStateError: if the opening is not legal or ends the match: our own mistake.
+            VoidMatchError: if the arena itself failed.
+        """
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._play_opening()
         self._seat_everybody()
@@ -117,7 +119,7 @@ class Referee:
             except BotError as error:
                 self._forfeit(seat, error.kind, error.detail)
             except LateError as error:
-                self._forfeit(seat, "start", self._late_again(seat, error))
+                self._forfeit(seat, FaultKind.START, self._late_again(seat, error))
         self._listeners = [player for player in self._players if player.wants.updates]
 
     def _goes_on_without_forfeited(self) -> bool:
@@ -142,10 +144,10 @@ class Referee:
             self._forfeit(seat, error.kind, error.detail)
             return
         except LateError as error:
-            self._forfeit(seat, "timeout", self._late_again(seat, error))
+            self._forfeit(seat, FaultKind.TIMEOUT, self._late_again(seat, error))
             return
         except IllegalActionError as error:
-            self._forfeit(seat, "illegal", f"{shortened(answer.action)}: {error.reason}")
+            self._forfeit(seat, FaultKind.ILLEGAL, f"{shortened(answer.action)}: {error.reason}")
             return
         clock.charge(answer.wall_seconds if answer.charged_seconds is None else answer.charged_seconds)
         self._keep(seat, answer)
@@ -155,7 +157,7 @@ class Referee:
 
         Where bots may work off turn, it may have been another's doing.
         """
-        may_be_anothers = error.is_disturbed or self._spec.time_control.off_turn == "run"
+        may_be_anothers = error.is_disturbed or self._spec.time_control.off_turn == OffTurn.RUN
         if may_be_anothers or self._spec.void_tries.count(seat) < MAX_LATE_TRIES:
             error.seat = None if error.is_disturbed else seat
             raise error
@@ -187,41 +189,46 @@ class Referee:
         if self._observer is not None:
             self._observer(self._game, self._state, self._actions)
 
-    def _forfeit(self, seat: int, kind: str, detail: str) -> None:
-        fault = Fault(seat, kind, len(self._actions), detail)
+    def _forfeit(self, seat: int, kind: FaultKind, detail: str) -> None:
+        fault = Fault(seat=seat, kind=kind, ply=len(self._actions), detail=detail)
         self._faults.append(fault)
         self._players[seat].tell_fault(fault)
 
     def _end(self, started_at: str) -> MatchRecord:
         scores = list(self._game.scores(self._state))
         ranks = final_ranks(self._game, self._state, [fault.seat for fault in self._faults])
-        termination = "forfeit" if self._faults else "normal"
+        termination = Termination.FORFEIT if self._faults else Termination.NORMAL
         reports = [player.end(ranks, scores, termination, self._faults) for player in self._players]
-        for seat, report in enumerate(reports):
-            own = [k for k, (actor, _) in enumerate(self._actions) if actor == seat]
-            report.wall_seconds = sum(self._wall[k] or 0.0 for k in own)
         spec = self._spec
         return MatchRecord(
             match=spec.match,
             tournament=spec.tournament,
             game=spec.game,
             options=self._game.options,
-            bots=[bot.label for bot in spec.bots],
+            bots=tuple(bot.label for bot in spec.bots),
             rng_seed=spec.rng_seed,
             encounter=spec.encounter,
             opening=spec.opening,
             opening_plies=len(spec.opening_actions),
-            actions=self._actions,
-            scores=scores,
-            ranks=ranks,
+            actions=tuple(self._actions),
+            scores=tuple(scores),
+            ranks=tuple(ranks),
             termination=termination,
-            faults=self._faults,
-            wall_seconds=self._wall,
-            cpu_seconds=self._cpu,
-            seats=reports,
-            notes=self._notes,
+            faults=tuple(self._faults),
+            wall_seconds=tuple(self._wall),
+            cpu_seconds=tuple(self._cpu),
+            seats=tuple(
+                replace(report, wall_seconds=self._wall_seconds_of(seat)) for seat, report in enumerate(reports)
+            ),
+            notes=tuple(self._notes),
             time_control=spec.time_control,
             isolation=self._isolation,
             versions=VERSIONS,
             started_at=started_at,
+        )
+
+    def _wall_seconds_of(self, seat: int) -> float:
+        """Return the time on a seat's own clock, all actions together."""
+        return sum(
+            seconds or 0.0 for (actor, _), seconds in zip(self._actions, self._wall, strict=True) if actor == seat
         )

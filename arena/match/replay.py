@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from arena.enums import Termination
 from arena.errors import ArenaError, IllegalActionError
 from arena.games import Game, make_game
 from arena.match.final_ranks import final_ranks
@@ -50,8 +51,9 @@ def check_record(record: MatchRecord) -> None:
     expected = {
         "scores": list(game.scores(state)),
         "ranks": final_ranks(game, state, forfeited),
-        "termination": "forfeit" if forfeited else "normal",
+        "termination": Termination.FORFEIT if forfeited else Termination.NORMAL,
     }
-    for name, value in expected.items():
-        if getattr(record, name) != value:
-            raise ReplayError(f"{name} are recorded as {getattr(record, name)}, but by the rules they are {value}")
+    recorded = {"scores": list(record.scores), "ranks": list(record.ranks), "termination": record.termination}
+    for name, value in recorded.items():
+        if value != expected[name]:
+            raise ReplayError(f"{name} are recorded as {value}, but by the rules they are {expected[name]}")

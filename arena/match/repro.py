@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from arena.enums import ClockKind, FaultKind, Termination
 from arena.errors import BotError, IllegalActionError, UsageError
 from arena.match.clock import SeatClock
 from arena.match.replay import states_of
@@ -99,12 +100,14 @@ def repeat(record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> R
             if at < len(record.actions) and _plain(answer.action) != _plain(done):
                 found.differing.append((at, done, answer.action))
     except BotError as error:
-        found.fault = Fault(seat, error.kind, at, error.detail)
+        found.fault = Fault(seat=seat, kind=error.kind, ply=at, detail=error.detail)
     except IllegalActionError as error:
-        found.fault = Fault(seat, "illegal", at, f"{shortened(error.action)}: {error.reason}")
+        found.fault = Fault(
+            seat=seat, kind=FaultKind.ILLEGAL, ply=at, detail=f"{shortened(error.action)}: {error.reason}"
+        )
     if found.fault is not None:
         player.tell_fault(found.fault)
-    report = player.end((), (), "", ())
+    report = player.end((), (), Termination.NORMAL, ())
     player.close()
     found.stderr, found.last_exchange = report.stderr, player.last_exchange
     found.frames = _frames(record, player, seat, ply)
@@ -137,7 +140,7 @@ def _questions(
         request = build_request(game, state, player.wants, clock, ply, since, time_control.margin_seconds)
         heard = ply
         yield ply, request, (game, state)
-        used = record.cpu_seconds if time_control.clock == "cpu" else record.wall_seconds
+        used = record.cpu_seconds if time_control.clock == ClockKind.CPU else record.wall_seconds
         clock.charge((used[ply] if ply < len(used) else None) or 0.0)
 
 

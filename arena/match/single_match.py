@@ -58,12 +58,12 @@ def play_match(
         raise UsageError(f"{len(bots)} bots: {game} is played here by {rules.players}")
     control = time_control or TimeControl()
     spec = MatchSpec(
-        1,
-        "",
-        game,
-        rules.options,
-        tuple(bots),
-        rng_seed,
+        match=1,
+        tournament="",
+        game=game,
+        options=rules.options,
+        bots=tuple(bots),
+        rng_seed=rng_seed,
         opening=0 if opening_actions else None,
         opening_actions=tuple(opening_actions),
         time_control=control,

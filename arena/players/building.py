@@ -81,7 +81,7 @@ def _note_of(directory: Path) -> Path:
 
 def _noted(bot: Bot) -> str:
     """Return what the note of a bot says that is built: its files, and what has been made of them."""
-    return f"{bot.content} {fingerprint(Path(bot.directory) / BUILD_DIRECTORY)}\n"
+    return f"{bot.digest} {fingerprint(Path(bot.directory) / BUILD_DIRECTORY)}\n"
 
 
 def build_bots(bots: Iterable[Bot], isolation: Isolation) -> None:
@@ -104,7 +104,9 @@ def _build(bot: Bot, isolation: Isolation) -> None:
     program = _tool(bot)
     paths = resolve_program(program, (bot.directory,), clean_environment("")["PATH"]).paths
     command = ("/bin/sh", "-c", _SCRIPT, bot.directory, program, *bot.build[1:])
-    builder = Bot(bot.name, bot.version, command, bot.directory, own_files=(bot.directory, *paths))
+    builder = Bot(
+        name=bot.name, version=bot.version, command=command, directory=bot.directory, own_files=(bot.directory, *paths)
+    )
     problem, said = _Build(builder, replace(isolation, builds=True), BUILD_LIMITS).run(bot)
     if problem:
         raise BotDefinitionError(f"bot {bot.label!r}: its build failed ({problem}): {' '.join(bot.build)}{_tail(said)}")

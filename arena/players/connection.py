@@ -12,6 +12,7 @@ import select
 import time
 from typing import NoReturn
 
+from arena.enums import FaultKind
 from arena.errors import BotError, LateError
 from arena.isolation.launch_spec import Isolation
 from arena.monitoring.resource_monitor import LOOK_SECONDS
@@ -155,7 +156,7 @@ class BotConnection(RestingProgram):
             BotError: if the bot has exited, has sent something, or has broken a limit.
         """
         if self.rest.fault is not None:
-            raise BotError("limit", self.rest.fault)
+            raise BotError(FaultKind.LIMIT, self.rest.fault)
         self._nothing_came_unasked()
         self._look_if_due()
 
@@ -187,7 +188,7 @@ class BotConnection(RestingProgram):
         self._lateness.mark(self._bystanders.possible_cpu_seconds())
         broken = broken or self._watch.cpu_broken(self.whole_cpu_seconds() - self._cpu_at_match)
         if broken is not None:
-            raise BotError("limit", broken)
+            raise BotError(FaultKind.LIMIT, broken)
 
     def _check_cpu_allowance(self) -> float:
         """Return the CPU time this action has used; raise if it is more than allowed."""
@@ -196,7 +197,9 @@ class BotConnection(RestingProgram):
         before, seconds = self._cpu_allowance
         used = self.whole_cpu_seconds() - before
         if used > seconds:
-            raise BotError("timeout", f"{used:.3f} s of CPU time without an answer; {seconds:.3f} s were allowed")
+            raise BotError(
+                FaultKind.TIMEOUT, f"{used:.3f} s of CPU time without an answer; {seconds:.3f} s were allowed"
+            )
         return used
 
     def _write(self) -> None:
@@ -261,7 +264,7 @@ class BotConnection(RestingProgram):
             self._look_around(time.perf_counter())
             if self._kept.total_bytes > self._limits.stderr_bytes:
                 detail = f"{self._kept.total_bytes:,} bytes on stderr in one match"
-                raise BotError("limit", f"{detail}; stderr_bytes allows {self._limits.stderr_bytes:,}")
+                raise BotError(FaultKind.LIMIT, f"{detail}; stderr_bytes allows {self._limits.stderr_bytes:,}")
         return descriptors
 
     def _look_around(self, now: float) -> None:
@@ -291,7 +294,7 @@ class BotConnection(RestingProgram):
         taken_seconds = self._bystanders.taken_seconds(self)
         if taken_seconds > TAKEN_SHARE * seconds:
             raise LateError(f"{detail}; others used the processor for {taken_seconds:.3f} s", is_disturbed=True)
-        raise BotError("timeout", detail)
+        raise BotError(FaultKind.TIMEOUT, detail)
 
     def _read_some(self) -> bool:
         """Read what stdout holds, at most one message's worth; False at its end."""
@@ -315,7 +318,7 @@ class BotConnection(RestingProgram):
         if len(received) < end:
             return None
         if len(received) > end:
-            raise BotError("protocol", f"{len(received) - end} bytes follow the answer; nothing may")
+            raise BotError(FaultKind.PROTOCOL, f"{len(received) - end} bytes follow the answer; nothing may")
         body = self._last_body = bytes(received[HEADER_BYTES:])
         received.clear()
         return body
@@ -338,22 +341,22 @@ class BotConnection(RestingProgram):
                 self._announced()
             except BotError as error:
                 return error
-            return BotError("protocol", detail)
-        return BotError("protocol", f"{detail}: {shortened(bytes(self._received))}")
+            return BotError(FaultKind.PROTOCOL, detail)
+        return BotError(FaultKind.PROTOCOL, f"{detail}: {shortened(bytes(self._received))}")
 
     def _gone(self) -> BotError:
         """Return the fault for a bot that exited or closed its stdout."""
         ended = self._wait_for_exit(EXIT_NOTICE_SECONDS)
         half = f" in the middle of a message ({len(self._received)} bytes of it)" if self._received else ""
         if not ended:
-            return BotError("exit", f"the bot closed its stdout{half} without exiting")
+            return BotError(FaultKind.EXIT, f"the bot closed its stdout{half} without exiting")
         usage = self._reap()
         self._drain_all(self._stderr)
         broken = self._watch.why_it_died(self.exit_text, usage, self._kept.last_bytes())
         if broken is not None:
-            return BotError("limit", broken)
+            return BotError(FaultKind.LIMIT, broken)
         when = " after the end of its last match, whose record has its stderr" if self._has_left_between_matches else ""
-        return BotError("exit", f"the bot exited{half}{when}: {self.exit_text}")
+        return BotError(FaultKind.EXIT, f"the bot exited{half}{when}: {self.exit_text}")
 
     def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:
         """End the bot; see ``BotProgram.end``."""

@@ -12,18 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.enums import FaultKind
 from arena.players.tracebacks import last_error, last_own_line
 from arena.records import Bot, Fault
 from arena.text import shortened_text
-
-GENERAL_HINTS = {
-    "start": "run the command of bot.toml by hand; the bot must start, read the hello message and answer with ready",
-    "exit": "the bot must go on running from match to match, until it is sent quit or its input ends; see its stderr",
-    "timeout": "flush after every message, read exactly the announced number of bytes, and watch the clock of each act",
-    "protocol": "compare the bytes with protocol.md; nothing but frames may go to stdout (print to stderr instead)",
-    "illegal": "choose from the list under legal in each act, and start every match afresh",
-    "limit": "use less of what is named, or ask the director for more ([limits] in the tournament file)",
-}
 
 READ_BYTES = 1 << 20
 BUSY_SHARE, IDLE_SHARE = 0.2, 0.1
@@ -57,7 +49,7 @@ def hint_for(failure: Failure) -> str:
         found = cause(failure)
         if found is not None:
             return found
-    return GENERAL_HINTS[failure.fault.kind]
+    return failure.fault.kind.hint
 
 
 def uses_botkit(bot: Bot) -> bool:
@@ -165,8 +157,8 @@ _OUT_OF_MEMORY = re.compile(
 
 def _memory(failure: Failure) -> str | None:
     kind, detail = failure.fault.kind, failure.fault.detail
-    is_limit = kind == "limit" and "memory" in detail
-    if not is_limit and not (kind in ("exit", "start") and _OUT_OF_MEMORY.search(failure.stderr)):
+    is_limit = kind == FaultKind.LIMIT and "memory" in detail
+    if not is_limit and not (kind in (FaultKind.EXIT, FaultKind.START) and _OUT_OF_MEMORY.search(failure.stderr)):
         return None
     at = last_own_line(failure.stderr, failure.bot)
     where = f" (it was at {at})" if at else ""
@@ -234,7 +226,7 @@ def _text_input(failure: Failure) -> str | None:
 
 def _exception(failure: Failure) -> str | None:
     name, text = last_error(failure.stderr)
-    if not name or failure.fault.kind not in ("exit", "start"):
+    if not name or failure.fault.kind not in (FaultKind.EXIT, FaultKind.START):
         return None
     at = last_own_line(failure.stderr, failure.bot)
     if "takes" in text and "positional argument" in text and "choose" in text:
@@ -252,16 +244,19 @@ def _exception(failure: Failure) -> str | None:
 
 
 def _nothing_returned(failure: Failure) -> str | None:
-    if not re.search(r"\bNone\b|\bnull\b", failure.fault.detail) or failure.fault.kind not in ("illegal", "protocol"):
+    if not re.search(r"\bNone\b|\bnull\b", failure.fault.detail) or failure.fault.kind not in (
+        FaultKind.ILLEGAL,
+        FaultKind.PROTOCOL,
+    ):
         return None
     return "the action is None: choose returned nothing; every way through it must end in: return action"
 
 
 def _ended(failure: Failure) -> str | None:
-    if failure.fault.kind not in ("start", "exit"):
+    if failure.fault.kind not in (FaultKind.START, FaultKind.EXIT):
         return None
     detail = failure.fault.detail
-    if failure.fault.kind == "start" and "exit status 0" in detail:
+    if failure.fault.kind == FaultKind.START and "exit status 0" in detail:
         if uses_botkit(failure.bot):
             return "the program came to its end without a word: does its last line call run(choose)?"
         return (
@@ -276,7 +271,7 @@ def _ended(failure: Failure) -> str | None:
         )
     if "signal SIGSYS" in detail:
         return "it made a system call that bots may not make (docs/isolation.md lists them)"
-    if failure.fault.kind == "exit" and "exit status 0" in detail:
+    if failure.fault.kind == FaultKind.EXIT and "exit status 0" in detail:
         return (
             "the program came to its end in the middle of a match: read messages in a loop until quit comes or the"
             " input ends, and do not exit after an action or a match"
@@ -285,7 +280,7 @@ def _ended(failure: Failure) -> str | None:
 
 
 def _illegal(failure: Failure) -> str | None:
-    if failure.fault.kind != "illegal" or not uses_botkit(failure.bot):
+    if failure.fault.kind != FaultKind.ILLEGAL or not uses_botkit(failure.bot):
         return None
     if failure.fault.detail.startswith(("'", '"')):
         return "choose returned a text: game.parse_action(text) turns it into an action"
@@ -297,9 +292,12 @@ def _illegal(failure: Failure) -> str | None:
 
 def _printed(failure: Failure) -> str | None:
     head = failure.received[:64]
-    if failure.fault.kind not in ("protocol", "limit", "start", "timeout") or len(head) < 2:
+    if (
+        failure.fault.kind not in (FaultKind.PROTOCOL, FaultKind.LIMIT, FaultKind.START, FaultKind.TIMEOUT)
+        or len(head) < 2
+    ):
         return None
-    if failure.fault.kind == "timeout" and head[:1] == b"\0":
+    if failure.fault.kind == FaultKind.TIMEOUT and head[:1] == b"\0":
         return None
     text = head[:4] if len(head) >= 4 else head
     if not all(32 <= byte < 127 or byte in b"\t\r\n" for byte in text):

@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from arena.enums import Termination
 from arena.errors import ArenaError
 from arena.players.player import Answer, Player, Request
 from arena.protocol.messages import Seating, Wants
 from arena.records import Bot, Fault, SeatReport
 
-HUMAN = Bot("human", "1", (), "")
+HUMAN = Bot(name="human", version="1", command=(), directory="")
 
 
 class TakenBackError(ArenaError):
@@ -55,7 +56,7 @@ class HumanPlayer(Player):
         return Answer(action, time.perf_counter() - asked)
 
     def end(
-        self, ranks: Sequence[int], scores: Sequence[float], termination: str, faults: Sequence[Fault]
+        self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
         """Leave the seat."""
         return SeatReport(exit="human")

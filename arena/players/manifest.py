@@ -79,8 +79,16 @@ def load_bot(
         raise BotDefinitionError(f"bot {str(path)!r}: not executable; try chmod +x, or give it a {MANIFEST}")
     name = unicodedata.normalize("NFC", path.stem)
     check_name(f"bot {str(path)!r}: name", name, is_known)
-    content = digest_of([single_file(path, bounds)])
-    return Bot(name, "1", (*command, *args), str(path.parent), (), content, (str(path),))
+    digest = digest_of([single_file(path, bounds)])
+    return Bot(
+        name=name,
+        version="1",
+        command=(*command, *args),
+        directory=str(path.parent),
+        games=(),
+        digest=digest,
+        own_files=(str(path),),
+    )
 
 
 def resolved_bot_path(path: Path) -> Path:
@@ -109,8 +117,16 @@ def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_kno
     check_name(f"{path}: version", manifest.version, is_known)
     command = (_program(manifest.command[0], directory, path, bool(manifest.build)), *manifest.command[1:], *args)
     build = tuple(manifest.build)
-    content = digest_of(bot_files(directory, bool(build), bounds))
-    return Bot(manifest.name, manifest.version, command, str(directory), tuple(manifest.games), content, build=build)
+    digest = digest_of(bot_files(directory, bool(build), bounds))
+    return Bot(
+        name=manifest.name,
+        version=manifest.version,
+        command=command,
+        directory=str(directory),
+        games=tuple(manifest.games),
+        digest=digest,
+        build=build,
+    )
 
 
 def _read_manifest(path: Path) -> bytes:
@@ -155,7 +171,7 @@ def _program(program: str, directory: Path, manifest: Path, is_built: bool) -> s
         return arena_interpreter()
     place = f"{manifest}: command = {program!r}"
     if not Path(program).name:
-        raise BotDefinitionError(f"{place}: accepted is a file of the bot, python3, or a program of the system")
+        raise BotDefinitionError(f"{place}: expected a file of the bot, python3, or a program of the system")
     local = directory / program
     if is_built and Path(program).parts[0] == BUILD_DIRECTORY:
         return str(local)  # it will be there once the bot has been built

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from arena.enums import Termination
 from arena.protocol.messages import Seating, Wants
 from arena.records import Fault, SeatReport
 
@@ -84,6 +85,6 @@ class Player(ABC):
 
     @abstractmethod
     def end(
-        self, ranks: Sequence[int], scores: Sequence[float], termination: str, faults: Sequence[Fault]
+        self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
         """Hear how the match ended and report on it."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from arena.enums import ClockKind, FaultKind, OffTurn, Termination
 from arena.errors import BotError, MatchStateError
 from arena.isolation.launch_spec import Isolation
 from arena.monitoring.resource_monitor import Usage
@@ -54,7 +55,7 @@ class ProcessPlayer(Player):
         self._bystanders = bystanders if bystanders is not None else Bystanders()
         self.is_stopped_off_turn = False
         self._process: BotConnection | None = None
-        self._outside_game: tuple[str, str] | None = None
+        self._external_game: tuple[str, str] | None = None
         self._match = 0
         self._time_control = TimeControl()
         self._cpu_at_begin = 0.0
@@ -68,32 +69,32 @@ class ProcessPlayer(Player):
         self._match = seating.match
         self._last_report = SeatReport(exit="not started")
         self._time_control = seating.time_control
-        outside_game = find_external_game(seating.game)
-        if self._process is not None and outside_game not in (None, self._outside_game):
+        external_game = find_external_game(seating.game)
+        if self._process is not None and external_game not in (None, self._external_game):
             self.close()  # it has been launched without the right to read this game
         if self._process is None:
-            self._outside_game = outside_game
+            self._external_game = external_game
         process = self._process or self._launch(seating.time_control.startup_seconds)
         rule = self._time_control.off_turn
-        process.begin_match(is_to_rest=rule != "run")
+        process.begin_match(is_to_rest=rule != OffTurn.RUN)
         self._cpu_at_begin = process.whole_cpu_seconds()
         self._cpu_on_turn = 0.0
         self._cpu_after_turn = None
-        self._is_frozen_off_turn |= rule == "freeze" or self.is_stopped_off_turn
-        if self._is_frozen_off_turn and rule != "run":
+        self._is_frozen_off_turn |= rule == OffTurn.FREEZE or self.is_stopped_off_turn
+        if self._is_frozen_off_turn and rule != OffTurn.RUN:
             process.freeze()
         process.rest.since = self._cpu_at_begin
         process.tell(_frame(messages.match(seating)))
 
     def _launch(self, startup_seconds: float) -> BotConnection:
-        bot = replace(self.bot, outside_game=self._outside_game)
+        bot = replace(self.bot, external_game=self._external_game)
         self._process = BotConnection(bot, self._isolation, self._limits, self._bystanders)
         try:
             body, _, _ = self._process.ask(_frame(messages.hello(__version__, self._limits)), startup_seconds)
             self._process.bot_is_up()
             self.ready = messages.read_ready(self._decode(body))
         except BotError as error:
-            kind = "start" if error.kind in ("timeout", "exit") else error.kind
+            kind = FaultKind.START if error.kind in (FaultKind.TIMEOUT, FaultKind.EXIT) else error.kind
             raise BotError(kind, f"before it was ready: {error.detail}") from error
         self.wants = self.ready.wants
         return self._process
@@ -102,7 +103,7 @@ class ProcessPlayer(Player):
         """Ask the bot for an action."""
         process = self._running()
         message = self.question(request, self._match)
-        on_cpu_clock = self._time_control.clock == "cpu"
+        on_cpu_clock = self._time_control.clock == ClockKind.CPU
         process.check_off_turn()
         cpu_before = process.whole_cpu_seconds()
         seconds = request.seconds + request.margin_seconds
@@ -128,7 +129,7 @@ class ProcessPlayer(Player):
 
     def _keep_off_turn_still(self, process: BotConnection, cpu_before: float, cpu_after: float) -> None:
         """After a turn, stop a bot that is to be stopped, or that was busy before the turn."""
-        if self._time_control.off_turn == "run":
+        if self._time_control.off_turn == OffTurn.RUN:
             return
         if process.rest.was_broken or (
             self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > BUSY_SECONDS
@@ -149,7 +150,7 @@ class ProcessPlayer(Player):
             self._end_process(_frame(messages.fault(fault.kind, fault.detail)), FAULT_GRACE_SECONDS)
 
     def end(
-        self, ranks: Sequence[int], scores: Sequence[float], termination: str, faults: Sequence[Fault]
+        self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
         """Tell the bot how the match ended, and let it deal with that; it goes on running, for the next one."""
         process = self._process

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from arena.enums import FaultKind, Termination
 from arena.errors import BotError
 from arena.players.player import Answer, Player, Request
 from arena.protocol.messages import Seating, Wants
@@ -44,7 +45,7 @@ class ScriptedPlayer(Player):
         chosen = self._choose(request)
         answer = chosen if isinstance(chosen, Answer) else Answer(chosen, 0.0)
         if answer.wall_seconds > request.seconds + request.margin_seconds:
-            raise BotError("timeout", f"no answer within {request.seconds:g} s")
+            raise BotError(FaultKind.TIMEOUT, f"no answer within {request.seconds:g} s")
         return answer
 
     def tell_update(self, ply: int, actions: Sequence[Any]) -> None:
@@ -56,7 +57,7 @@ class ScriptedPlayer(Player):
         self.told.append(("fault", fault))
 
     def end(
-        self, ranks: Sequence[int], scores: Sequence[float], termination: str, faults: Sequence[Fault]
+        self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
         """Remember it."""
         self.told.append(("end", (tuple(ranks), tuple(scores), termination)))

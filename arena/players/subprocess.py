@@ -9,6 +9,7 @@ import select
 import signal
 import time
 
+from arena.enums import IsolationLevel
 from arena.errors import VoidMatchError
 from arena.isolation import reaper
 from arena.isolation.launch_spec import Isolation, make_launch_spec
@@ -44,13 +45,13 @@ class BotProgram:
         self._launched, (self._stdin, self._stdout, self._stderr) = _launch(bot, isolation, limits)
         self.pid = self._launched.pid
         self.exit_text = "running"
-        self._is_wrapped = isolation.level == "bubblewrap"
+        self._is_wrapped = isolation.level == IsolationLevel.BUBBLEWRAP
         self._may_leave_shared_memory = may_leave_shared_memory(self._launched.spec)
         self._is_reaped = False
         self._members: set[int] = set()
         self._is_frozen = False
         self._stopped: set[int] = set()
-        self._watch = ResourceMonitor(self._launched, limits, is_limited=isolation.level != "none")
+        self._watch = ResourceMonitor(self._launched, limits, is_limited=isolation.level != IsolationLevel.NONE)
         self._pidfd = os.pidfd_open(self.pid)
         self._poll = select.poll()
         for descriptor in (self._stdout, self._stderr, self._pidfd):

@@ -40,7 +40,13 @@ def measure_turns(turns: int) -> list[TurnTimes]:
 
 def _measure(where: str, turns: int) -> TurnTimes:
     program = str(Path(echo_bot.__file__))
-    bot = Bot("echo", "1", (arena_interpreter(), "-I", "-S", program), str(Path(program).parent), own_files=(program,))
+    bot = Bot(
+        name="echo",
+        version="1",
+        command=(arena_interpreter(), "-I", "-S", program),
+        directory=str(Path(program).parent),
+        own_files=(program,),
+    )
     process = BotConnection(bot, choose_isolation("auto"), DEFAULT_LIMITS)
     try:
         taken = sorted([process.ask(b"question", SECONDS)[1] for _ in range(turns + WARM_TURNS)][WARM_TURNS:])

@@ -1,7 +1,7 @@
 """Frames: four bytes of length, big-endian, then one msgpack map with a string ``type``.
 
-Bytes from a bot are hostile until they have passed ``decode_body``: length, depth, number of values, key types and
-finite numbers are checked before anything else looks at them.
+Bytes from a bot are untrusted until ``decode_body`` has checked their length, depth, number of values, key types and
+numbers.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import msgpack
 
+from arena.enums import FaultKind
 from arena.records import DEFAULT_LIMITS, Limits
 
 MAX_BYTES_TO_BOT = 1024 * 1024
@@ -24,13 +25,13 @@ _SCALARS = (int, str, bool, type(None))
 
 
 class FrameError(ValueError):
-    """Bytes that are no frame of this protocol; the text says why.
+    """Bytes that are not a frame of this protocol.
 
     Attributes:
-        kind: of fault: "protocol", or "limit" for what is only too large.
+        kind: the kind of fault: PROTOCOL, or LIMIT for a message that is too large.
     """
 
-    def __init__(self, detail: str, kind: str = "protocol") -> None:
+    def __init__(self, detail: str, kind: FaultKind = FaultKind.PROTOCOL) -> None:
         super().__init__(detail)
         self.kind = kind
 
@@ -42,17 +43,17 @@ def encode_frame(message: Message) -> bytes:
 
 
 def body_length(header: bytes | bytearray, limit: int = DEFAULT_LIMITS.message_bytes) -> int:
-    """Return the length that the first four bytes of a frame announce.
+    """Return the length announced by the first four bytes of a frame.
 
     Raises:
-        FrameError: if it is 0 or above ``limit`` bytes, with a hint when the bytes look like printed text.
+        FrameError: if it is 0 or above ``limit`` bytes, with a hint if the bytes look like printed text.
     """
     (length,) = _HEADER.unpack_from(header)
     if length > limit:
         start = bytes(header[:HEADER_BYTES])
         if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in start):
             raise FrameError(f"text instead of a frame, starting {start.decode()!r}: did the bot print to stdout?")
-        raise FrameError(f"a message of {length} bytes was announced; message_bytes allows {limit}", "limit")
+        raise FrameError(f"a message of {length} bytes was announced; message_bytes allows {limit}", FaultKind.LIMIT)
     if length == 0:
         raise FrameError("an empty message was announced")
     return int(length)
@@ -63,7 +64,7 @@ def decode_body(body: bytes, limits: Limits = DEFAULT_LIMITS) -> Message:
 
     Args:
         body: the bytes after the length.
-        limits: for depth and number of values.
+        limits: the limits of depth and number of values.
 
     Raises:
         FrameError: if it is not one msgpack map with a string ``type`` within the limits.
@@ -73,32 +74,34 @@ def decode_body(body: bytes, limits: Limits = DEFAULT_LIMITS) -> Message:
     except FrameError:
         raise
     except (ValueError, TypeError, RecursionError, msgpack.exceptions.UnpackException) as error:
-        kind = "limit" if isinstance(error, msgpack.exceptions.StackError | RecursionError) else "protocol"
+        kind = (
+            FaultKind.LIMIT if isinstance(error, msgpack.exceptions.StackError | RecursionError) else FaultKind.PROTOCOL
+        )
         raise FrameError(f"not valid msgpack ({_reason(error)})", kind) from error
     if type(message) is not dict:
-        raise FrameError(f"a message is a map; this is a {type(message).__name__}")
+        raise FrameError(f"expected a map, got a value of type {type(message).__name__}")
     if type(message.get("type")) is not str:
-        raise FrameError("a message is a map with a string under 'type'")
+        raise FrameError("expected a map with a string under 'type'")
     _check_values(message, limits)
     return message
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, msgpack.exceptions.ExtraData):
-        return "bytes are left after the map"
+        return "extra bytes after the map"
     if isinstance(error, msgpack.exceptions.StackError | RecursionError):
-        return "nested too deep"
+        return "nested too deeply"
     return str(error) or "it ends in the middle of a value"
 
 
 def _unique(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
-    """Build a map, refusing keys that are not strings or stand twice."""
+    """Build a map, refusing keys that are not strings or appear twice."""
     built = dict(pairs)
     if len(built) != len(pairs):
-        raise FrameError("a key stands twice in a map")
+        raise FrameError("a key appears twice in a map")
     for key in built:
         if type(key) is not str:
-            raise FrameError(f"a map key is a {type(key).__name__}; keys are strings")
+            raise FrameError(f"a map key of type {type(key).__name__}; keys are strings")
     return built
 
 
@@ -119,13 +122,13 @@ def _check_values(message: Message, limits: Limits) -> None:
                     below.append(value)
                 elif kind is float:
                     if not isfinite(value):
-                        raise FrameError(f"the number {value}; numbers are finite")
+                        raise FrameError(f"the number {value}; numbers must be finite")
                 elif kind not in _SCALARS:
                     raise FrameError(f"a value of type {kind.__name__}; binary values and extension types are not used")
             nodes += len(container)
         if nodes > limits.message_nodes:
-            raise FrameError(f"more than {limits.message_nodes} values in one message (message_nodes)", "limit")
+            raise FrameError(f"more than {limits.message_nodes} values in one message (message_nodes)", FaultKind.LIMIT)
         if not below:
             return
         level = below
-    raise FrameError(f"nested deeper than {limits.message_depth} levels (message_depth)", "limit")
+    raise FrameError(f"nested deeper than {limits.message_depth} levels (message_depth)", FaultKind.LIMIT)

@@ -1,16 +1,17 @@
-"""The messages of protocol version 1: built here for bots, and checked here when they come from bots.
+"""The messages of protocol version 1: those to bots are built here, those from bots are validated here.
 
-protocol.md describes every message with every field; the two say the same, and a test holds them together.
+protocol.md describes every message and field; a test compares the two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgpack
 
+from arena.enums import FaultKind, Termination
 from arena.errors import BotError
 from arena.names import is_visible_text
 from arena.protocol.frames import Message
@@ -23,12 +24,12 @@ TEXT_FIELDS = ("name", "version", "author")
 
 
 class Wants(NamedTuple):
-    """The parts of ``act`` and the extra messages a bot asks for.
+    """The optional parts of the conversation that a bot asks for.
 
     Attributes:
         legal: the list of legal actions in every ``act``.
         observation: the observation in every ``act``.
-        updates: an ``update`` message for every action as it happens.
+        updates: an ``update`` message after every action.
     """
 
     legal: bool = True
@@ -37,7 +38,7 @@ class Wants(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """What a bot says of itself when it has started."""
+    """A bot's answer to ``hello``."""
 
     wants: Wants = Wants()
     name: str = ""
@@ -47,11 +48,11 @@ class Ready(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Seating:
-    """What a bot is told when a match begins."""
+    """The contents of ``match``."""
 
     match: int
     game: str
-    options: dict[str, Any]
+    options: Mapping[str, Any]
     players: int
     seat: int
     rng_seed: int
@@ -59,18 +60,18 @@ class Seating:
 
 
 def hello(arena_version: str, limits: Limits = DEFAULT_LIMITS) -> Message:
-    """Open the conversation with a bot that has just been launched."""
-    told = {
+    """Return the first message to a bot that has just been launched."""
+    figures = {
         "message_bytes": limits.message_bytes,
         "depth": limits.message_depth,
         "nodes": limits.message_nodes,
         "note_bytes": limits.note_bytes,
     }
-    return {"type": "hello", "protocol": PROTOCOL_VERSION, "arena": arena_version, "limits": told}
+    return {"type": "hello", "protocol": PROTOCOL_VERSION, "arena": arena_version, "limits": figures}
 
 
 def match(seating: Seating) -> Message:
-    """Tell a bot that a match begins."""
+    """Return the message that begins a match."""
     time_control = seating.time_control
     return {
         "type": "match",
@@ -91,7 +92,7 @@ def match(seating: Seating) -> Message:
 
 
 def _float_or_none(seconds: float | None) -> float | None:
-    """Return seconds as a float, whatever a tournament's author wrote: in the messages they have one type."""
+    """Return seconds as a float: messages have one type for them, and a tournament file may have an integer."""
     return None if seconds is None else float(seconds)
 
 
@@ -102,7 +103,7 @@ def act(
     seconds: float,
     bank_seconds: float | None,
 ) -> Message:
-    """Ask a bot for an action; the caller adds ``observation`` and ``legal`` where the bot wants them."""
+    """Return the question for an action; the caller adds ``observation`` and ``legal`` if the bot wants them."""
     return {
         "type": "act",
         "match": match_number,
@@ -113,14 +114,14 @@ def act(
 
 
 def update(match_number: int, ply: int, actions: Sequence[Any]) -> Message:
-    """Tell a bot that wants updates what has just been played."""
+    """Return the actions that have just been played, for a bot that wants updates."""
     return {"type": "update", "match": match_number, "ply": ply, "actions": actions}
 
 
 def end(
-    match_number: int, ranks: Sequence[int], scores: Sequence[float], termination: str, faults: Sequence[Fault]
+    match_number: int, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
 ) -> Message:
-    """Tell a bot how a match ended."""
+    """Return the result of a match."""
     return {
         "type": "end",
         "match": match_number,
@@ -131,30 +132,30 @@ def end(
     }
 
 
-def fault(kind: str, detail: str) -> Message:
-    """Tell a bot why it is about to be ended."""
+def fault(kind: FaultKind, detail: str) -> Message:
+    """Return the reason why a bot is about to be ended."""
     return {"type": "fault", "kind": kind, "detail": detail}
 
 
 def quit_message() -> Message:
-    """Ask a bot to leave."""
+    """Return the request to exit."""
     return {"type": "quit"}
 
 
 def read_ready(message: Message) -> Ready:
-    """Check a ``ready`` from a bot.
+    """Validate a ``ready`` from a bot.
 
     Raises:
         BotError: naming the field, the value and what is accepted.
     """
     _expect_type(message, "ready")
     if type(message.get("protocol")) is not int or message["protocol"] != PROTOCOL_VERSION:
-        raise _refuse("ready.protocol", message.get("protocol"), f"{PROTOCOL_VERSION} is spoken here")
+        raise _refuse("ready.protocol", message.get("protocol"), f"this arena speaks version {PROTOCOL_VERSION}")
     texts = {}
     for name in TEXT_FIELDS:
         text = message.get(name)
         if text is not None and (type(text) is not str or len(text) > MAX_NAME_CHARACTERS):
-            raise _refuse(f"ready.{name}", text, f"a text of at most {MAX_NAME_CHARACTERS} characters is accepted")
+            raise _refuse(f"ready.{name}", text, f"expected a string of at most {MAX_NAME_CHARACTERS} characters")
         texts[name] = text if text and is_visible_text(text) else ""
     return Ready(_read_wants(message.get("wants")), **texts)
 
@@ -163,15 +164,15 @@ def _read_wants(given: Any) -> Wants:
     if given is None:
         return Wants()
     if type(given) is not dict:
-        raise _refuse("ready.wants", given, "a map is accepted")
+        raise _refuse("ready.wants", given, "expected a map")
     for name, value in given.items():
         if name in Wants._fields and type(value) is not bool:
-            raise _refuse(f"ready.wants.{name}", value, "true or false is accepted")
+            raise _refuse(f"ready.wants.{name}", value, "expected true or false")
     return Wants(**{name: value for name, value in given.items() if name in Wants._fields})
 
 
 def read_action(message: Message, ply: int, note_bytes: int = DEFAULT_LIMITS.note_bytes) -> tuple[Any, Any]:
-    """Check an ``action`` from a bot and return ``(action, note)``; the action itself is the rules' business.
+    """Validate an ``action`` from a bot and return ``(action, note)``; whether the action is legal is for the rules.
 
     Raises:
         BotError: naming the field, the value and what is accepted.
@@ -180,33 +181,34 @@ def read_action(message: Message, ply: int, note_bytes: int = DEFAULT_LIMITS.not
         _expect_type(message, "action")
     echoed = message.get("ply")
     if type(echoed) is not int or echoed != ply:
-        raise _refuse("action.ply", echoed, f"the ply asked for is {ply}")
+        raise _refuse("action.ply", echoed, f"expected {ply}, the ply of the question")
     if "action" not in message:
-        raise BotError("protocol", "the answer has no field 'action'")
+        raise BotError(FaultKind.PROTOCOL, "the answer has no field 'action'")
     note = message.get("note")
     if note is not None:
         _check_note(note, note_bytes)
     return message["action"], note
 
 
-def _check_note(note: Any, most_bytes: int) -> None:
+def _check_note(note: Any, max_bytes: int) -> None:
     if type(note) not in (str, dict):
-        raise _refuse("action.note", note, "a text or a map is accepted")
+        raise _refuse("action.note", note, "expected a string or a map")
     size = len(msgpack.packb(note))
-    if size > most_bytes:
-        raise BotError("limit", f"a note of {size} bytes; note_bytes allows {most_bytes}")
+    if size > max_bytes:
+        raise BotError(FaultKind.LIMIT, f"a note of {size} bytes; note_bytes allows {max_bytes}")
 
 
 def _expect_type(message: Message, expected: str) -> None:
     if message["type"] != expected:
-        raise _refuse("type", message["type"], f"{expected!r} is due")
+        article = "an" if expected[0] in "aeiou" else "a"
+        raise BotError(FaultKind.PROTOCOL, f"expected {article} {expected!r} message, got {shortened(message['type'])}")
 
 
-def _refuse(field: str, value: Any, accepted: str) -> BotError:
-    return BotError("protocol", f"{field} = {shortened(value)}: {accepted}")
+def _refuse(field: str, value: Any, reason: str) -> BotError:
+    return BotError(FaultKind.PROTOCOL, f"{field} = {shortened(value)}: {reason}")
 
 
 def shortened(value: Any, limit: int = 80) -> str:
-    """Return the value as text that is safe to show: escaped, and cut after ``limit`` characters."""
+    """Return a value as text that is safe to print: escaped, and cut after ``limit`` characters."""
     text = ascii(value)
     return text if len(text) <= limit else f"{text[:limit]}…"

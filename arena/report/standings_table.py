@@ -35,20 +35,20 @@ class StatColumn:
     Attributes:
         key: its name in JSON and CSV, in snake_case.
         title: its heading.
+        meaning: what README.md says about it.
         value: what it shows of a bot, as JSON has it.
         formatted: the value as people read it; by default the value.
         decimals: digits after the point; None for a text or a whole number.
         is_number: whether it is right-aligned.
-        meaning: what README.md says of it; empty if it explains itself.
     """
 
     key: str
     title: str
+    meaning: str
     value: Callable[[Standing], Any]
     formatted: Callable[[Any], Any] = lambda value: value
     decimals: int | None = None
     is_number: bool = True
-    meaning: str = ""
 
     @property
     def column(self) -> Column:
@@ -63,82 +63,104 @@ def standings_columns(players: int) -> list[StatColumn]:
         players: the most players in a match; for two there are columns W D L, for more 1st 2nd ….
     """
     return [
-        StatColumn(key="rank", title="rank", value=lambda line: line.rank),
-        StatColumn(key="bot", title="bot", value=lambda line: line.bot, is_number=False),
+        StatColumn(
+            key="rank",
+            title="rank",
+            meaning="by exposure; equal bots share it",
+            value=lambda line: line.rank,
+        ),
+        StatColumn(
+            key="bot",
+            title="bot",
+            meaning="the entrant's name; in leaderboards name@version",
+            value=lambda line: line.bot,
+            is_number=False,
+        ),
         StatColumn(
             key="exposure",
             title="exposure",
+            meaning="mu − 3 sigma: a strength the bot has almost certainly",
             value=lambda line: line.rating.exposure,
             decimals=2,
-            meaning="mu − 3 sigma: a strength the bot has almost certainly. The table is sorted by it.",
         ),
         StatColumn(
             key="mu",
             title="mu",
+            meaning="the TrueSkill rating: the mean of what is believed about the bot's strength",
             value=lambda line: line.rating.mu,
             decimals=2,
-            meaning="the TrueSkill rating: the mean of what is believed about the bot's strength",
         ),
-        StatColumn(key="sigma", title="sigma", value=lambda line: line.rating.sigma, decimals=2, meaning="its spread"),
+        StatColumn(
+            key="sigma",
+            title="sigma",
+            meaning="the standard deviation of that belief",
+            value=lambda line: line.rating.sigma,
+            decimals=2,
+        ),
         StatColumn(
             key="margin_95",
             title="± 95 %",
+            meaning="half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters",
             value=lambda line: line.margin,
             decimals=2,
-            meaning="half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters",
         ),
         StatColumn(
             key="rank_95",
             title="95 % rank",
+            meaning="the 95 % interval of the bot's rank by mu",
             value=lambda line: list(line.rank_interval) if line.rank_interval else None,
             formatted=interval_text,
-            meaning="where the bot may stand",
         ),
         StatColumn(
             key="better_than_next",
-            title="P > next",
+            title="LOS",
+            meaning="the likelihood of superiority: the probability that the bot is better than the next one",
             value=lambda line: line.los,
             formatted=percent_text,
-            meaning="the probability that it is better than the next one",
         ),
         StatColumn(
             key="same_as_next",
             title="= next",
+            meaning='"=": the bot and the next one can\'t be told apart at 95 %',
             value=lambda line: line.same_as_next,
             formatted=lambda is_same: "=" if is_same else "",
             is_number=False,
-            meaning='"=": the two can\'t be told apart at 95 %',
         ),
-        StatColumn(key="matches", title="matches", value=lambda line: line.matches),
+        StatColumn(
+            key="matches",
+            title="matches",
+            meaning="matches played",
+            value=lambda line: line.matches,
+        ),
         *_finish_columns(players),
         StatColumn(
             key="points",
             title="points",
+            meaning="in each match the share of rivals beaten, a tie counting half",
             value=lambda line: line.points,
             decimals=1,
-            meaning="in each match the share of rivals beaten, a tie counting half",
         ),
         StatColumn(
             key="score_percent",
             title="score %",
+            meaning="points per match",
             value=lambda line: _percent(line.score_share),
             decimals=1,
-            meaning="points per match",
         ),
         StatColumn(
             key="first_seat_percent",
             title="seat 0 %",
+            meaning="points per match in seat 0",
             value=lambda line: _percent(line.first_seat_share),
             decimals=1,
-            meaning="the same for matches in the first seat",
         ),
         StatColumn(
             key="faults",
             title="faults",
+            meaning="forfeits by kind of fault",
             value=lambda line: dict(sorted(line.faults.items())),
             formatted=lambda faults: ", ".join(f"{count} {kind}" for kind, count in faults.items()),
             is_number=False,
-            meaning="forfeits by kind",
         ),
     ]
 
@@ -146,12 +168,19 @@ def standings_columns(players: int) -> list[StatColumn]:
 def _finish_columns(players: int) -> list[StatColumn]:
     if players == 2:
         return [
-            StatColumn(key="wins", title="W", value=lambda line: line.wins, meaning="wins"),
-            StatColumn(key="draws", title="D", value=lambda line: line.draws, meaning="draws"),
-            StatColumn(key="losses", title="L", value=lambda line: line.losses, meaning="losses"),
+            StatColumn(key="wins", title="W", meaning="matches won", value=lambda line: line.wins),
+            StatColumn(key="draws", title="D", meaning="matches drawn", value=lambda line: line.draws),
+            StatColumn(key="losses", title="L", meaning="matches lost", value=lambda line: line.losses),
         ]
-    ranks = range(1, min(players, MAX_FINISH_COLUMNS) + 1)
-    return [StatColumn(key=f"place_{k}", title=_ordinal(k), value=partial(_finish_count, rank=k)) for k in ranks]
+    return [
+        StatColumn(
+            key=f"place_{rank}",
+            title=_ordinal(rank),
+            meaning=f"matches finished {_ordinal(rank)}",
+            value=partial(_finish_count, rank=rank),
+        )
+        for rank in range(1, min(players, MAX_FINISH_COLUMNS) + 1)
+    ]
 
 
 def _finish_count(line: Standing, rank: int) -> int:
@@ -208,12 +237,12 @@ def standings_footer(table: Standings) -> str:
     played = of + counted(table.matches if table.scheduled is None else table.scheduled, "match")
     if table.scheduled is not None and (table.matches < table.scheduled or not table.is_finished):
         played += ": the tournament is not complete"
-    repeats = table.matches - table.rated
+    duplicates = table.matches - table.rated
     sentences = [f"{played}. "]
-    if repeats:
+    if duplicates:
         sentences.append(
-            f"{repeats} of them only {'repeats' if repeats == 1 else 'repeat'} what their bots always play from that"
-            " opening; such a match is rated once. "
+            f"{counted(duplicates, 'duplicate match')} {'is' if duplicates == 1 else 'are'} not rated:"
+            " their bots always play the same match from that opening. "
         )
     if table.first_seat_share is not None:
         sentences.append(f"Seat 0 scores {100 * table.first_seat_share:.1f} %. ")
@@ -226,21 +255,30 @@ def standings_footer(table: Standings) -> str:
 
 
 def _about_the_fit(table: Standings) -> str:
-    """Say what the ratings rest on, and whether one number for each bot is enough."""
-    found = table.consistency
-    text = f"Strengths spread by {table.fitted.prior_width:.1f} (estimated)"
-    if found.phi is None:
-        return f"{text}; too few pairs to test whether one number for each bot is enough."
-    text += f"; phi = {found.phi:.2f}"
-    if not found.is_flagged:
-        return f"{text}: one number for each bot explains the results."
-    names = table.shown_names
-    cycles = ", ".join(" > ".join(names[bot] for bot in (*cycle, cycle[0])) for cycle in found.cycles[:3])
-    named = f" ({cycles})" if cycles else ""
+    """Return how wide the prior is, and whether a single rating for each bot fits the results."""
+    tested = table.consistency
+    prior = f"Prior sd {table.fitted.prior_width:.1f} (estimated)"
+    if tested.phi is None:
+        return f"{prior}; too few pairs to test whether a single rating per bot fits."
+    overdispersion = f"{prior}. Overdispersion φ = {tested.phi:.2f}"
+    if not tested.is_flagged:
+        return f"{overdispersion}: a single rating per bot fits."
+    cycles = ", ".join(cycle_text(cycle, table.shown_names) for cycle in tested.cycles[:3])
+    shown_cycles = f" ({cycles})" if cycles else ""
     return (
-        f"{text}: ONE NUMBER FOR EACH BOT MISLEADS HERE{named}; look at the crosstable, or at Nash averaging with"
-        " arena stats."
+        f"{overdispersion}: A SINGLE RATING PER BOT DOES NOT FIT{shown_cycles}; see the crosstable, or Nash averaging"
+        " with arena stats."
     )
+
+
+def cycle_text(cycle: Sequence[str], names: Mapping[str, str]) -> str:
+    """Return a cycle as ``a > b > c > a``.
+
+    Args:
+        cycle: bots as ``name@version``, each of which beats the next.
+        names: the name to show of each bot.
+    """
+    return " > ".join(names[label] for label in (*cycle, cycle[0]))
 
 
 def crosstable_table(

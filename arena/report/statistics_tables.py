@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from arena.analysis.bot_times import BotTimes
 from arena.analysis.game_statistics import Check, GameStatistics, Share
 from arena.analysis.standings import Standings
-from arena.records import FAULT_KINDS
-from arena.report.standings_table import percent_text
+from arena.enums import FaultKind
+from arena.ratings.consistency import Consistency
+from arena.report.standings_table import cycle_text, percent_text
 from arena.report.tables import Column, Row
 
 STATS_TITLES = {
     "games": ("Games", "Draws and the score of each seat, with 95 % intervals."),
     "seats": ("Seats", "The score of each bot in each seat, in percent."),
-    "groups": ("Groups", "Within a group, nobody can be told apart from the first at 95 %."),
-    "better": ("Who is better", "The probability that the bot of the row is better than the bot of the column."),
+    "groups": ("Groups", "Within a group, no bot can be told apart from the first at 95 %."),
+    "better": ("Who is better", "LOS: the probability that the bot of the row is better than the bot of the column."),
     "nash": ("Nash averaging", "The weight in the equilibrium, and the payoff against it."),
     "times": ("Time used", "For an action, in milliseconds; and seconds of CPU time."),
     "faults": ("Faults", "Forfeits by kind."),
@@ -23,6 +24,9 @@ STATS_TITLES = {
 """The title of each table, and a sentence about it."""
 
 AGREES = 0.8
+"""Kendall's tau from which two orders agree."""
+
+MAX_CYCLES = 5
 
 _Table = tuple[list[Column], list[Row]]
 
@@ -66,7 +70,7 @@ def _games(games: Sequence[GameStatistics], formatted: bool) -> _Table:
         Column("game", "game", is_number=False),
         Column("matches", "matches"),
         Column("encounters", "encounters"),
-        Column("repeats", "repeats"),
+        Column("repeats", "duplicates"),
         Column("decisive_percent", "decisive %", 1),
         Column("draws", "draws %"),
         *(Column(f"seat_{seat}", f"seat {seat} %") for seat in range(seats)),
@@ -174,37 +178,38 @@ def _milli(seconds: float | None) -> float | None:
 
 def _faults(table: Standings) -> _Table:
     columns = [Column("bot", "bot", is_number=False), Column("matches", "matches")]
-    columns += [Column(kind, kind) for kind in FAULT_KINDS]
+    columns += [Column(kind, kind) for kind in FaultKind]
     return columns, [
-        {"bot": line.bot, "matches": line.matches, **{kind: line.faults.get(kind, 0) for kind in FAULT_KINDS}}
+        {"bot": line.bot, "matches": line.matches, **{kind: line.faults.get(kind, 0) for kind in FaultKind}}
         for line in table.lines
         if line.faults
     ]
 
 
 def stats_sentences(table: Standings, check: Check) -> list[str]:
-    """Return what the tests found, in sentences."""
-    found = table.consistency
-    names = table.shown_names
-    sentences = []
-    if found.phi is not None:
-        chance = percent_text(found.chance)
-        sentences.append(
-            f"phi = {found.phi:.2f}: by chance alone it would be as large with probability {chance}; "
-            + (
-                "one number for each bot misleads here, and the crosstable or Nash averaging tell more."
-                if found.is_flagged
-                else "one number for each bot explains the results."
-            )
-        )
-    else:
-        sentences.append("There are too few encounters between the same bots to test for cycles.")
-    for cycle in found.cycles[:5]:
-        sentences.append(f"A cycle: {' > '.join(names[bot] for bot in (*cycle, cycle[0]))}.")
+    """Return the results of the tests, in sentences."""
+    sentences = [_about_overdispersion(table.consistency)]
+    sentences += [
+        f"A cycle: {cycle_text(cycle, table.shown_names)}." for cycle in table.consistency.cycles[:MAX_CYCLES]
+    ]
     if len(check.bradley_terry) > 1:
-        verdict = "as it should" if check.agreement >= AGREES else "which is little: look at the crosstable"
+        verdict = "as it should" if check.agreement >= AGREES else "which is little: see the crosstable"
         sentences.append(
             "Bradley-Terry, fitted independently, agrees with the order by mu with Kendall's tau"
             f" {check.agreement:.2f}, {verdict}."
         )
     return sentences
+
+
+def _about_overdispersion(tested: Consistency) -> str:
+    if tested.phi is None:
+        return "There are too few encounters between the same bots to test for cycles."
+    verdict = (
+        "a single rating per bot does not fit; see the crosstable or Nash averaging"
+        if tested.is_flagged
+        else "a single rating per bot fits"
+    )
+    return (
+        f"Overdispersion φ = {tested.phi:.2f}: by chance alone it would be as large with probability"
+        f" {percent_text(tested.p_value)}; {verdict}."
+    )

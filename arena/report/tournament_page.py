@@ -154,7 +154,7 @@ def match_frames(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any
     drawings = [game.drawing(state) for game, state in states]
     game = states[0][0]
     shapes, frames = frames_of([drawing.shapes for drawing in drawings])
-    notes = dict(record.notes)
+    notes = {int(ply): note for ply, note in record.notes}
     bots = [printable(names.get(bot, bot)) for bot in record.bots]
     faults = [f"{bots[fault.seat]}: {fault.kind} at ply {fault.ply}: {fault.detail}" for fault in record.faults]
     return {

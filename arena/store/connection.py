@@ -151,10 +151,10 @@ def _server(text: str) -> tuple[str, Engine]:
     try:
         url = make_url(text)
     except ArgumentError:
-        raise StoreError(f"store {text!r}: accepted is a URL such as postgresql://user@host/database") from None
+        raise StoreError(f"store {text!r}: expected a URL such as postgresql://user@host/database") from None
     shown = url.render_as_string(hide_password=True)
     if url.get_backend_name() != "postgresql":
-        raise StoreError(f"store {shown!r}: accepted is a URL such as postgresql://user@host/database")
+        raise StoreError(f"store {shown!r}: expected a URL such as postgresql://user@host/database")
     try:
         engine = create_engine(
             url.set(drivername="postgresql+psycopg"),

@@ -5,7 +5,8 @@ played, under the same key; a match without a record is still to be played. ``fa
 form that can be counted. ``voids`` keeps the tries that ended through our own failure. Formats whose rounds depend on
 results add a round to ``matches`` when the one before is complete; ``finished_at`` says that none follows.
 
-``migrations.py`` brings older databases here.
+``migrations.py`` brings older databases here. A column that has kept an older name in the database has its
+name in Python as ``key``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
+from arena.enums import FaultKind
 from arena.errors import StoreError
+from arena.text import any_of
 
 SCHEMA_VERSION = 2
 
@@ -72,6 +75,23 @@ class Text(sa.Text):
         return _expected(str)
 
 
+class FaultKindText(sa.String):
+    """A column of kinds of faults."""
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+        """Return what every value read is passed through."""
+        return _fault_kind
+
+
+def _fault_kind(value: Any) -> FaultKind:
+    try:
+        return FaultKind(value)
+    except ValueError:
+        raise StoreError(
+            f"the database holds {value!r:.80} where a kind of fault belongs; expected is {any_of(list(FaultKind))}"
+        ) from None
+
+
 metadata = MetaData()
 
 meta = Table("meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))
@@ -111,8 +131,8 @@ records = Table(
     Column("bots", Text, nullable=False),
     Column("ranks", Text, nullable=False),
     Column("termination", String(16), nullable=False),
-    Column("start", String(32), nullable=False),
-    Column("digest", String(32), nullable=False),
+    Column("start", String(32), nullable=False, key="opening_hash"),
+    Column("digest", String(32), nullable=False, key="actions_hash"),
     Column("record", Text, nullable=False),
     Index("records_by_game", "game"),
 )
@@ -125,7 +145,7 @@ faults = Table(
     Column("seat", Integer, primary_key=True, autoincrement=False),
     Column("game", String(200), nullable=False),
     Column("bot", String(140), nullable=False),
-    Column("kind", String(16), nullable=False),
+    Column("kind", FaultKindText(16), nullable=False),
     Index("faults_by_bot", "bot"),
 )
 
@@ -145,7 +165,7 @@ bots = Table(
     Column("id", Integer, primary_key=True),
     Column("name", String(64), nullable=False),
     Column("version", String(64), nullable=False),
-    Column("content", String(32), nullable=False),
+    Column("content", String(32), nullable=False, key="digest"),
     Column("entry", Text, nullable=False),
     Column("submitted_at", String(40), nullable=False),
     Index("bots_by_name", "name", "version", unique=True),

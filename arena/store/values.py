@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from arena.definition import Definition
+from arena.enums import FaultKind
 from arena.errors import UnknownNameError
 from arena.stored import from_json_text
 
@@ -16,7 +17,7 @@ def _definition(name: str, text: str) -> Definition:
     return Definition.from_json(name, from_json_text(text, f"tournament {name!r}: its stored definition"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTournament:
     """A tournament in the store.
 
@@ -65,7 +66,7 @@ class StoredFault(NamedTuple):
     match: int
     seat: int
     game: str
-    kind: str
+    kind: FaultKind
 
 
 class StoredBot(NamedTuple):
@@ -73,7 +74,7 @@ class StoredBot(NamedTuple):
 
     name: str
     version: str
-    content: str
+    digest: str
     entry: str
     submitted_at: str
 

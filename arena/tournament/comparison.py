@@ -53,19 +53,19 @@ def comparison_definition(
     name = name if name is not None else f"{new.name} against {old.name} in {game}"[:64].strip()
     check_tournament_name(name, "name")
     return Definition(
-        name,
-        (GameChoice(game, rules.options, rules.players),),
-        (new, old),
-        "comparison",
-        limit,
-        opening_plies,
-        time_control,
-        Limits(),
-        rng_seed,
-        isolation,
-        False,
-        workers,
-        asdict(hypotheses),
+        name=name,
+        games=(GameChoice(game=game, options=rules.options, players=rules.players),),
+        entrants=(new, old),
+        format="comparison",
+        encounters=limit,
+        opening_plies=opening_plies,
+        time_control=time_control,
+        limits=Limits(),
+        rng_seed=rng_seed,
+        isolation=isolation,
+        fresh_bots=False,
+        workers=workers,
+        settings=asdict(hypotheses),
     )
 
 

@@ -69,9 +69,7 @@ def check_tournament_name(name: str, where: str, is_known: IsKnown | None = None
     allowed = is_visible_text(name) and all(letter.isalnum() or letter in "._- " for letter in name)
     is_accepted = 1 <= len(name) <= 64 and allowed and name == name.strip() and not name.startswith(("-", "."))
     if not is_accepted and (is_known is None or not is_known(name)):
-        raise DefinitionError(
-            f"{where} = {name!r}: accepted are 1 to 64 letters, digits, '.', '_', '-' and spaces inside"
-        )
+        raise DefinitionError(f"{where} = {name!r}: expected 1 to 64 letters, digits, '.', '_', '-' and spaces inside")
 
 
 class _Builder:
@@ -100,7 +98,7 @@ class _Builder:
             choose_isolation(file.isolation)
         if file.format not in FORMATS:
             known = ", ".join(repr(known) for known in FORMATS)
-            self._faults.append(f"format = {file.format!r}: accepted is {known}")
+            self._faults.append(f"format = {file.format!r}: expected {known}")
         for name in FORMATS:
             if name != file.format and file.table_of(name) is not None:
                 self._faults.append(
@@ -110,19 +108,19 @@ class _Builder:
         entrants = self._entrants()
         self._check_fit(games, entrants)
         return Definition(
-            title,
-            games,
-            entrants,
-            file.format,
-            file.encounters,
-            file.opening_plies,
-            TimeControl(**file.time_control.model_dump()),
-            Limits(**file.limits.model_dump()),
-            file.rng_seed,
-            file.isolation,
-            file.fresh_bots,
-            file.workers,
-            file.format_settings(),
+            name=title,
+            games=games,
+            entrants=entrants,
+            format=file.format,
+            encounters=file.encounters,
+            opening_plies=file.opening_plies,
+            time_control=TimeControl(**file.time_control.model_dump()),
+            limits=Limits(**file.limits.model_dump()),
+            rng_seed=file.rng_seed,
+            isolation=file.isolation,
+            fresh_bots=file.fresh_bots,
+            workers=file.workers,
+            settings=file.format_settings(),
         )
 
     def _games(self) -> tuple[GameChoice, ...]:
@@ -141,7 +139,7 @@ class _Builder:
             place = f"{prefix}game"
             try:
                 game = make_game(table.game, **table.options)
-                choices.append(GameChoice(table.game, game.options, game.players))
+                choices.append(GameChoice(game=table.game, options=game.options, players=game.players))
             except OptionError as error:
                 self._faults.append(f"{prefix}options.{error.option} = {toml_value(error.value)}: {error.accepted}")
             except UsageError as error:
@@ -177,7 +175,8 @@ class _Builder:
         for choice in games:
             if choice.players > len(entrants):
                 self._faults.append(
-                    f"entrants: {choice.game} needs at least {choice.players}, one for each player; got {len(entrants)}"
+                    f"entrants: expected at least {choice.players}, one for each player of {choice.game};"
+                    f" got {len(entrants)}"
                 )
             for bot in entrants:
                 if bot.games and choice.game not in bot.games:

@@ -78,7 +78,16 @@ class Scheduler:
             for seats in rotations(self._planner.order(pairing)):
                 self._match += 1
                 seed = derived_seed("match", self._definition.rng_seed, self._match)
-                yield ScheduledMatch(self._match, self._encounter, self.round, game, seats, opening, actions, seed)
+                yield ScheduledMatch(
+                    match=self._match,
+                    encounter=self._encounter,
+                    round=self.round,
+                    game=game,
+                    seats=seats,
+                    opening=opening,
+                    opening_actions=actions,
+                    rng_seed=seed,
+                )
 
 
 class _Openings:
@@ -101,14 +110,14 @@ def spec_of(scheduled: ScheduledMatch, definition: Definition) -> MatchSpec:
     """Return everything a worker needs to play a scheduled match."""
     choice = definition.games[scheduled.game]
     return MatchSpec(
-        scheduled.match,
-        definition.name,
-        choice.game,
-        choice.options,
-        tuple(definition.entrants[entrant] for entrant in scheduled.seats),
-        scheduled.rng_seed,
-        scheduled.opening,
-        scheduled.opening_actions,
-        scheduled.encounter,
-        definition.time_control,
+        match=scheduled.match,
+        tournament=definition.name,
+        game=choice.game,
+        options=choice.options,
+        bots=tuple(definition.entrants[entrant] for entrant in scheduled.seats),
+        rng_seed=scheduled.rng_seed,
+        opening=scheduled.opening,
+        opening_actions=scheduled.opening_actions,
+        encounter=scheduled.encounter,
+        time_control=definition.time_control,
     )

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import MISSING, fields
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from arena.checked import without_nul
+from arena.enums import ClockKind, OffTurn
 from arena.records import MEBIBYTE, Limits
 from arena.tournament.formats import DEFAULT_FORMAT, FORMATS, table_key
 
@@ -30,7 +31,7 @@ def _size(value: Any) -> Any:
         return value
     match = _SIZE.fullmatch(value)
     if match is None:
-        raise ValueError('accepted is a number of bytes, or a text such as "64 KiB", "512 MiB", "2 GiB"')
+        raise ValueError('expected a number of bytes, or a text such as "64 KiB", "512 MiB", "2 GiB"')
     return int(match[1]) * _UNITS[match[2]]
 
 
@@ -51,8 +52,8 @@ class TimeControlTable(_Strict):
     increment_seconds: SecondsOrZero = 0.0
     startup_seconds: Seconds = 10.0
     margin_seconds: SecondsOrZero = 0.1
-    clock: Literal["wall", "cpu"] = "wall"
-    off_turn: Literal["auto", "run", "freeze"] = "auto"
+    clock: Annotated[ClockKind, Field(strict=False)] = ClockKind.WALL
+    off_turn: Annotated[OffTurn, Field(strict=False)] = OffTurn.AUTO
 
     @model_validator(mode="after")
     def _has_a_limit(self) -> TimeControlTable:

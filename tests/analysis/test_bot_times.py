@@ -6,12 +6,12 @@ from arena.records import MatchRecord, SeatReport, TimeControl
 
 def record(bots, actions, wall, seats):
     played = [[seat, None] for seat in actions]
+    reports = [SeatReport(wall_seconds=on, cpu_seconds=cpu, off_turn_cpu_seconds=off) for on, cpu, off in seats]
     ranks, none = [1] * len(bots), [None] * len(played)
     return MatchRecord(
         match=1, tournament="t", game="differences", options={}, bots=bots, rng_seed=0, encounter=1, opening=None,
         opening_plies=0, actions=played, scores=ranks, ranks=ranks, termination="normal", faults=[], wall_seconds=wall,
-        cpu_seconds=none, seats=[SeatReport(*seat) for seat in seats], notes=[], time_control=TimeControl(),
-        isolation="none",
+        cpu_seconds=none, seats=reports, notes=[], time_control=TimeControl(), isolation="none",
     )  # fmt: skip
 
 

@@ -133,7 +133,7 @@ def test_the_store_is_chosen_on_the_command_line(write_definition, tmp_path, pos
     wrong = subprocess.run(
         [*ARENA, "--store", "mysql://x/y", "standings", *common], capture_output=True, text=True, check=False
     )
-    assert (wrong.returncode, "accepted is a URL such as postgresql://" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "expected a URL such as postgresql://" in wrong.stderr) == (2, True)
 
 
 # ladders grow

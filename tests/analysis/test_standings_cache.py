@@ -16,7 +16,9 @@ from arena.analysis.standings_cache import cached_standings
 from arena.analysis.standings_file import MAX_LINE_BYTES
 from arena.store.values import StoredTournament
 
-FINISHED = StoredTournament(1, "t", {}, "2026-01-01", 10, 10, "2026-01-02")
+FINISHED = StoredTournament(
+    number=1, name="t", definition_text={}, created_at="2026-01-01", scheduled=10, recorded=10, finished_at="2026-01-02"
+)
 
 
 @pytest.fixture

@@ -99,7 +99,9 @@ def test_self_play_is_the_match_that_the_arena_plays_from_the_same_seed(game, tm
     done = self_play(path, game, "--rng-seed", "12345", "--seconds", "2")
     assert done.returncode == 0, done.stderr
     rules = make_game(game)
-    spec = MatchSpec(1, "", game, rules.options, (load_bot(path),) * rules.players, 12345)
+    spec = MatchSpec(
+        match=1, tournament="", game=game, options=rules.options, bots=(load_bot(path),) * rules.players, rng_seed=12345
+    )
     with BotPool(choose_isolation("auto")) as pool:
         record = pool.play(spec)
     assert played(done.stdout) == [rules.format_action(action) for _, action in record.actions]
@@ -121,7 +123,7 @@ def test_self_play_tells_mistakes_in_a_sentence(tmp_path):
     path = bot_file(tmp_path)
     for arguments, told in (
         (["plad"], "unknown game 'plad': did you mean 'plaid'?"),
-        (["plaid", "-o", "lines=0"], "lines = 0: accepted is a whole number from 1"),
+        (["plaid", "-o", "lines=0"], "lines = 0: expected a whole number from 1"),
         (["plaid", "-o", "lions=3"], "plaid has no such option; did you mean 'lines'?"),
     ):
         done = self_play(path, *arguments)
@@ -148,10 +150,18 @@ run_on_observations(choose, name="observer")
 def test_a_bot_may_live_by_observations_alone_and_their_types_say_what_is_in_them(game, tmp_path):
     path = bot_file(tmp_path, OBSERVER)
     rules = make_game(game)
-    spec = MatchSpec(1, "", game, rules.options, (load_bot(path),) * rules.players, 1, time_control=TimeControl(2.0))
+    spec = MatchSpec(
+        match=1,
+        tournament="",
+        game=game,
+        options=rules.options,
+        bots=(load_bot(path),) * rules.players,
+        rng_seed=1,
+        time_control=TimeControl(per_action_seconds=2.0),
+    )
     with BotPool(choose_isolation("auto")) as pool:
         record = pool.play(spec)
-    assert record.faults == []
+    assert record.faults == ()
     state = rules.initial_state()
     keys = getattr(observations, f"{game.title()}Observation").__annotations__
     assert set(keys) == set(rules.observation(state))
@@ -181,7 +191,16 @@ def test_numpy_is_seeded_where_it_is_used(tmp_path):
     with BotPool(choose_isolation("auto")) as pool:
         rules = make_game("differences")
         matches = [
-            pool.play(MatchSpec(1, "", "differences", rules.options, (load_bot(path),) * 2, seed)).actions
+            pool.play(
+                MatchSpec(
+                    match=1,
+                    tournament="",
+                    game="differences",
+                    options=rules.options,
+                    bots=(load_bot(path),) * 2,
+                    rng_seed=seed,
+                )
+            ).actions
             for seed in (2**63 - 1, 2**63 - 1, 4)
         ]
     assert matches[0] == matches[1] != matches[2]
@@ -245,5 +264,7 @@ def test_a_process_kept_from_another_game_is_launched_anew_for_one_from_outside(
     with BotPool(choose_isolation("auto")) as pool:
         for game in ("differences", "outside_dominoes:Domineering", "differences", "outside_dominoes:Domineering"):
             rules = make_game(game)
-            record = pool.play(MatchSpec(1, "", game, rules.options, (bot, bot), 1))
-            assert record.faults == [], record.faults
+            record = pool.play(
+                MatchSpec(match=1, tournament="", game=game, options=rules.options, bots=(bot, bot), rng_seed=1)
+            )
+            assert record.faults == (), record.faults

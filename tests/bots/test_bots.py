@@ -42,12 +42,22 @@ def bot(name, *args):
     return load_bot(ROOT / "bots" / name, args)
 
 
-PATIENT = TimeControl(5.0)
+PATIENT = TimeControl(per_action_seconds=5.0)
 
 
 def play(bots, game, options, rng_seed=1, control=PATIENT):
     with BotPool(choose_isolation("auto")) as pool:
-        return pool.play(MatchSpec(1, "", game, options, tuple(bots), rng_seed, time_control=control))
+        return pool.play(
+            MatchSpec(
+                match=1,
+                tournament="",
+                game=game,
+                options=options,
+                bots=tuple(bots),
+                rng_seed=rng_seed,
+                time_control=control,
+            )
+        )
 
 
 @pytest.mark.parametrize(("name", "game"), PLAYED)
@@ -55,9 +65,11 @@ def test_a_bot_plays_every_game_it_claims_in_every_seat_without_a_fault(name, ga
     args = COUNTED.get(name, ())
     for options in SMALL[game]:
         players = options.get("players", 2)
-        control = TimeControl(0.1, margin_seconds=5.0) if players > 2 else PATIENT  # nobody solves a game for three
+        control = (
+            TimeControl(per_action_seconds=0.1, margin_seconds=5.0) if players > 2 else PATIENT
+        )  # nobody solves a game for three
         record = play([bot(name, *args)] * players, game, options, control=control)
-        assert (record.faults, record.termination) == ([], "normal")
+        assert (record.faults, record.termination) == ((), "normal")
         assert record.seats[0].stderr == ""
 
 
@@ -91,7 +103,7 @@ def test_a_bot_that_watches_its_clock_keeps_to_it_on_large_and_small_boards(name
     for options in (large, *SMALL[game], {}):
         players = options.get("players", 2)
         record = play([bot(name)] + [bot("random_legal")] * (players - 1), game, options, control=control)
-        assert record.faults == []
+        assert record.faults == ()
 
 
 @pytest.mark.parametrize("name", ["random_legal", "greedy", "mcts"])
@@ -105,11 +117,11 @@ def test_the_same_seed_gives_the_same_match_and_another_seed_another(name):
 def test_mcts_uses_its_clock_and_keeps_to_it():
     control = TimeControl(per_action_seconds=0.6, margin_seconds=3.0)
     record = play([bot("mcts")] * 2, "differences", {"size": 5}, control=control)
-    assert record.faults == []
+    assert record.faults == ()
     assert max(record.wall_seconds) > 0.6 / 3
     control = TimeControl(per_action_seconds=None, bank_seconds=2.0, margin_seconds=3.0)
     record = play([bot("mcts")] * 2, "differences", {"size": 8}, control=control)
-    assert record.faults == []
+    assert record.faults == ()
     assert record.seats[0].wall_seconds > 2.0 / 10
 
 

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from arena.cli.group import run
+from arena.enums import IsolationLevel
 from arena.isolation.levels import choose_isolation, probe_level
-from arena.records import ISOLATION_LEVELS
 from benchmarks import zoo_bots as zoo
 
 
@@ -94,7 +94,7 @@ def test_steps_as_json(arena):
         (["check", "nobody"], "unknown bot 'nobody'"),
         (["check", "human"], "bot 'human': this is no program"),
         (["check", zoo.BOTS / "minimal", "--game", "chess"], "unknown game 'chess'"),
-        (["check", zoo.BOTS / "minimal", "--isolation", "jail"], "isolation = 'jail': accepted is"),
+        (["check", zoo.BOTS / "minimal", "--isolation", "jail"], "isolation = 'jail': expected 'auto'"),
         (["check", zoo.BOTS / "minimal", "--seconds", "-1"], "-1"),
         (["repro", "t"], "match 't': a match is written TOURNAMENT/NUMBER"),
         (["repro", "t/1"], "there is no tournament yet"),
@@ -135,7 +135,7 @@ def test_a_fault_happens_again(arena, wrong_ply):
     recorded, now = (
         line.partition(":")[2].strip() for line in out.splitlines() if line.startswith(("recorded", "now"))
     )
-    assert recorded == now == "protocol at ply 2: action.ply = 3: the ply asked for is 2"
+    assert recorded == now == "protocol at ply 2: action.ply = 3: expected 2, the ply of the question"
     assert "The same as recorded." in out
 
 
@@ -199,8 +199,8 @@ def test_the_doctor_says_what_holds_and_what_to_install(arena, monkeypatch):
     assert code == 0
     assert f"Bots run at {choose_isolation('auto').label}" in out
     levels = json.loads(arena("doctor", "--json")[1])
-    assert [entry["level"] for entry in levels] == list(ISOLATION_LEVELS)
-    assert all(entry["available"] == probe_level(entry["level"]).is_available for entry in levels)
+    assert [entry["level"] for entry in levels] == list(IsolationLevel)
+    assert all(entry["available"] == probe_level(IsolationLevel(entry["level"])).is_available for entry in levels)
 
 
 def test_the_doctor_keeps_to_the_width_of_the_terminal(arena, monkeypatch):

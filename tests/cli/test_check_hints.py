@@ -172,8 +172,8 @@ def test_failed_is_red_where_there_is_a_terminal_and_nobody_minds(tmp_path, envi
 
 # what takes too long to be waited for
 
-PLAIN = Bot("plain", "1", ("/bin/cat",), "/nowhere")
-NOT_READY = Fault(0, "start", 0, "before it was ready: no answer within 10.000 s")
+PLAIN = Bot(name="plain", version="1", command=("/bin/cat",), directory="/nowhere")
+NOT_READY = Fault(seat=0, kind="start", ply=0, detail="before it was ready: no answer within 10.000 s")
 
 
 @pytest.mark.parametrize(
@@ -182,24 +182,49 @@ NOT_READY = Fault(0, "start", 0, "before it was ready: no answer within 10.000 s
         (Failure(PLAIN, NOT_READY, cpu_seconds=0.02, waited_seconds=10.0), "it hardly used the processor, so it waits"),
         (Failure(PLAIN, NOT_READY, cpu_seconds=9.0, waited_seconds=10.0), "at work all that time before it was ready"),
         (
-            Failure(PLAIN, Fault(0, "timeout", 4, "no answer within 1.1 s"), "", b"\0\0\0\x1c\x83", 0.0, 1.1),
+            Failure(
+                PLAIN,
+                Fault(seat=0, kind="timeout", ply=4, detail="no answer within 1.1 s"),
+                "",
+                b"\0\0\0\x1c\x83",
+                0.0,
+                1.1,
+            ),
             "an answer began and was not finished",
         ),
-        (Failure(PLAIN, Fault(0, "exit", 4, "the bot exited: signal SIGSYS")), "a system call that bots may not make"),
         (
-            Failure(PLAIN, Fault(0, "exit", 4, "the bot exited: exit status 1"), "terminate called: 'std::bad_alloc'"),
+            Failure(PLAIN, Fault(seat=0, kind="exit", ply=4, detail="the bot exited: signal SIGSYS")),
+            "a system call that bots may not make",
+        ),
+        (
+            Failure(
+                PLAIN,
+                Fault(seat=0, kind="exit", ply=4, detail="the bot exited: exit status 1"),
+                "terminate called: 'std::bad_alloc'",
+            ),
             "more memory than it may have",
         ),
         (
-            Failure(PLAIN, Fault(0, "exit", 4, "…"), "  sl = SemLock(\nPermissionError: [Errno 13] Permission denied"),
+            Failure(
+                PLAIN,
+                Fault(seat=0, kind="exit", ply=4, detail="…"),
+                "  sl = SemLock(\nPermissionError: [Errno 13] Permission denied",
+            ),
             "need /dev/shm",
         ),
         (
-            Failure(PLAIN, Fault(0, "exit", 4, "…"), f"ModuleNotFoundError: No module named '{'x' * 5000}'"),
+            Failure(
+                PLAIN,
+                Fault(seat=0, kind="exit", ply=4, detail="…"),
+                f"ModuleNotFoundError: No module named '{'x' * 5000}'",
+            ),
             "has no module",
         ),
-        (Failure(PLAIN, Fault(0, "exit", 4, "…"), "FileNotFoundError: 'a\0b'"), "there is no file"),
-        (Failure(PLAIN, Fault(0, "timeout", 4, "no answer")), "flush after every message"),
+        (
+            Failure(PLAIN, Fault(seat=0, kind="exit", ply=4, detail="…"), "FileNotFoundError: 'a\0b'"),
+            "there is no file",
+        ),
+        (Failure(PLAIN, Fault(seat=0, kind="timeout", ply=4, detail="no answer")), "flush after every message"),
     ],
 )
 def test_a_cause_is_told_from_what_was_seen(failure, says):

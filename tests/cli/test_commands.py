@@ -60,9 +60,7 @@ def arena(home, capsys):
 def test_standings_in_every_format(arena):
     code, text, _ = arena("standings", "tiny")
     assert code == 0
-    headings = (
-        "rank bot exposure mu sigma ± 95 % 95 % rank P > next = next matches W D L points score % seat 0 % faults"
-    )
+    headings = "rank bot exposure mu sigma ± 95 % 95 % rank LOS = next matches W D L points score % seat 0 % faults"
     assert text.splitlines()[0].split() == headings.split()
     assert " 1e5 " in text
     assert "18 of 18 matches" in text
@@ -261,11 +259,11 @@ MISTAKES = [
     (["play", "differences", "nobody", "nobody"], "unknown bot 'nobody'"),
     (["play", "differences", *[str(BOTS / "greedy")] * 3], "players = 3: differences is a game for exactly 2 players"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width"], "an option is written NAME=VALUE"),
-    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width=x"], "width = 'x': accepted is a whole number"),
+    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width=x"], "width = 'x': expected a whole number"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "x=1"], "plaid has no such option"),
     (
         ["play", "plaid", *[str(BOTS / "greedy")] * 2, "--isolation", "jail"],
-        "'jail': accepted is 'auto', 'none', 'limits'",
+        "'jail': expected 'auto', 'none', 'limits'",
     ),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "--seconds", "0"], "not in the range"),
 ]
@@ -300,7 +298,7 @@ def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypat
     def fail(*_):
         raise RuntimeError("oops")
 
-    monkeypatch.setattr("arena.home.ArenaHome.standings", fail)
+    monkeypatch.setattr("arena.cli.standings_command.load_standings", fail)
     code, _, errors = arena("standings", "tiny")
     assert code == 1
     assert "this is a defect of the arena (RuntimeError: oops)" in errors

@@ -232,10 +232,10 @@ def test_a_comparison_of_three_lets_the_old_one_sit_twice(arena):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--elo1", "0"], "elo1 = 0: accepted is a number greater than elo0 = 0"),
-        (["--alpha", "0.7"], "alpha = 0.7: accepted is a number between 0 and 0.5"),
+        (["--elo1", "0"], "elo1 = 0: expected a number greater than elo0 = 0"),
+        (["--alpha", "0.7"], "alpha = 0.7: expected a number between 0 and 0.5"),
         (["--option", "sise=4"], "did you mean 'size'"),
-        (["--name", "a/b"], "name = 'a/b': accepted are 1 to 64"),
+        (["--name", "a/b"], "name = 'a/b': expected 1 to 64"),
     ],
 )
 def test_a_comparison_that_makes_no_sense_is_refused(arena, arguments, says):
@@ -263,14 +263,14 @@ def test_people_are_not_compared(arena):
 BAD_FILES = {
     'format = "swiss"\n[swiss]\nrounds = 4': "swiss.rounds = 4: with 3 entrants at most 3 are possible",
     'format = "knockout"': "knockout.seeding is missing: with 3 entrants the best seeds have a bye",
-    'format = "gauntlet"': "gauntlet.challengers is missing: accepted are names of entrants: minimal, random_legal",
+    'format = "gauntlet"': "gauntlet.challengers is missing: expected names of entrants: minimal, random_legal",
     'format = "gauntlet"\n[gauntlet]\nchallengers = ["greedi"]': "unknown entrant 'greedi': did you mean 'greedy'?",
     'format = "swiss"\n[ladder]\nmatches = 3': "ladder: this table belongs to format = 'ladder', but format = 'swiss'",
     'format = "ladder"\n[ladder]\nmatches = 0': "ladder.matches = 0",
     'format = "knockout"\n[knockout]\nseeding = "alphabet"': "knockout.seeding = 'alphabet'",
     'format = "swiss"\n[swiss]\ntie_breaks = ["BHX"]': "swiss.tie_breaks",
-    "[round_robin]\ngroups = 3": "round_robin.groups = 3: accepted only in games of three or more players",
-    'format = "swis"': "format = 'swis': accepted is 'round-robin', 'gauntlet'",
+    "[round_robin]\ngroups = 3": "round_robin.groups = 3: only for games of three or more players",
+    'format = "swis"': "format = 'swis': expected 'round-robin', 'gauntlet'",
 }
 
 
@@ -302,7 +302,7 @@ def test_plots_are_pictures_of_the_tournament(arena, tmp_path):
     code, _, _ = arena("plot", "two_games", "--kind", "ratings", "-o", tmp_path / "r.png")
     assert (code, (tmp_path / "r.png").read_bytes()[:8]) == (0, b"\x89PNG\r\n\x1a\n")
     code, _, errors = arena("plot", "two_games", "--kind", "ratings", "-o", tmp_path / "r.jpg")
-    assert (code, "accepted are names that end in .png or .svg" in errors) == (2, True)
+    assert (code, "expected names that end in .png or .svg" in errors) == (2, True)
     (tmp_path / "file").write_text("")
     code, _, errors = arena("plot", "two_games", "--kind", "ratings", "-o", tmp_path / "file" / "r.svg")
     assert (code, "can't be written" in errors) == (2, True)

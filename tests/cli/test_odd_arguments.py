@@ -162,7 +162,7 @@ def test_a_closed_or_full_output_is_told_and_a_reader_that_has_left_is_not(home,
     assert out == "2"
     assert "arena: the output can't be written: No space left on device" in errors
     out, errors = shell("(arena >&-); echo $?", arguments, home)
-    assert (out, errors) == ("2", "arena: the standard output is closed; accepted is one that can be written\n")
+    assert (out, errors) == ("2", "arena: the standard output is closed; expected one that can be written\n")
     assert shell("arena > /dev/null <&- 2>&-; echo $?", arguments, home)[0] == "0"
     out, errors = shell("arena | true; echo ${PIPESTATUS[0]}", arguments, home)
     assert out in ("141", "0")  # by then it may have printed all

@@ -68,7 +68,7 @@ def test_an_illegal_action_is_told_with_the_rule(play):
     typed = "a1\na3\nquit\n"
     code, _, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=3")
     assert code == 0
-    assert "a3: column a already holds a mark (rule 3)" in errors
+    assert "a3: column a already has a mark (rule 3)" in errors
     assert "human (seat 0) acts (? for help): " in errors  # of nine squares none is listed
     assert "human (seat 0) acts: c3 (? for help): " in errors  # of few all are
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.records import ISOLATION_LEVELS
+from arena.enums import IsolationLevel
 from benchmarks.zoo_bots import ZOO
 
 ROOT = Path(__file__).parents[2]
@@ -30,13 +30,13 @@ def cell_of(bot, level):
 
 
 def test_the_columns_are_the_levels():
-    assert tuple(HEAD[1:-1]) == tuple(ISOLATION_LEVELS)
+    assert tuple(HEAD[1:-1]) == tuple(IsolationLevel)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
 def test_a_promise_is_kept_where_the_table_says_so(row):
     bots = row[-1].split(", ")
-    for level, cell in zip(ISOLATION_LEVELS, row[1:-1], strict=True):
+    for level, cell in zip(IsolationLevel, row[1:-1], strict=True):
         assert {cell_of(bot, level) for bot in bots} == {cell}, level
 
 
@@ -49,4 +49,4 @@ def test_every_deed_that_gets_through_anywhere_is_in_the_table():
 
 def test_what_is_demanded_in_the_security_page_exists():
     page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    assert set(re.findall(r'`(?:isolation = )?"(\w+)"`', page)) == set(ISOLATION_LEVELS)
+    assert set(re.findall(r'`(?:isolation = )?"(\w+)"`', page)) == set(IsolationLevel)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from arena.enums import IsolationLevel
 from arena.errors import UsageError
 from arena.isolation.levels import choose_isolation
-from arena.records import ISOLATION_LEVELS
 from tests.docs.reader import ROOT, Reader, build, copy_dependencies, install
 
 SHIPPED = ("bots", "tournaments", "protocol.md")
@@ -101,7 +101,7 @@ def skip_without(level):
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("level", ISOLATION_LEVELS)
+@pytest.mark.parametrize("level", IsolationLevel)
 def test_example_bots_play_at_every_level(installed, tmp_path, level):
     skip_without(level)
     entrants = ("minimal", "random_legal", "greedy", "stepper")
@@ -128,7 +128,7 @@ def for_one_user(wheel, tmp_path_factory):
     return user
 
 
-@pytest.mark.parametrize("level", ISOLATION_LEVELS)
+@pytest.mark.parametrize("level", IsolationLevel)
 def test_example_bots_play_where_the_package_is_below_a_home(for_one_user, tmp_path, level):
     """A bot's HOME is another one, so Python would not look there."""
     skip_without(level)

@@ -9,10 +9,11 @@ from pathlib import Path
 import msgpack
 import pytest
 
+from arena.enums import FaultKind
 from arena.games import GAMES, make_game
 from arena.match.bot_pool import BotPool
 from arena.protocol import frames, messages
-from arena.records import FAULT_KINDS, Bot, Fault, MatchSpec, TimeControl
+from arena.records import Bot, Fault, MatchSpec, TimeControl
 from arena.version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +77,7 @@ def test_the_limits_are_those_in_force():
 
 def test_every_kind_of_fault_is_in_the_table():
     table = TEXT[TEXT.index("## What happens when") : TEXT.index("## The games")]
-    assert {kind for kind in FAULT_KINDS if f"| `{kind}` |" in table} == set(FAULT_KINDS)
+    assert {kind for kind in FaultKind if f"| `{kind}` |" in table} == set(FaultKind)
 
 
 def documented_fields(message):
@@ -101,7 +102,7 @@ def test_every_field_that_is_sent_is_documented_and_no_other():
         assert message["type"] == name
         assert documented_fields(name) == message.keys() - {"type"}
     assert set(messages.match(seating)["time_control"]) <= set(asdict(TimeControl()))
-    (fault,) = messages.end(1, [], [], "forfeit", [Fault(0, "exit", 1, "x")])["faults"]
+    (fault,) = messages.end(1, [], [], "forfeit", [Fault(seat=0, kind="exit", ply=1, detail="x")])["faults"]
     assert all(f"`{field}`" in TEXT for field in fault)
 
 
@@ -130,11 +131,17 @@ def test_the_whole_conversation_happens_as_written(tmp_path):
         "    if message['type'] == 'quit':\n"
         "        break\n"
     )
-    minimal = Bot("minimal", "1", (sys.executable, "bot.py"), str(ROOT / "bots" / "minimal"))
-    example = Bot("example", "1", (sys.executable, str(bot)), str(tmp_path))
+    minimal = Bot(
+        name="minimal", version="1", command=(sys.executable, "bot.py"), directory=str(ROOT / "bots" / "minimal")
+    )
+    example = Bot(name="example", version="1", command=(sys.executable, str(bot)), directory=str(tmp_path))
     heard = ""
     with BotPool() as pool:
-        record = pool.play(MatchSpec(1, "", "differences", {"size": 2}, (minimal, example), 5))
+        record = pool.play(
+            MatchSpec(
+                match=1, tournament="", game="differences", options={"size": 2}, bots=(minimal, example), rng_seed=5
+            )
+        )
         heard += record.seats[1].stderr
         player = next(player for player in pool._players.values() if player.bot is example)
         player.close()

@@ -45,7 +45,7 @@ def listener(tmp_path):
     """A bot that wants updates and writes everything it is sent to stderr."""
     file = tmp_path / "listener.py"
     file.write_text(LISTENER.format(bad_bots=str(ROOT / "tests" / "bad_bots")))
-    return Bot("listener", "1", (sys.executable, str(file)), str(tmp_path))
+    return Bot(name="listener", version="1", command=(sys.executable, str(file)), directory=str(tmp_path))
 
 
 def heard(text):
@@ -59,12 +59,12 @@ def of_type(kind, conversation):
 def match_with_opening(listener, number=1, control=None):
     opening = ([1, 1], [2, 2])
     return MatchSpec(
-        number,
-        "t",
-        "differences",
-        {"size": 5},
-        (listener, listener),
-        5,
+        match=number,
+        tournament="t",
+        game="differences",
+        options={"size": 5},
+        bots=(listener, listener),
+        rng_seed=5,
         opening=0,
         opening_actions=opening,
         time_control=control or TimeControl(per_action_seconds=20),
@@ -84,9 +84,9 @@ def test_updates_do_not_count_as_told_and_an_opening_is_no_update(listener):
     assert [(update["ply"], update["actions"]) for update in of_type("update", second)] == [
         (ply, [record.actions[ply - 1]]) for ply in (3, 4, 5)
     ]
-    assert [act["actions"] for act in of_type("act", second)] == [record.actions[:3]]
+    assert [act["actions"] for act in of_type("act", second)] == [list(record.actions[:3])]
     first = heard(record.seats[0].stderr)
-    assert [act["actions"] for act in of_type("act", first)] == [record.actions[:2], record.actions[2:4]]
+    assert [act["actions"] for act in of_type("act", first)] == [list(record.actions[:2]), list(record.actions[2:4])]
 
 
 def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
@@ -162,7 +162,7 @@ def test_the_message_on_the_page_has_as_many_values_as_it_says():
 
 
 def test_a_note_is_measured_by_itself_as_short_as_it_can_be():
-    page_says("A note is measured by itself, packed as short as msgpack allows.")
+    page_says("A note is measured by itself, in the shortest msgpack encoding.")
     longest = "x" * (4096 - 3)  # three bytes say that it is a string, and how long
     long_winded = b"\x83\xa4type\xa6action\xa3ply\x00\xa6action\xc0"[:1].replace(b"\x83", b"\x84")
     long_winded += b"\xa4type\xa6action\xa3ply\x00\xa6action\xc0\xa4note\xdb" + len(longest).to_bytes(4, "big")
@@ -239,21 +239,23 @@ def test_an_integer_may_be_of_any_width(integer):
 
 
 def test_a_note_may_hold_floats():
-    page_says("In a note floats may stand too, of 32 or 64 bits.")
+    page_says("A note may contain floats as well, of 32 or 64 bits.")
     for number in (b"\xca\x3f\x00\x00\x00", b"\xcb\x3f\xe0" + bytes(6)):
         note = decode_body(b"\x82\xa4type\xa6action\xa4note\x81\xa1v" + number)["note"]
         assert messages.read_action({"type": "action", "ply": 0, "action": 0, "note": note}, 0)[1] == {"v": 0.5}
 
 
 def test_a_game_from_outside_goes_by_its_dotted_name(listener, monkeypatch):
-    page_says("one from outside the arena by its dotted name, as the tournament has it: `package.module:Class`")
+    page_says("for an external game its dotted path, as in the tournament file: `package.module:Class`")
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "examples"))
     name = "domineering:Domineering"
     source = Path(listener.command[1])
     tell = "import os; print(json.dumps({'type': 'place', 'place': os.environ['ARENA_GAME']}), file=sys.stderr)\n"
     source.write_text(source.read_text().replace("while True:", f"{tell}while True:", 1))
     with BotPool() as pool:
-        spec = MatchSpec(1, "t", name, {"width": 2, "height": 2}, (listener, listener), 5)
+        spec = MatchSpec(
+            match=1, tournament="t", game=name, options={"width": 2, "height": 2}, bots=(listener, listener), rng_seed=5
+        )
         conversation = heard(pool.play(spec).seats[0].stderr)
     assert of_type("match", conversation)[0]["game"] == name
     page_says("(`module=/its/place`)")

@@ -13,11 +13,11 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["arena", "msgpack"]):
+    from arena.enums import FaultKind
     from arena.errors import BotError, IllegalActionError
     from arena.games import GAMES, make_game
     from arena.protocol.frames import FrameError, body_length, decode_body, encode_frame
     from arena.protocol.messages import read_action, read_ready, shortened
-    from arena.records import FAULT_KINDS
 
 RULES = [make_game(name) for name in GAMES]
 SEEDS = (
@@ -33,11 +33,11 @@ def test_one_input(data):
         try:
             assert 0 < body_length(data[:4]) <= 65536
         except FrameError as error:
-            assert error.kind in FAULT_KINDS
+            assert error.kind in FaultKind
     try:
         message = decode_body(data)
     except FrameError as error:
-        assert error.kind in FAULT_KINDS
+        assert error.kind in FaultKind
         assert str(error).isprintable()
         return
     assert decode_body(encode_frame(message)[4:]) == message
@@ -45,7 +45,7 @@ def test_one_input(data):
         try:
             read(message)
         except BotError as error:
-            assert error.kind in FAULT_KINDS
+            assert error.kind in FaultKind
             assert error.detail.isprintable()
     action = message.get("action")
     assert shortened(action).isprintable()

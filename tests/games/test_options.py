@@ -7,17 +7,17 @@ from arena.games import GAMES, make_game
 from arena.games.options import IntOption
 
 REFUSED = [
-    ("plusminus", {"size": 1}, "size = 1: accepted is a whole number from 2 to 100"),
-    ("plusminus", {"size": 8.0}, "size = 8.0: accepted is a whole number from 2 to 100"),
-    ("plusminus", {"size": True}, "size = True: accepted is a whole number from 2 to 100"),
-    ("plusminus", {"grid_first": 3}, "grid_first = 3: accepted is 1 or 2"),
-    ("plusminus", {"grid_first": "1"}, "grid_first = '1': accepted is 1 or 2"),
+    ("plusminus", {"size": 1}, "size = 1: expected a whole number from 2 to 100"),
+    ("plusminus", {"size": 8.0}, "size = 8.0: expected a whole number from 2 to 100"),
+    ("plusminus", {"size": True}, "size = True: expected a whole number from 2 to 100"),
+    ("plusminus", {"grid_first": 3}, "grid_first = 3: expected 1 or 2"),
+    ("plusminus", {"grid_first": "1"}, "grid_first = '1': expected 1 or 2"),
     ("plusminus", {"players": 3}, "players = 3: plusminus is a game for exactly 2 players"),
     ("differences", {"players": 1}, "players = 1: differences is a game for exactly 2 players"),
-    ("differences", {"scoring": "twice"}, "scoring = 'twice': accepted is 'distinct' or 'once'"),
+    ("differences", {"scoring": "twice"}, "scoring = 'twice': expected 'distinct' or 'once'"),
     ("differences", {"sise": 8}, "sise = 8: differences has no such option; did you mean 'size'?"),
-    ("coprimality", {"size": 2}, "size = 2: accepted is a whole number from 3 to 100"),
-    ("coprimality", {"max_grids": 0}, "max_grids = 0: accepted is a whole number from 1 to 1000"),
+    ("coprimality", {"size": 2}, "size = 2: expected a whole number from 3 to 100"),
+    ("coprimality", {"max_grids": 0}, "max_grids = 0: expected a whole number from 1 to 1000"),
     ("multiplication", {"size": 8}, "multiplication for 2 players needs 2k + 1 with k >= 3; nearest: 7 or 9"),
     ("multiplication", {"size": 5}, "multiplication for 2 players needs 2k + 1 with k >= 3; nearest: 7"),
     ("multiplication", {"players": 3}, "multiplication for 3 players needs 3k + 1 with k >= 3; nearest: 10"),
@@ -25,7 +25,7 @@ REFUSED = [
     ("plaid", {"width": 5, "height": 5}, "5 * 5 is not divisible by 2"),
     ("plaid", {"players": 7}, "60 * 60 is not divisible by 7"),
     ("plaid", {"width": 4, "height": 3, "lines": 6}, "a sheet of 4 by 3 has room for at most 5 lines"),
-    ("plaid", {"lines": 0}, "lines = 0: accepted is a whole number from 1"),
+    ("plaid", {"lines": 0}, "lines = 0: expected a whole number from 1"),
 ]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.enums import IsolationLevel
 from arena.errors import BotError
 from arena.isolation import interpreters
 from arena.isolation.interpreters import arena_python, resolve_program
@@ -19,7 +20,9 @@ from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, Bot
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
-HOLDING_FILES = [level for level in ("landlock", "bubblewrap") if probe_level(level).is_available]
+HOLDING_FILES = [
+    level for level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) if probe_level(level).is_available
+]
 
 
 @pytest.fixture
@@ -186,10 +189,10 @@ def test_what_env_starts_is_found_on_path_through_links_of_the_system(place, lin
 @pytest.mark.parametrize("level", ["landlock", "bubblewrap"])
 def test_what_is_refused_is_told_in_a_sentence(place, level):
     (place / "bot/launch").symlink_to(place / "victim/bin/tool")
-    bot = Bot("x", "1", (str(place / "bot/launch"),), str(place / "bot"))
+    bot = Bot(name="x", version="1", command=(str(place / "bot/launch"),), directory=str(place / "bot"))
     with pytest.raises(BotError, match=r"leads to \S*/victim/bin/tool, which a bot may not use"):
         make_launch_spec(bot, Isolation(level), DEFAULT_LIMITS, "/tmp/none")
-    assert make_launch_spec(bot, Isolation("limits"), DEFAULT_LIMITS, "/tmp/none")
+    assert make_launch_spec(bot, Isolation(IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none")
 
 
 THIEF = """#!{python}

@@ -27,7 +27,15 @@ GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
 
 
 def play(pool, match=1):
-    spec = MatchSpec(match, "t", "differences", {"size": 4}, (GOOD, GOOD), 1, time_control=TimeControl(20.0))
+    spec = MatchSpec(
+        match=match,
+        tournament="t",
+        game="differences",
+        options={"size": 4},
+        bots=(GOOD, GOOD),
+        rng_seed=1,
+        time_control=TimeControl(per_action_seconds=20.0),
+    )
     return pool.play(spec)
 
 
@@ -36,9 +44,9 @@ def test_a_killed_launcher_is_replaced_and_bots_play_on():
         play(pool)
         first = open_launcher().pid
         os.kill(first, signal.SIGKILL)
-        assert play(pool, 2).faults == []  # the bots are alive and need no launcher
+        assert play(pool, 2).faults == ()  # the bots are alive and need no launcher
         pool.close()
-        assert play(pool, 3).faults == []  # these are launched by another
+        assert play(pool, 3).faults == ()  # these are launched by another
         assert open_launcher().pid != first
     assert open_launcher().alive == {}
 
@@ -165,5 +173,5 @@ def test_a_stopped_launcher_does_not_hang_the_arena(monkeypatch):
     os.kill(launcher.pid, signal.SIGSTOP)
     started = time.monotonic()
     with BotPool(choose_isolation("limits")) as pool:
-        assert play(pool).faults == []
+        assert play(pool).faults == ()
     assert time.monotonic() - started < launcher_client.ANSWER_SECONDS

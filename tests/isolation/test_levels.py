@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.enums import IsolationLevel
 from arena.errors import UsageError
 from arena.isolation import launch_spec, levels
 from arena.isolation.launch_spec import Isolation
@@ -15,11 +16,11 @@ from arena.isolation.levels import PREFERRED, choose_isolation, probe_level
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
-from arena.records import DEFAULT_LIMITS, ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
+from arena.records import DEFAULT_LIMITS, Bot, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 
 ROOT = Path(__file__).parents[2]
-AVAILABLE = [level for level in ISOLATION_LEVELS if probe_level(level).is_available]
+AVAILABLE = [level for level in IsolationLevel if probe_level(level).is_available]
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def fresh_probes():
 
 def test_auto_takes_the_level_that_is_preferred():
     assert choose_isolation("auto").level == next(level for level in PREFERRED if level in AVAILABLE)
-    assert set(PREFERRED) == set(ISOLATION_LEVELS)
+    assert set(PREFERRED) == set(IsolationLevel)
     assert "limits" in AVAILABLE
 
 
@@ -59,7 +60,7 @@ def test_control_groups_that_can_not_be_had_are_refused_when_demanded(monkeypatc
 
 @pytest.mark.parametrize("wanted", ["jail", "", "none+cgroup", "limits+", "limits+x", "auto+cgroup", "LANDLOCK"])
 def test_an_unknown_level_is_refused(wanted):
-    with pytest.raises(UsageError, match="accepted is 'auto', 'none', 'limits', 'landlock', 'bubblewrap'"):
+    with pytest.raises(UsageError, match="expected 'auto', 'none', 'limits', 'landlock', 'bubblewrap'"):
         choose_isolation(wanted)
 
 
@@ -80,7 +81,7 @@ def test_the_self_test_finds_a_hole(monkeypatch, fresh_probes, hole):
         return spec
 
     monkeypatch.setattr(levels, "make_launch_spec", with_hole)
-    result = probe_level("landlock")
+    result = probe_level(IsolationLevel.LANDLOCK)
     assert not result.is_available
     assert "a test program could" in result.problem
 
@@ -91,7 +92,7 @@ def test_an_older_landlock_will_do_too(monkeypatch, fresh_probes, abi):
     """Before version 6 Landlock confines no signals; then the filter, or another uid, does."""
     monkeypatch.setattr(levels, "landlock_abi", lambda: abi)
     monkeypatch.setattr(launch_spec, "landlock_abi", lambda: abi)
-    assert probe_level("landlock").is_available, probe_level("landlock").problem
+    assert probe_level(IsolationLevel.LANDLOCK).is_available, probe_level(IsolationLevel.LANDLOCK).problem
 
 
 @pytest.mark.parametrize("level", AVAILABLE)
@@ -99,9 +100,11 @@ def test_the_level_stands_in_the_record(level):
     isolation = choose_isolation(level)
     bot = load_bot(ROOT / "bots" / "minimal")
     with BotPool(isolation) as pool:
-        record = pool.play(MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1))
+        record = pool.play(
+            MatchSpec(match=1, tournament="", game="differences", options={"size": 2}, bots=(bot, bot), rng_seed=1)
+        )
     assert record.isolation == isolation.label
-    assert record.faults == []
+    assert record.faults == ()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has other uids to give")
@@ -125,13 +128,17 @@ def test_root_that_can_not_mount_refuses_what_bots_could_not_reach(monkeypatch, 
     monkeypatch.setattr(launch_spec, "can_mount", lambda: False)
     (tmp_path / "bot.py").write_text("")
     with pytest.raises(UsageError, match="the arena runs as root, and bots under other uids: those can't enter"):
-        launch_spec.make_launch_spec(load_bot(tmp_path / "bot.py"), Isolation("limits"), DEFAULT_LIMITS, "/tmp/none")
+        launch_spec.make_launch_spec(
+            load_bot(tmp_path / "bot.py"), Isolation(IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none"
+        )
 
 
 def answers(command, directory, level, own=()):
     """Launch a program that answers anything with a frame, and ask it."""
     process = BotConnection(
-        Bot("x", "1", tuple(command), str(directory), own_files=own), choose_isolation(level), DEFAULT_LIMITS
+        Bot(name="x", version="1", command=tuple(command), directory=str(directory), own_files=own),
+        choose_isolation(level),
+        DEFAULT_LIMITS,
     )
     try:
         return process.ask(b"hello", 20.0)[0]
@@ -204,6 +211,16 @@ def test_a_bot_that_is_a_single_file_can_read_no_other(tmp_path):
     (tmp_path / "bot.py").write_text("import helper\n")
     with BotPool(choose_isolation(level)) as pool:
         bot = load_bot(tmp_path / "bot.py")
-        record = pool.play(MatchSpec(1, "", "differences", {"size": 2}, (bot, bot), 1, time_control=TimeControl(20.0)))
+        record = pool.play(
+            MatchSpec(
+                match=1,
+                tournament="",
+                game="differences",
+                options={"size": 2},
+                bots=(bot, bot),
+                rng_seed=1,
+                time_control=TimeControl(per_action_seconds=20.0),
+            )
+        )
     assert record.faults[0].kind == "start"
     assert "No module named 'helper'" in record.seats[0].stderr

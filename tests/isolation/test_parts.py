@@ -9,9 +9,10 @@ import pytest
 
 from arena.isolation import readable_paths
 from arena.isolation.control_groups import ParentGroups, group_specs
-from arena.isolation.landlock import ruleset
+from arena.isolation.landlock import landlock_rules
 from arena.isolation.launch_spec import clean_environment
-from arena.isolation.seccomp import _CALLS, ARCHITECTURES, assemble_filter
+from arena.isolation.seccomp import ARCHITECTURES, assemble_filter
+from arena.isolation.system_calls import SYSTEM_CALLS
 from arena.records import Limits
 
 ALLOW, KILL, EPERM, EACCES, ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x5000D, 0x50026
@@ -60,12 +61,12 @@ def machine(request):
 
 
 def number_of(name, machine):
-    return _CALLS[name][list(ARCHITECTURES).index(machine)]
+    return SYSTEM_CALLS[name][list(ARCHITECTURES).index(machine)]
 
 
 def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
     program = assemble_filter(machine, may_signal=False, may_change_files=False, counts_memory=False, counts_disk=False)
-    refused = {number_of(name, machine): name for name in _CALLS}
+    refused = {number_of(name, machine): name for name in SYSTEM_CALLS}
     for number in range(480):
         verdict = run_filter(program, number, machine)
         name = refused.get(number)
@@ -192,14 +193,14 @@ def test_the_numbers_are_those_of_the_kernels_header():
         pytest.skip("the kernel's headers are not installed")
     numbers = dict(re.findall(r"#define __NR_(\w+) (\d+)", header.read_text()))
     newest = max(map(int, numbers.values()))
-    for name, (number, _) in _CALLS.items():
+    for name, (number, _) in SYSTEM_CALLS.items():
         assert str(number) == numbers[name] if number <= newest else name not in numbers, name
 
 
 def test_landlock_rules_speak_of_no_more_than_a_version_knows():
     """Rights came with versions 2 (refer), 3 (truncate), 5 (ioctl); landlock(7)."""
     for abi, rights in ((1, 13), (2, 14), (3, 15), (4, 15), (5, 16), (7, 16)):
-        rules = ruleset(abi, ["/usr"], "/scratch")
+        rules = landlock_rules(abi, ["/usr"], "/scratch")
         assert rules["handled"][0] == 2**rights - 1
         assert len(rules["handled"]) == (1 if abi < 4 else 2 if abi < 6 else 3)
         assert all(access & ~rules["handled"][0] == 0 for _, access in rules["rules"])

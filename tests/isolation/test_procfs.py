@@ -28,5 +28,10 @@ def test_no_more_of_an_environment_is_read_than_is_allowed(monkeypatch):
 @pytest.mark.parametrize("level", ["none", "limits"])
 def test_in_its_user_namespace_a_bot_makes_no_other(level):
     """In it, it could mount file systems in memory that nobody counts."""
-    bot = Bot("b", "1", (sys.executable, "-I", "-S", "-c", NAMESPACE), str(Path(sys.executable).parent))
+    bot = Bot(
+        name="b",
+        version="1",
+        command=(sys.executable, "-I", "-S", "-c", NAMESPACE),
+        directory=str(Path(sys.executable).parent),
+    )
     assert levels._run(bot, choose_isolation(level)) == -1

@@ -10,14 +10,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from arena.enums import IsolationLevel
 from arena.isolation import levels
 from arena.isolation.launch_spec import Isolation, make_launch_spec
 from arena.isolation.levels import choose_isolation, probe_level
-from arena.isolation.seccomp import _CALLS, ARCHITECTURES
+from arena.isolation.seccomp import ARCHITECTURES
+from arena.isolation.system_calls import SYSTEM_CALLS
 from arena.records import Bot, Limits
 
 DEEDS = Path(__file__).with_name("deeds.py")
-CONFINED = [level for level in ("landlock", "bubblewrap") if probe_level(level).is_available]
+CONFINED = [level for level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) if probe_level(level).is_available]
 
 WITHOUT_OWN_DISK = {"allocate beyond a file's end", "leave descriptors in a socket"}
 WITHOUT_COUNTED_MEMORY = {
@@ -47,15 +49,17 @@ def tried(request, tmp_path_factory):
         os.setxattr(file, "user.note", b"x")
     before = file.stat()
     column = list(ARCHITECTURES).index(platform.machine())
-    numbers = json.dumps({name: numbers[column] for name, numbers in _CALLS.items()})
+    numbers = json.dumps({name: numbers[column] for name, numbers in SYSTEM_CALLS.items()})
     command = (sys.executable, "-I", "-S", str(DEEDS), numbers, str(os.getpid()), str(file))
     isolation = choose_isolation(request.param)
-    bot = Bot("deeds", "1", command, str(DEEDS.parent), own_files=(str(DEEDS), str(file)))
+    bot = Bot(
+        name="deeds", version="1", command=command, directory=str(DEEDS.parent), own_files=(str(DEEDS), str(file))
+    )
     return Tried(isolation, levels._run(bot, isolation), file, before)
 
 
 def has_own_disk(isolation):
-    bot = Bot("any", "1", (sys.executable,), str(DEEDS.parent))
+    bot = Bot(name="any", version="1", command=(sys.executable,), directory=str(DEEDS.parent))
     return (
         isolation.level == "bubblewrap" or make_launch_spec(bot, isolation, Limits(), "/tmp/none")["mounts"] is not None
     )

@@ -205,9 +205,10 @@ def test_a_process_whose_name_is_no_text_is_no_obstacle():
 
 SCRIPT = """
 import os, signal, time
+from arena.enums import IsolationLevel
 from arena.isolation import levels
 levels._run = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-levels.probe_level("landlock")
+levels.probe_level(IsolationLevel.LANDLOCK)
 """
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.enums import IsolationLevel
 from arena.errors import BotError
 from arena.isolation import launcher_client, levels
 from arena.isolation.launch_spec import Isolation, make_launch_spec
@@ -25,7 +26,9 @@ print(json.dumps(said))
 
 def run_bot(directory, file, isolation):
     command = (sys.executable, "-I", "-S", "-c", TRY, str(file))
-    return levels._run(Bot("b", "1", command, str(directory), own_files=(str(directory),)), isolation)
+    return levels._run(
+        Bot(name="b", version="1", command=command, directory=str(directory), own_files=(str(directory),)), isolation
+    )
 
 
 @pytest.fixture
@@ -36,7 +39,7 @@ def open_path(tmp_path):
     return tmp_path
 
 
-@pytest.mark.skipif(not probe_level("landlock").is_available, reason="no landlock here")
+@pytest.mark.skipif(not probe_level(IsolationLevel.LANDLOCK).is_available, reason="no landlock here")
 def test_a_directory_replaced_by_a_link_opens_nothing(open_path):
     isolation = choose_isolation("landlock")
     bot, other = open_path / "bot", open_path / "other"
@@ -52,7 +55,9 @@ def test_a_directory_replaced_by_a_link_opens_nothing(open_path):
     assert run_bot(bot, other / "file", isolation) == "closed"
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not probe_level("landlock").is_available, reason="bots have the arena's uid")
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not probe_level(IsolationLevel.LANDLOCK).is_available, reason="bots have the arena's uid"
+)
 def test_an_entry_of_a_closed_directory_replaced_by_a_link_opens_nothing(open_path):
     isolation = choose_isolation("landlock")
     bot, other = open_path / "bot", open_path / "closed" / "other"
@@ -71,7 +76,9 @@ def test_an_entry_of_a_closed_directory_replaced_by_a_link_opens_nothing(open_pa
 def test_a_directory_with_too_many_files_to_be_opened_one_by_one_is_the_bots_fault(tmp_path, monkeypatch):
     launcher, scratch = open_launcher(), make_scratch()
     monkeypatch.setattr(launcher_client, "MAX_SPEC_BYTES", 100)
-    spec = make_launch_spec(Bot("b", "1", (sys.executable,), str(tmp_path)), Isolation(), Limits(), scratch)
+    spec = make_launch_spec(
+        Bot(name="b", version="1", command=(sys.executable,), directory=str(tmp_path)), Isolation(), Limits(), scratch
+    )
     with pytest.raises(BotError, match="has too many files to be opened to a bot one by one"):
         launcher.launch(spec, ())
     Path(scratch).rmdir()

@@ -133,10 +133,18 @@ def test_the_same_seed_gives_the_same_match_in_every_language(kits):
         for name in THERE:
             bot = load_bot(kits / f"bot-{name}")
             build_bots([bot], level)
-            control = TimeControl(5.0)
-            spec = MatchSpec(1, "", "plaid", rules.options, (bot, bot), 2**63 - 25, time_control=control)
+            control = TimeControl(per_action_seconds=5.0)
+            spec = MatchSpec(
+                match=1,
+                tournament="",
+                game="plaid",
+                options=rules.options,
+                bots=(bot, bot),
+                rng_seed=2**63 - 25,
+                time_control=control,
+            )
             record = pool.play(spec)
-            assert record.faults == []
+            assert record.faults == ()
             matches[name] = record.actions
     del matches["python"]
     assert all(actions == matches["python-plain"] for actions in matches.values())

@@ -26,7 +26,15 @@ GOOD = load_bot(zoo.BOTS / "minimal")
 def play(bot, time_control, limits=DEFAULT_LIMITS, matches=1, opponent=GOOD):
     with BotPool(choose_isolation("auto"), limits) as pool:
         for match in range(1, matches + 1):
-            spec = MatchSpec(match, "t", "differences", {"size": 4}, (bot, opponent), 5, time_control=time_control)
+            spec = MatchSpec(
+                match=match,
+                tournament="t",
+                game="differences",
+                options={"size": 4},
+                bots=(bot, opponent),
+                rng_seed=5,
+                time_control=time_control,
+            )
             record = pool.play(spec)
     return record
 
@@ -64,37 +72,39 @@ play(act)
 
 
 def test_on_the_cpu_clock_waiting_costs_nothing(tmp_path):
-    record = play(written(tmp_path, SLEEPER), TimeControl(0.2, clock="cpu"))
-    assert record.faults == []
+    record = play(written(tmp_path, SLEEPER), TimeControl(per_action_seconds=0.2, clock="cpu"))
+    assert record.faults == ()
     assert all(wall > 0.3 > cpu for wall, cpu in zip(record.wall_seconds[::2], record.cpu_seconds[::2], strict=True))
 
 
 def test_the_cpu_clock_takes_from_the_bank_what_was_worked(tmp_path):
     """Four turns of 0.4 s asleep fit into a bank of half a second of CPU time, and not of wall time."""
     bot = written(tmp_path, SLEEPER)
-    assert play(bot, TimeControl(None, bank_seconds=0.5, clock="cpu")).faults == []
-    assert play(bot, TimeControl(None, bank_seconds=0.5)).faults[0].kind == "timeout"
+    assert play(bot, TimeControl(per_action_seconds=None, bank_seconds=0.5, clock="cpu")).faults == ()
+    assert play(bot, TimeControl(per_action_seconds=None, bank_seconds=0.5)).faults[0].kind == "timeout"
 
 
 @pytest.mark.parametrize("name", ["ignores_sigterm_and_spins", "a child's work"])
 def test_on_the_cpu_clock_work_is_charged_children_included(tmp_path, name):
     bot = written(tmp_path, CHILD_WORKER) if "child" in name else load_bot(zoo.bad_bot(name))
-    (fault,) = play(bot, TimeControl(0.3, clock="cpu")).faults
+    (fault,) = play(bot, TimeControl(per_action_seconds=0.3, clock="cpu")).faults
     assert fault.kind == "timeout"
     assert "s of CPU time without an answer; 0.400 s were allowed" in fault.detail
 
 
 def test_on_the_cpu_clock_a_bot_that_does_nothing_is_ended_all_the_same():
-    (fault,) = play(load_bot(zoo.bad_bot("never_answers")), TimeControl(0.05, margin_seconds=0.0, clock="cpu")).faults
+    (fault,) = play(
+        load_bot(zoo.bad_bot("never_answers")), TimeControl(per_action_seconds=0.05, margin_seconds=0.0, clock="cpu")
+    ).faults
     assert (fault.kind, fault.detail) == ("timeout", "no answer within 0.050 s")
 
 
 def off_turn_share(rule):
     """Return what a bot used off turn of the time in which its opponent thought, 0.2 s a turn."""
-    time_control = TimeControl(20.0, off_turn=rule)
+    time_control = TimeControl(per_action_seconds=20.0, off_turn=rule)
     opponent = load_bot(zoo.bad_bot("slow_but_good"))
     record = play(load_bot(zoo.bad_bot("thinks_off_turn")), time_control, matches=2, opponent=opponent)
-    assert record.faults == []
+    assert record.faults == ()
     return record.seats[0].off_turn_cpu_seconds / record.seats[1].wall_seconds
 
 
@@ -200,7 +210,7 @@ BREAKING = {
 def test_a_broken_limit_is_named_with_its_figure(tmp_path, what):
     limits, changes, *says = BREAKING[what]
     bot = written(tmp_path, f"from _wire import play_with\nplay_with({changes})\n")
-    (fault,) = play(bot, TimeControl(20.0), Limits(**limits)).faults
+    (fault,) = play(bot, TimeControl(per_action_seconds=20.0), Limits(**limits)).faults
     assert fault.kind == "limit"
     assert all(text in fault.detail for text in says)
 
@@ -215,8 +225,8 @@ def test_the_cpu_limit_is_for_each_match(tmp_path):
         "    send(answer(message))\n"
         "play(act)\n"
     )
-    record = play(written(tmp_path, code), TimeControl(20.0), Limits(cpu_seconds=0.3), matches=3)
-    assert record.faults == []
+    record = play(written(tmp_path, code), TimeControl(per_action_seconds=20.0), Limits(cpu_seconds=0.3), matches=3)
+    assert record.faults == ()
 
 
 def test_limits_and_clock_come_from_the_tournament_file(tmp_path):
@@ -235,13 +245,13 @@ def test_limits_and_clock_come_from_the_tournament_file(tmp_path):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ('memory_bytes = "lots"', "limits.memory_bytes = 'lots': accepted is a number of bytes, or a text such as"),
-        ("memory_bytes = 5", "limits.memory_bytes = 5: accepted is a whole number of bytes from 16,777,216"),
-        ("processes = 0", "limits.processes = 0: accepted is a whole number from 1 to 100,000"),
-        ("cpu_seconds = -1", "limits.cpu_seconds = -1: accepted is a number greater than 0"),
+        ('memory_bytes = "lots"', "limits.memory_bytes = 'lots': expected a number of bytes, or a text such as"),
+        ("memory_bytes = 5", "limits.memory_bytes = 5: expected a whole number of bytes from 16,777,216"),
+        ("processes = 0", "limits.processes = 0: expected a whole number from 1 to 100,000"),
+        ("cpu_seconds = -1", "limits.cpu_seconds = -1: expected a number greater than 0"),
         ("memory = 5", "limits.memory: unknown key; did you mean 'memory_bytes'?"),
-        ("message_depth = true", "limits.message_depth = true: accepted is a whole number from 3 to 64"),
-        ('stderr_bytes = "1 parsec"', "limits.stderr_bytes = '1 parsec': accepted is a number of bytes"),
+        ("message_depth = true", "limits.message_depth = true: expected a whole number from 3 to 64"),
+        ('stderr_bytes = "1 parsec"', "limits.stderr_bytes = '1 parsec': expected a number of bytes"),
     ],
 )
 def test_a_limit_that_is_no_limit_is_refused(tmp_path, line, says):
@@ -254,7 +264,9 @@ def test_a_limit_that_is_no_limit_is_refused(tmp_path, line, says):
 
 
 def test_the_work_of_a_turn_that_fails_counts_as_on_turn():
-    record = play(load_bot(zoo.bad_bot("ignores_sigterm_and_spins")), TimeControl(0.4, margin_seconds=0.0))
+    record = play(
+        load_bot(zoo.bad_bot("ignores_sigterm_and_spins")), TimeControl(per_action_seconds=0.4, margin_seconds=0.0)
+    )
     (fault,) = record.faults
     assert fault.kind == "timeout"
     assert record.seats[0].cpu_seconds > 0.1 > record.seats[0].off_turn_cpu_seconds

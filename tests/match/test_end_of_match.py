@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from arena.enums import IsolationLevel
 from arena.isolation import reaper
 from arena.isolation.launcher_client import open_launcher
 from arena.isolation.levels import choose_isolation, probe_level
 from arena.match.bot_pool import BotPool
 from arena.players.idle_detection import Activity, activity_of
-from arena.records import ISOLATION_LEVELS, Bot, MatchSpec, TimeControl
+from arena.records import Bot, MatchSpec, TimeControl
 
 TESTS = Path(__file__).parents[1]
-AVAILABLE = [level for level in ISOLATION_LEVELS if probe_level(level).is_available]
+AVAILABLE = [level for level in IsolationLevel if probe_level(level).is_available]
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
 
 BOT = """
@@ -58,13 +59,21 @@ def bot(directory, at_end, before=""):
     file = directory / "bot.py"
     file.write_text(BOT.format(bad_bots=str(TESTS / "bad_bots"), before=before, at_end=at_end))
     own = (str(directory), str(TESTS / "bad_bots"))
-    return Bot("talker", "1", (sys.executable, str(file)), str(directory), own_files=own)
+    return Bot(name="talker", version="1", command=(sys.executable, str(file)), directory=str(directory), own_files=own)
 
 
 def play(pool, one, matches=3, time_control=PATIENT):
     """Play a bot against itself, so that both seats are tried."""
     specs = [
-        MatchSpec(number, "t", "differences", {"size": 4}, (one, one), 5, time_control=time_control)
+        MatchSpec(
+            match=number,
+            tournament="t",
+            game="differences",
+            options={"size": 4},
+            bots=(one, one),
+            rng_seed=5,
+            time_control=time_control,
+        )
         for number in range(1, matches + 1)
     ]
     return [pool.play(spec) for spec in specs]
@@ -127,7 +136,7 @@ def test_a_bot_whose_thread_thinks_for_ever_is_not_waited_for_for_ever(pool, tmp
 )
 def test_a_bot_that_ends_at_end_keeps_its_result_and_leaves_its_reason(pool, at_end, expected, tmp_path):
     first, second = play(pool, bot(tmp_path, at_end), 2)
-    assert (first.termination, first.faults) == ("normal", [])
+    assert (first.termination, first.faults) == ("normal", ())
     for seat in first.seats:
         assert expected in seat.stderr
         assert seat.exit.startswith("exit status")
@@ -148,7 +157,7 @@ def test_a_flood_at_end_is_cut_and_the_bot_plays_on(pool, tmp_path):
 
 def test_a_flood_without_end_costs_the_next_match_and_not_this_one(pool, tmp_path):
     first, second = play(pool, bot(tmp_path, "\n        while True: say('x' * 4000)"), 2)
-    assert (first.termination, first.faults) == ("normal", [])
+    assert (first.termination, first.faults) == ("normal", ())
     (fault,) = second.faults
     assert (fault.kind, "bytes on stderr in one match" in fault.detail) == ("limit", True)
 
@@ -160,7 +169,7 @@ def test_a_bot_that_never_reads_its_end_has_its_result_all_the_same(pool, tmp_pa
     stop = "def stop(message):\n    if message['ply'] >= 2: time.sleep(600)\n"
     source.write_text(source.read_text().replace("match = 0\n", stop + "match = 0\n"))
     (record,) = play(pool, forgetful, 1)
-    assert (record.termination, record.faults) == ("normal", [])
+    assert (record.termination, record.faults) == ("normal", ())
 
 
 def test_the_kernel_tells_a_bot_that_waits_from_one_that_works():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from arena.errors import BotError, LateError, MatchStateError, VoidMatchError
-from arena.match.referee import play_match
+from arena.match.referee import Referee
 from arena.match.replay import ReplayError, check_record, states_of
 from arena.players.player import Answer
 from arena.players.scripted import ScriptedPlayer
@@ -17,19 +17,29 @@ TINY = {"size": 2}
 
 
 def spec(game="differences", options=TINY, players=2, opening=(), time_control=None):
-    bots = tuple(Bot(f"bot{seat}", "1", ("x",), "/") for seat in range(players))
-    return MatchSpec(7, "t", game, options, bots, 42, 0, tuple(opening), time_control=time_control or TimeControl(1.0))
+    bots = tuple(Bot(name=f"bot{seat}", version="1", command=("x",), directory="/") for seat in range(players))
+    return MatchSpec(
+        match=7,
+        tournament="t",
+        game=game,
+        options=options,
+        bots=bots,
+        rng_seed=42,
+        opening=0,
+        opening_actions=tuple(opening),
+        time_control=time_control or TimeControl(per_action_seconds=1.0),
+    )
 
 
 def play(*players, **kwargs):
-    return play_match(spec(players=len(players), **kwargs), players)
+    return Referee(spec(players=len(players), **kwargs), players).play()
 
 
 def test_a_match_is_played_in_turn_to_its_end():
     record = play(ScriptedPlayer([(1, 2)]), ScriptedPlayer([(2, 1)]))
-    assert record.actions == [[0, (1, 2)], [1, (2, 1)]]
-    assert (record.scores, record.ranks, record.termination, record.faults) == ([1, 1], [1, 1], "normal", [])
-    assert (record.match, record.tournament, record.bots, record.rng_seed) == (7, "t", ["bot0@1", "bot1@1"], 42)
+    assert record.actions == ([0, (1, 2)], [1, (2, 1)])
+    assert (record.scores, record.ranks, record.termination, record.faults) == ((1, 1), (1, 1), "normal", ())
+    assert (record.match, record.tournament, record.bots, record.rng_seed) == (7, "t", ("bot0@1", "bot1@1"), 42)
 
 
 def test_a_player_is_told_only_what_is_new_to_it():
@@ -68,7 +78,7 @@ def test_everybody_hears_how_it_ended():
 def test_the_opening_is_played_for_the_bots_and_counts_as_plies():
     one = ScriptedPlayer([(2, 2)])
     record = play(ScriptedPlayer([]), one, opening=[(1, 1)])
-    assert record.actions == [[0, (1, 1)], [1, (2, 2)]]
+    assert record.actions == ([0, (1, 1)], [1, (2, 2)])
     assert record.opening_plies == 1
     assert record.wall_seconds[0] is None
     (request,) = [value for name, value in one.told if name == "ask"]
@@ -87,34 +97,34 @@ def test_a_fault_forfeits(kind):
     record = play(ScriptedPlayer([(1, 1)]), faulty)
     (fault,) = record.faults
     assert (fault.seat, fault.kind, fault.ply, fault.detail) == (1, kind, 1, "what happened")
-    assert (record.ranks, record.termination) == ([1, 2], "forfeit")
+    assert (record.ranks, record.termination) == ((1, 2), "forfeit")
     assert ("fault", fault) in faulty.told
 
 
 @pytest.mark.parametrize(
     ("action", "says"),
-    [((1, 1), "already holds"), (True, "pair"), ([1.0, 2], "integers"), ((3, 1), "off the board"), (None, "pair")],
+    [((1, 1), "already has"), (True, "pair"), ([1.0, 2], "integers"), ((3, 1), "off the board"), (None, "pair")],
 )
 def test_an_illegal_action_forfeits_with_the_rule(action, says):
     record = play(ScriptedPlayer([(1, 1)]), ScriptedPlayer([action]))
     (fault,) = record.faults
     assert fault.kind == "illegal"
     assert says in fault.detail
-    assert record.actions == [[0, (1, 1)]]
+    assert record.actions == ([0, (1, 1)],)
 
 
 def test_a_bot_that_does_not_start_forfeits_before_the_first_action():
     other = ScriptedPlayer([(1, 1)])
     record = play(other, ScriptedPlayer([], fails_to_start=BotError("start", "no such program")))
     assert (record.faults[0].seat, record.faults[0].ply) == (1, 0)
-    assert record.ranks == [1, 2]
+    assert record.ranks == (1, 2)
     assert not [1 for name, _ in other.told if name == "ask"]
 
 
 def test_of_two_forfeits_the_earlier_one_is_last():
     error = BotError("start", "no")
     record = play(ScriptedPlayer([], fails_to_start=error), ScriptedPlayer([], fails_to_start=error))
-    assert record.ranks == [2, 1]
+    assert record.ranks == (2, 1)
 
 
 def test_with_more_players_a_forfeit_ends_the_match_where_the_rules_know_no_elimination():
@@ -128,8 +138,8 @@ def test_with_more_players_a_forfeit_ends_the_match_where_the_rules_know_no_elim
         game="multiplication",
         options={"players": 3, "size": 10},
     )
-    assert record.scores == [81, 0, 0]
-    assert record.ranks == [1, 3, 2]
+    assert record.scores == (81, 0, 0)
+    assert record.ranks == (1, 3, 2)
 
 
 def test_coprimality_goes_on_without_a_seat_that_forfeited():
@@ -173,36 +183,36 @@ def late(is_disturbed=False):
 
 
 def after(*void_tries, off_turn="auto"):
-    return replace(spec(time_control=TimeControl(1.0, off_turn=off_turn)), void_tries=void_tries)
+    return replace(spec(time_control=TimeControl(per_action_seconds=1.0, off_turn=off_turn)), void_tries=void_tries)
 
 
 @pytest.mark.parametrize("void_tries", [(), (1,), (0, 1), (1, 0), (None, None, 1)])
 def test_a_late_arena_is_nobodys_fault_at_first(void_tries):
     with pytest.raises(LateError) as raised:
-        play_match(after(*void_tries), [ScriptedPlayer([(1, 1)]), late()])
+        Referee(after(*void_tries), [ScriptedPlayer([(1, 1)]), late()]).play()
     assert raised.value.seat == 1
 
 
 def test_a_late_arena_is_the_fault_of_the_bot_that_was_to_act_every_time():
-    record = play_match(after(1, None, 1), [ScriptedPlayer([(1, 1)]), late()])
+    record = Referee(after(1, None, 1), [ScriptedPlayer([(1, 1)]), late()]).play()
     assert [(fault.seat, fault.kind) for fault in record.faults] == [(1, "timeout")]
     assert "for the third time" in record.faults[0].detail
-    assert record.ranks == [1, 2]
+    assert record.ranks == (1, 2)
 
 
 def test_a_bot_that_was_disturbed_is_never_charged():
     with pytest.raises(LateError) as raised:
-        play_match(after(1, 1, 1), [ScriptedPlayer([(1, 1)]), late(is_disturbed=True)])
+        Referee(after(1, 1, 1), [ScriptedPlayer([(1, 1)]), late(is_disturbed=True)]).play()
     assert raised.value.seat is None
 
 
 def test_where_bots_may_work_off_turn_a_late_arena_may_be_anothers_doing():
     with pytest.raises(LateError):
-        play_match(after(1, 1, off_turn="run"), [ScriptedPlayer([(1, 1)]), late()])
+        Referee(after(1, 1, off_turn="run"), [ScriptedPlayer([(1, 1)]), late()]).play()
 
 
 def test_the_bank_runs_down_and_the_increment_fills_it():
-    control = TimeControl(None, bank_seconds=10.0, increment_seconds=2.0, margin_seconds=0.5)
+    control = TimeControl(per_action_seconds=None, bank_seconds=10.0, increment_seconds=2.0, margin_seconds=0.5)
     zero = ScriptedPlayer([Answer((1, 1), 4.0), Answer((3, 3), 1.0)])
     record = play(zero, ScriptedPlayer([(2, 2)]), options={"size": 3}, time_control=control)
     asked = [request for name, request in zero.told if name == "ask"]
@@ -211,7 +221,7 @@ def test_the_bank_runs_down_and_the_increment_fills_it():
 
 
 def test_the_lower_limit_of_action_and_bank_holds_and_the_margin_is_forgiven():
-    control = TimeControl(3.0, bank_seconds=4.0, margin_seconds=0.5)
+    control = TimeControl(per_action_seconds=3.0, bank_seconds=4.0, margin_seconds=0.5)
     zero = ScriptedPlayer([Answer((1, 1), 3.4), Answer((3, 3), 1.2)])
     record = play(zero, ScriptedPlayer([(2, 2)]), options={"size": 3}, time_control=control)
     asked = [request for name, request in zero.told if name == "ask"]

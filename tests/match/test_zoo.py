@@ -5,11 +5,11 @@ By default at the level that bots are run at on this machine; ``pytest -m soak``
 
 import pytest
 
+from arena.enums import FaultKind, IsolationLevel
 from arena.isolation.levels import probe_level
-from arena.records import FAULT_KINDS, ISOLATION_LEVELS
 from benchmarks.zoo_bots import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_bot
 
-AVAILABLE = [level for level in ISOLATION_LEVELS if probe_level(level).is_available]
+AVAILABLE = [level for level in IsolationLevel if probe_level(level).is_available]
 
 
 def check(name, level):
@@ -22,7 +22,7 @@ def test_the_zoo_is_complete():
     files = {path.stem for path in BAD_BOTS.glob("[!_]*.py")}
     assert files == set(ZOO)
     assert len(ZOO) >= 60
-    assert {entry["expect"] for entry in ZOO.values()} <= {*FAULT_KINDS, "contained", "still", "honest"}
+    assert {entry["expect"] for entry in ZOO.values()} <= {*FaultKind, "contained", "still", "honest"}
 
 
 @pytest.mark.parametrize("name", ZOO)

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from arena.enums import IsolationLevel
 from arena.isolation import procfs
 from arena.isolation.launch_spec import has_own_file_systems
 from arena.isolation.levels import choose_isolation, probe_level
 from arena.isolation.removal import remove_tree
 from arena.monitoring import memory, scratch
 from arena.monitoring.scratch import MAX_DEPTH, MAX_FILES, ScratchMonitor, nameless_bytes, walk
-from arena.records import ISOLATION_LEVELS, MEBIBYTE, Limits
+from arena.records import MEBIBYTE, Limits
 from benchmarks.zoo_bots import is_safe_inline, play_zoo_bot
 
 ME = os.getpid()
@@ -228,7 +229,7 @@ def test_the_memory_of_a_process_that_can_not_be_read_counts_in_full():
     assert memory.MemoryMonitor(is_counted=True).exactly({1}, 0) >= resident
 
 
-@pytest.mark.parametrize("level", [level for level in ISOLATION_LEVELS if probe_level(level).is_available])
+@pytest.mark.parametrize("level", [level for level in IsolationLevel if probe_level(level).is_available])
 def test_a_bot_sees_file_systems_of_its_own_where_they_can_be_had(level, tmp_path):
     isolation = choose_isolation(level)
     if not has_own_file_systems(isolation):

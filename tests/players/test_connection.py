@@ -34,11 +34,19 @@ def bad_bot(name):
 
 
 def good_bot():
-    return Bot("minimal", "1", (sys.executable, "bot.py"), str(GOOD))
+    return Bot(name="minimal", version="1", command=(sys.executable, "bot.py"), directory=str(GOOD))
 
 
 def spec(*bots, match=1, time_control=PATIENT, size=4):
-    return MatchSpec(match, "t", "differences", {"size": size}, bots, 5, time_control=time_control)
+    return MatchSpec(
+        match=match,
+        tournament="t",
+        game="differences",
+        options={"size": size},
+        bots=bots,
+        rng_seed=5,
+        time_control=time_control,
+    )
 
 
 @pytest.fixture
@@ -67,7 +75,7 @@ FAULTS = [
     ("prints_text", "protocol", "starting 'Hell': did the bot print to stdout?"),
     ("announces_too_much", "limit", "a message of 4294967295 bytes was announced; message_bytes allows 65536"),
     ("answers_twice", "protocol", "bytes follow the answer"),
-    ("wrong_ply", "protocol", "the ply asked for is 0"),
+    ("wrong_ply", "protocol", "expected 0, the ply of the question"),
     ("illegal_action", "illegal", "[99, 99]: off the board"),
     ("floods_stdout", "protocol", "bytes"),
     ("never_reads", "timeout", "within 0.4"),
@@ -78,12 +86,12 @@ FAULTS = [
 def test_each_fault_is_told_apart_and_forfeits(pool, name, kind, says):
     control = IMPATIENT if kind == "timeout" else PATIENT
     if name == "never_ready":
-        control = TimeControl(1.0, startup_seconds=0.5)
+        control = TimeControl(per_action_seconds=1.0, startup_seconds=0.5)
     record = pool.play(spec(bad_bot(name), good_bot(), time_control=control))
     (fault,) = record.faults
     assert (fault.seat, fault.kind) == (0, kind)
     assert says in fault.detail
-    assert record.ranks == [2, 1]
+    assert record.ranks == (2, 1)
     assert record.seats[0].exit != "running"
 
 
@@ -128,7 +136,7 @@ def test_honest_bots_play_on_with_the_same_processes(pool):
     second = pool.play(spec(*bots, match=2))
     assert {player._process.pid for player in pool._players.values()} == pids
     for record in (first, second):
-        assert (record.termination, record.faults) == ("normal", [])
+        assert (record.termination, record.faults) == ("normal", ())
     assert [note for _, note in first.notes] == [{"why": "first"}] * 2
     assert all(seconds > 0 for seconds in first.wall_seconds)
     assert all(seconds is not None and seconds >= 0 for seconds in first.cpu_seconds)
@@ -176,7 +184,7 @@ def test_a_program_that_can_not_be_executed_is_a_start_fault(pool, tmp_path):
     program.write_bytes(b"\x7fELF nonsense")
     program.chmod(0o755)
     for path, why in ((program, "Exec format error"), (tmp_path / "missing", "No such file")):
-        record = pool.play(spec(Bot("x", "1", (str(path),), str(tmp_path)), good_bot()))
+        record = pool.play(spec(Bot(name="x", version="1", command=(str(path),), directory=str(tmp_path)), good_bot()))
         (fault,) = record.faults
         assert fault.kind == "start"
         assert why in fault.detail
@@ -192,7 +200,12 @@ def test_bots_see_a_clean_environment_and_limits(pool, tmp_path):
     )
     os.environ["SECRET_OF_THE_OPERATOR"] = "1"
     try:
-        record = pool.play(spec(Bot("looks", "1", (sys.executable, str(program)), str(tmp_path)), good_bot()))
+        record = pool.play(
+            spec(
+                Bot(name="looks", version="1", command=(sys.executable, str(program)), directory=str(tmp_path)),
+                good_bot(),
+            )
+        )
     finally:
         del os.environ["SECRET_OF_THE_OPERATOR"]
     seen = record.seats[0].stderr

@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.enums import FaultKind
 from arena.errors import BotError
 from arena.games import GAMES
-from arena.match.referee import play_match
+from arena.match.referee import Referee
 from arena.match.replay import check_record
 from arena.players.player import Answer
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.frames import FrameError, decode_body, encode_frame
 from arena.protocol.messages import read_action
-from arena.records import FAULT_KINDS, Bot, MatchRecord, MatchSpec
+from arena.records import Bot, MatchRecord, MatchSpec
 from arena.store.rows import row_of
 from tests.protocol.test_frames import VALUES
 
@@ -42,7 +43,13 @@ def test_any_answer_ends_as_a_record(game, action, note, at):
         sent, kept = read_action(message, request.ply)
         return Answer(sent, 0.0, None, kept)
 
-    bots = (Bot("a", "1", ("x",), "/"), Bot("b", "1", ("x",), "/"))
-    record = play_match(MatchSpec(1, "t", game, {}, bots, 1), [ScriptedPlayer(hostile), ScriptedPlayer(first_legal)])
-    assert all(fault.kind in FAULT_KINDS and fault.detail.isprintable() for fault in record.faults)
+    bots = (
+        Bot(name="a", version="1", command=("x",), directory="/"),
+        Bot(name="b", version="1", command=("x",), directory="/"),
+    )
+    record = Referee(
+        MatchSpec(match=1, tournament="t", game=game, options={}, bots=bots, rng_seed=1),
+        [ScriptedPlayer(hostile), ScriptedPlayer(first_legal)],
+    ).play()
+    assert all(fault.kind in FaultKind and fault.detail.isprintable() for fault in record.faults)
     check_record(MatchRecord.from_json(json.loads(row_of(record).record)))

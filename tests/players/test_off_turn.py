@@ -78,10 +78,28 @@ def test_work_that_children_did_on_turn_excuses_nobody(bystanders, isolation):
 def test_a_match_is_played_again_with_nobody_else_running():
     names = ("good_with_note", "uses_children", "slow_but_good")
     kept, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
-    control = TimeControl(20.0)
+    control = TimeControl(per_action_seconds=20.0)
     with BotPool(LEVEL) as pool:
-        pool.play(MatchSpec(1, "t", "differences", {"size": 4}, (kept, good), 5, time_control=control))
-        again = MatchSpec(2, "t", "differences", {"size": 4}, (slow, good), 5, time_control=control).after_void(None)
+        pool.play(
+            MatchSpec(
+                match=1,
+                tournament="t",
+                game="differences",
+                options={"size": 4},
+                bots=(kept, good),
+                rng_seed=5,
+                time_control=control,
+            )
+        )
+        again = MatchSpec(
+            match=2,
+            tournament="t",
+            game="differences",
+            options={"size": 4},
+            bots=(slow, good),
+            rng_seed=5,
+            time_control=control,
+        ).after_void(None)
         pool.play(again)
         assert [bot.name for bot, _ in pool._players] == ["slow_but_good", "uses_children"]
 
@@ -106,10 +124,18 @@ def test_a_bot_that_is_late_because_another_worked_is_not_charged(bystanders, mo
 
 def test_after_such_a_void_match_everybody_is_stopped_from_the_beginning_on():
     bots = (load_bot(zoo.bad_bot("slow_but_good")), load_bot(zoo.bad_bot("children_think_off_turn")))
-    spec = MatchSpec(1, "t", "differences", {"size": 4}, bots, 5, time_control=TimeControl(20.0))
+    spec = MatchSpec(
+        match=1,
+        tournament="t",
+        game="differences",
+        options={"size": 4},
+        bots=bots,
+        rng_seed=5,
+        time_control=TimeControl(per_action_seconds=20.0),
+    )
     with BotPool(LEVEL) as pool:
         record = pool.play(spec.after_void(None))
-    assert record.faults == []
+    assert record.faults == ()
     assert record.seats[1].off_turn_cpu_seconds < 0.1
 
 
@@ -117,12 +143,32 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
     """A child of the first bot works on while two others play a match of more than a second."""
     names = ("children_think_off_turn", "good_with_note", "slow_but_good")
     busy, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
-    control = TimeControl(20.0)
+    control = TimeControl(per_action_seconds=20.0)
     with BotPool(LEVEL) as pool:
-        pool.play(MatchSpec(1, "t", "differences", {"size": 4}, (busy, good), 5, time_control=control))
+        pool.play(
+            MatchSpec(
+                match=1,
+                tournament="t",
+                game="differences",
+                options={"size": 4},
+                bots=(busy, good),
+                rng_seed=5,
+                time_control=control,
+            )
+        )
         kept = pool._players[busy, 0]._process
         before = kept.possible_cpu_seconds()
-        pool.play(MatchSpec(2, "t", "differences", {"size": 4}, (slow, good), 5, time_control=control))
+        pool.play(
+            MatchSpec(
+                match=2,
+                tournament="t",
+                game="differences",
+                options={"size": 4},
+                bots=(slow, good),
+                rng_seed=5,
+                time_control=control,
+            )
+        )
         kept.update_cpu()
         assert kept.rest.was_broken
         assert kept.possible_cpu_seconds() - before < 0.2

@@ -22,14 +22,14 @@ def test_ready_switches_parts_off_and_on_and_unknown_fields_are_ignored():
 @pytest.mark.parametrize(
     ("message", "says"),
     [
-        ({"type": "action", "ply": 0, "action": "+"}, "type = 'action': 'ready' is due"),
-        ({"type": "ready"}, "ready.protocol = None: 1 is spoken here"),
-        ({"type": "ready", "protocol": 2}, "ready.protocol = 2: 1 is spoken here"),
+        ({"type": "action", "ply": 0, "action": "+"}, "expected a 'ready' message, got 'action'"),
+        ({"type": "ready"}, "ready.protocol = None: this arena speaks version 1"),
+        ({"type": "ready", "protocol": 2}, "ready.protocol = 2: this arena speaks version 1"),
         ({"type": "ready", "protocol": True}, "ready.protocol = True"),
         ({"type": "ready", "protocol": 1, "name": 5}, "ready.name = 5"),
         ({"type": "ready", "protocol": 1, "version": "x" * 101}, "at most 100 characters"),
-        ({"type": "ready", "protocol": 1, "wants": []}, "ready.wants = []: a map is accepted"),
-        ({"type": "ready", "protocol": 1, "wants": {"legal": 1}}, "ready.wants.legal = 1: true or false"),
+        ({"type": "ready", "protocol": 1, "wants": []}, "ready.wants = []: expected a map"),
+        ({"type": "ready", "protocol": 1, "wants": {"legal": 1}}, "ready.wants.legal = 1: expected true or false"),
     ],
 )
 def test_a_bad_ready_is_a_protocol_fault_that_names_the_field(message, says):
@@ -47,12 +47,16 @@ def test_an_action_is_given_with_its_note():
 @pytest.mark.parametrize(
     ("message", "kind", "says"),
     [
-        ({"type": "ready", "protocol": 1}, "protocol", "type = 'ready': 'action' is due"),
-        ({"type": "action", "action": "+"}, "protocol", "action.ply = None: the ply asked for is 3"),
-        ({"type": "action", "ply": 2, "action": "+"}, "protocol", "action.ply = 2: the ply asked for is 3"),
+        ({"type": "ready", "protocol": 1}, "protocol", "expected an 'action' message, got 'ready'"),
+        ({"type": "action", "action": "+"}, "protocol", "action.ply = None: expected 3, the ply of the question"),
+        (
+            {"type": "action", "ply": 2, "action": "+"},
+            "protocol",
+            "action.ply = 2: expected 3, the ply of",
+        ),
         ({"type": "action", "ply": 3.0, "action": "+"}, "protocol", "action.ply = 3.0"),
         ({"type": "action", "ply": 3}, "protocol", "no field 'action'"),
-        ({"type": "action", "ply": 3, "action": 0, "note": [1]}, "protocol", "a text or a map is accepted"),
+        ({"type": "action", "ply": 3, "action": 0, "note": [1]}, "protocol", "expected a string or a map"),
         ({"type": "action", "ply": 3, "action": 0, "note": "x" * 4096}, "limit", "bytes; note_bytes allows 4096"),
     ],
 )

@@ -39,8 +39,9 @@ RECORDS = {
     "seats": [[], [{"exit": 3}] * 3],
     "rng_seed": ["\ud800", 10**30, True],
     "match": ["1", None],
-    "time_control": [{"per_action_seconds": float("nan")}, {"clock": 3}],
+    "time_control": [{"per_action_seconds": float("nan")}, {"clock": 3}, {"off_turn": "dance"}],
     "tournament": [[[1]], float("inf")],
+    "termination": ["boredom", 1],
 }
 
 COLUMNS = [
@@ -50,7 +51,8 @@ COLUMNS = [
     ("records", "start", 1.5), ("matches", "seats", "[0,99]"), ("matches", "seats", "{}"), ("matches", "game", 99),
     ("matches", "opening_actions", "7"), ("matches", "round", "x"), ("tournaments", "created_at", 1),
     ("tournaments", "finished_at", b"\xff"), ("tournaments", "definition", "[]"), ("tournaments", "definition", b"{}"),
-    ("faults", "bot", 5), ("meta", "value", "x"), ("meta", "value", "0"), ("bots", "name", 3), ("bots", "entry", 1.5),
+    ("faults", "bot", 5), ("faults", "kind", "sloth"),
+    ("meta", "value", "x"), ("meta", "value", "0"), ("bots", "name", 3), ("bots", "entry", 1.5),
 ]  # fmt: skip
 
 

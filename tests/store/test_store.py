@@ -21,7 +21,16 @@ from arena.store.values import StoredBot
 
 
 def line(match):
-    return ScheduledMatch(match, (match + 1) // 2, 1, 0, (0, 1), 0, ((1, 2), "+"), 2**63 - match)
+    return ScheduledMatch(
+        match=match,
+        encounter=(match + 1) // 2,
+        round=1,
+        game=0,
+        seats=(0, 1),
+        opening=0,
+        opening_actions=((1, 2), "+"),
+        rng_seed=2**63 - match,
+    )
 
 
 def record(match, **changes):
@@ -56,8 +65,13 @@ def sqlite_store(tmp_path):
 
 
 def definition(**fields):
-    entrants = (Bot("a", "1", ("a",), ""), Bot("b", "1", ("b",), ""))
-    return Definition("t", (GameChoice("differences", {"size": 2}, 2),), entrants, **fields)
+    entrants = (
+        Bot(name="a", version="1", command=("a",), directory=""),
+        Bot(name="b", version="1", command=("b",), directory=""),
+    )
+    return Definition(
+        name="t", games=(GameChoice(game="differences", options={"size": 2}, players=2),), entrants=entrants, **fields
+    )
 
 
 @pytest.fixture
@@ -136,7 +150,13 @@ def test_the_reasons_of_void_tries_are_kept(store, tournament):
 
 
 def test_faults_are_counted_by_bot_and_kind(store, tournament):
-    store.record(tournament, [record(1, faults=[Fault(1, "exit", 0, "")]), record(2, faults=[Fault(1, "exit", 0, "")])])
+    store.record(
+        tournament,
+        [
+            record(1, faults=[Fault(seat=1, kind="exit", ply=0, detail="")]),
+            record(2, faults=[Fault(seat=1, kind="exit", ply=0, detail="")]),
+        ],
+    )
     assert store.fault_counts(tournament) == {"b@1": {"exit": 2}}
 
 
@@ -321,7 +341,7 @@ def test_a_server_that_comes_back_is_waited_for_and_nothing_is_lost_or_doubled(p
     try:
         tournament = store.create_tournament(definition(), [line(match) for match in range(1, 11)])
         with store.lock("t"):
-            store.be_patient(60)
+            store.retry_for(60)
             store.record(tournament, [record(1)])
             postgres.stop()
             slept = []
@@ -353,7 +373,7 @@ def test_a_server_that_stays_away_is_told_in_a_sentence(postgres):
         clock = iter(range(0, 1000, 20))
         store._database._now = lambda: next(clock)
         store._database._sleep = lambda seconds: None
-        store.be_patient(60)
+        store.retry_for(60)
         with pytest.raises(StoreAwayError):
             store.tournaments()
     finally:
@@ -366,7 +386,7 @@ def test_what_was_committed_before_the_line_broke_is_not_written_twice(postgres_
     store = Store(postgres_url)
     try:
         tournament = store.create_tournament(definition(), [line(match) for match in range(1, 11)])
-        store.be_patient(60)
+        store.retry_for(60)
         store._database._sleep = lambda seconds: None
         transact, losses = store._database._transact, []
 
@@ -391,7 +411,7 @@ def test_what_was_committed_before_the_line_broke_is_not_written_twice(postgres_
 
 @pytest.mark.parametrize("url", ["mysql://a@b/c", "nonsense", "postgresql+nothing"])
 def test_a_url_that_is_none_of_ours_is_refused(url):
-    with pytest.raises(StoreError, match="accepted is a URL such as postgresql://user@host/database"):
+    with pytest.raises(StoreError, match="expected a URL such as postgresql://user@host/database"):
         Store(url)
 
 

@@ -32,26 +32,26 @@ REFUSED = {
     "unknown key": ({"encounter": 3}, "", "encounter: unknown key; did you mean 'encounters'?"),
     "unknown game": ({"game": '"plaids"'}, "", "game: unknown game 'plaids': did you mean 'plaid'?"),
     "unknown option": ({"options": "{sise = 8}"}, "", "options.sise = 8: differences has no such option"),
-    "size": ({"options": "{size = 1}"}, "", "options.size = 1: accepted is a whole number from 2 to 100"),
+    "size": ({"options": "{size = 1}"}, "", "options.size = 1: expected a whole number from 2 to 100"),
     "no game": ({"game": None}, "", "either game"),
-    "wrong type": ({"encounters": '"3"'}, "", "encounters = '3': accepted is a whole number from 1 to 1,000,000"),
-    "zero encounters": ({"encounters": 0}, "", "encounters = 0: accepted is a whole number from 1 to 1,000,000"),
+    "wrong type": ({"encounters": '"3"'}, "", "encounters = '3': expected a whole number from 1 to 1,000,000"),
+    "zero encounters": ({"encounters": 0}, "", "encounters = 0: expected a whole number from 1 to 1,000,000"),
     "format": (
         {"format": '"swis"'},
         "",
-        "format = 'swis': accepted is 'round-robin', 'gauntlet', 'swiss', 'knockout', 'ladder'",
+        "format = 'swis': expected 'round-robin', 'gauntlet', 'swiss', 'knockout', 'ladder'",
     ),
     "a NUL": (
         {},
         '[[entrants]]\nbot = "\\u0000"',
-        'entrants[2].bot = "\\u0000": accepted is a text without the character NUL',
+        'entrants[2].bot = "\\u0000": expected a text without the character NUL',
     ),
     "isolation": (
         {"isolation": '"jail"'},
         "",
-        "isolation = 'jail': accepted is 'auto', 'none', 'limits'",
+        "isolation = 'jail': expected 'auto', 'none', 'limits'",
     ),
-    "name": ({"name": '"a/b"'}, "", "name = 'a/b': accepted are 1 to 64 letters"),
+    "name": ({"name": '"a/b"'}, "", "name = 'a/b': expected 1 to 64 letters"),
     "same name twice": (
         {},
         f'[[entrants]]\nbot = "{BOTS / "minimal"}"',
@@ -67,7 +67,7 @@ REFUSED = {
     "too few": (
         {"game": '"coprimality"', "options": "{players = 3}"},
         "",
-        "entrants: coprimality needs at least 3, one for each player; got 2",
+        "entrants: expected at least 3, one for each player of coprimality; got 2",
     ),
     "not TOML": ({}, "]", "not valid TOML"),
 }
@@ -102,8 +102,8 @@ BAD_MANIFESTS = {
     "missing command": ('name = "x"', "command: missing"),
     "unknown key": ('name = "x"\ncommand = ["y"]\ngame = ["plaid"]', "game: unknown key; did you mean 'games'?"),
     "empty command": ('name = "x"\ncommand = []', "command"),
-    "bad name": ('name = "a@b"\ncommand = ["y"]', "name = 'a@b': accepted are"),
-    "control characters": ('name = "a\\u001bb"\ncommand = ["y"]', "accepted are"),
+    "bad name": ('name = "a@b"\ncommand = ["y"]', "name = 'a@b': expected 1 to 64"),
+    "control characters": ('name = "a\\u001bb"\ncommand = ["y"]', "expected 1 to 64"),
     "no such program": ('name = "x"\ncommand = ["./run"]', "there is no such file in the bot's directory"),
     "not executable": ('name = "x"\ncommand = ["./bot.toml"]', "the file is not executable"),
 }

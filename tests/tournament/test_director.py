@@ -20,7 +20,7 @@ from arena.executors.executor import void_after
 from arena.executors.local import cores_for_workers
 from arena.home import ArenaHome
 from arena.isolation.levels import choose_isolation
-from arena.match.referee import play_match
+from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.store.rows import row_of
 from arena.tournament.definition import load_definition, renamed
@@ -171,7 +171,7 @@ def test_another_definition_of_the_same_name_is_refused_with_what_differs(write_
         with pytest.raises(DefinitionError, match=r"differs in encounters, rng_seed; give this one another name"):
             run_tournament(load_definition(write_definition(encounters=2, rng_seed=9)), home.store, workers=1)
         changed = load_definition(write_definition())
-        bots = (replace(changed.entrants[0], content="other"), changed.entrants[1])
+        bots = (replace(changed.entrants[0], digest="other"), changed.entrants[1])
         with pytest.raises(DefinitionError, match=r"differs in the bot 'minimal@1'"):
             run_tournament(replace(changed, entrants=bots), home.store, workers=1)
         assert run_tournament(renamed(changed, "t2"), home.store, workers=1).is_complete
@@ -247,7 +247,7 @@ class Unlucky(Executor):
     def run(self, queue):
         while (spec := queue.take()) is not None:
             players = [ScriptedPlayer(lambda request: request.legal[0]) for _ in spec.bots]
-            yield [Void(spec, "no luck") if spec.match == 2 else Played(row_of(play_match(spec, players)))]
+            yield [Void(spec, "no luck") if spec.match == 2 else Played(row_of(Referee(spec, players).play()))]
 
 
 def test_a_match_that_stays_void_is_given_up_and_the_rest_is_played(write_definition, tmp_path):
@@ -265,7 +265,7 @@ class AlwaysLate(Unlucky):
     def run(self, queue):
         while (spec := queue.take()) is not None:
             try:
-                yield [Played(row_of(play_match(spec, self._players(spec))))]
+                yield [Played(row_of(Referee(spec, self._players(spec)).play()))]
             except LateError as error:
                 yield [void_after(spec, error, str(error))]
 

@@ -21,24 +21,24 @@ from tests.games.variants import VARIANTS
 
 
 def definition(entrants=4, encounters=3, games=(("differences", {}),), plies=2, rng_seed=1):
-    bots = tuple(Bot(f"bot{k}", "1", ("x",), "/") for k in range(entrants))
+    bots = tuple(Bot(name=f"bot{k}", version="1", command=("x",), directory="/") for k in range(entrants))
     choices = []
     for name, options in games:
         game = make_game(name, **options)
-        choices.append(GameChoice(name, game.options, game.players))
+        choices.append(GameChoice(game=name, options=game.options, players=game.players))
     return Definition(
-        "t",
-        tuple(choices),
-        bots,
-        "round-robin",
-        encounters,
-        plies,
-        TimeControl(),
-        Limits(),
-        rng_seed,
-        "auto",
-        False,
-        None,
+        name="t",
+        games=tuple(choices),
+        entrants=bots,
+        format="round-robin",
+        encounters=encounters,
+        opening_plies=plies,
+        time_control=TimeControl(),
+        limits=Limits(),
+        rng_seed=rng_seed,
+        isolation="auto",
+        fresh_bots=False,
+        workers=None,
     )
 
 

@@ -41,7 +41,9 @@ def test_two_players_sit_as_they_come():
 
 
 def line(match, seats, game=0, encounter=1):
-    return ScheduledMatch(match, encounter, 1, game, seats, 0, (), match)
+    return ScheduledMatch(
+        match=match, encounter=encounter, round=1, game=game, seats=seats, opening=0, opening_actions=(), rng_seed=match
+    )
 
 
 @settings(max_examples=40, deadline=None)

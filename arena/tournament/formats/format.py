@@ -147,13 +147,14 @@ class Format(ABC, Generic[SettingsT]):
         field = self.field
         if len(field.taking_part) < field.players:
             raise DefinitionError(
-                f"entrants: a match needs at least {field.players}, one for each player; got {len(field.taking_part)}"
+                f"entrants: expected at least {field.players}, one for each player of a match; got"
+                f" {len(field.taking_part)}"
             )
         if field.players not in self.players:
             fewest, most = self.players[0], self.players[-1]
-            accepted = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+            expected = f"{fewest}" if fewest == most else f"{fewest} to {most}"
             raise DefinitionError(
-                f"format: a match has {field.players} players; accepted in this format are games for {accepted}"
+                f"format: expected games for {expected} players in this format, got {field.players} players"
             )
 
     @property

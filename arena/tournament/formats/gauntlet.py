@@ -37,7 +37,7 @@ class Gauntlet(FixedFormat[GauntletSettings]):
         names = field.settings.challengers
         if not names:
             raise DefinitionError(
-                f"gauntlet.challengers is missing: accepted are names of entrants: {', '.join(field.names)}"
+                f"gauntlet.challengers is missing: expected names of entrants: {', '.join(field.names)}"
             )
         for name in names:
             if name not in field.names:
@@ -46,15 +46,15 @@ class Gauntlet(FixedFormat[GauntletSettings]):
         self._others = [k for k in range(field.entrants) if k not in self._challengers]
         if len(self._others) < field.players - 1:
             raise DefinitionError(
-                f"gauntlet.challengers = {toml_value(names)}: each needs at least {field.players - 1} other entrants to"
-                f" meet; got {len(self._others)}"
+                f"gauntlet.challengers = {toml_value(names)}: expected at least {field.players - 1} other entrants"
+                f" to meet, got {len(self._others)}"
             )
 
         groups = comb(len(self._others), field.players - 1)
         if groups * len(self._challengers) > MAX_GROUPS:
             raise DefinitionError(
-                f"entrants: the field of {len(self._others)} makes {groups} groups for each challenger; accepted are at"
-                f" most {MAX_GROUPS} pairings"
+                f"entrants: expected at most {MAX_GROUPS} pairings; the field of {len(self._others)} makes {groups}"
+                " groups for each challenger"
             )
 
     def rounds(self) -> Iterator[Round]:

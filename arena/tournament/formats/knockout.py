@@ -77,7 +77,7 @@ class Knockout(Format[KnockoutSettings]):
         if has_byes and seeding is None:
             raise DefinitionError(
                 f"knockout.seeding is missing: with {entrants} entrants the best seeds have a bye in the first stage;"
-                ' accepted is "entrants" (the order of the file) or "random"'
+                ' expected "entrants" (the order of the file) or "random"'
             )
         order = list(range(entrants))
         if seeding != "entrants":

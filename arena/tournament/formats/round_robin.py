@@ -44,13 +44,13 @@ class RoundRobin(FixedFormat[RoundRobinSettings]):
         players, wanted = field.players, field.settings.groups
         if players == 2:
             if wanted is not None:
-                raise DefinitionError(f"round_robin.groups = {wanted}: accepted only in games of three or more players")
+                raise DefinitionError(f"round_robin.groups = {wanted}: only for games of three or more players")
             return
         possible = comb(field.entrants, players)
         if wanted is not None and wanted > possible:
             raise DefinitionError(
                 f"round_robin.groups = {wanted}: {field.entrants} entrants make {possible} groups of {players};"
-                f" accepted are at most {possible}"
+                f" expected at most {possible}"
             )
         if (wanted or possible) > MAX_GROUPS:
             raise DefinitionError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arena.enums import Decision
 from arena.errors import DefinitionError
 from arena.ratings.repeats import counting
 from arena.ratings.sequential import Hypotheses, SequentialTest, Verdict
@@ -33,7 +34,7 @@ class Comparison(Format[Hypotheses]):
     def check_field(self) -> None:
         """Raise DefinitionError unless two bots are compared."""
         if self.field.entrants != 2:
-            raise DefinitionError(f"entrants: accepted are 2 in a comparison; got {self.field.entrants}")
+            raise DefinitionError(f"entrants: expected 2 in a comparison, got {self.field.entrants}")
 
     @property
     def verdict(self) -> Verdict:
@@ -56,7 +57,7 @@ class Comparison(Format[Hypotheses]):
     def next_round(self) -> Round | None:
         """Return one more batch, or what the limit leaves of it, unless it is decided."""
         left = self.field.encounters - len(self._played)
-        if self.verdict.decision != "open" or left <= 0:
+        if self.verdict.decision is not Decision.OPEN or left <= 0:
             return None
         return Round(((0, *[1] * (self.field.players - 1)),), encounters=min(left, BATCH))
 

@@ -110,7 +110,7 @@ class Swiss(Format[SwissSettings]):
                 return found
         raise DefinitionError(
             f"swiss.rounds = {self._rounds}: after {done} rounds nobody can be paired without repeating a pairing;"
-            f" {done} rounds are accepted"
+            f" expected at most {done}"
         )
 
     def _byes(self, order: Sequence[int]) -> list[int | None]:

@@ -1,0 +1,115 @@
+"""The closed sets of words that travel and are stored. Each member is the text itself, on the wire and in JSON."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class FaultKind(StrEnum):
+    """What a bot did wrong.
+
+    Attributes:
+        meaning: what a bot does to commit it; the sentence begins with "the bot".
+        hint: what its author can do about it, where nothing more is known of the cause.
+    """
+
+    meaning: str
+    hint: str
+
+    def __new__(cls, value: str, meaning: str = "", hint: str = "") -> FaultKind:
+        """Return the member for a value, with what is said of it."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        member.hint = hint
+        return member
+
+    START = (
+        "start",
+        "can't be executed, exits before `ready`, or is not ready in time",
+        "run the command of bot.toml by hand; the bot must start, read the hello message and answer with ready",
+    )
+    EXIT = (
+        "exit",
+        "exits, is killed by a signal, or closes its standard output",
+        "the bot must keep running from match to match, until it is sent quit or its input ends; see its stderr",
+    )
+    TIMEOUT = (
+        "timeout",
+        "does not answer, or does not read, in time",
+        "flush after every message, read exactly the announced number of bytes, and watch the clock of each act",
+    )
+    PROTOCOL = (
+        "protocol",
+        "sends no valid frame, text, the wrong message, the wrong `ply`, or anything unasked",
+        "compare the bytes with protocol.md; nothing but frames may go to stdout (print to stderr instead)",
+    )
+    ILLEGAL = (
+        "illegal",
+        "sends an action the rules refuse",
+        "choose from the list under legal in each act, and start every match afresh",
+    )
+    LIMIT = (
+        "limit",
+        "breaks a limit: memory, processes, files, CPU time, text on stderr, the size of a message or of a note",
+        "use less of what is named, or ask the director for more ([limits] in the tournament file)",
+    )
+
+
+class Termination(StrEnum):
+    """Why a match ended."""
+
+    NORMAL = "normal"
+    FORFEIT = "forfeit"
+    ADJUDICATION = "adjudication"
+    VOID = "void"
+
+
+class IsolationLevel(StrEnum):
+    """How much keeps a bot from the machine, from the weakest level to the strongest.
+
+    Records show a level with "+cgroup" appended where control groups hold the sum of memory and processes.
+
+    Attributes:
+        holds: what is kept from a bot at this level.
+    """
+
+    holds: str
+
+    def __new__(cls, value: str, holds: str = "") -> IsolationLevel:
+        """Return the member for a value, with what is said of it."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.holds = holds
+        return member
+
+    NONE = "none", "nothing but what the operating system holds anyway"
+    LIMITS = "limits", "memory, files and processes of a bot; but neither what it reads nor the network"
+    LANDLOCK = (
+        "landlock",
+        "also what it reads and writes, the network, other processes, rarely used parts of the kernel",
+    )
+    BUBBLEWRAP = "bubblewrap", "the same by namespaces: a bot does not even see other processes and files"
+
+
+class OffTurn(StrEnum):
+    """What bots may do while others are to act."""
+
+    AUTO = "auto"
+    RUN = "run"
+    FREEZE = "freeze"
+
+
+class ClockKind(StrEnum):
+    """What a clock counts: wall time, or CPU time of a bot and all it starts."""
+
+    WALL = "wall"
+    CPU = "cpu"
+
+
+class Decision(StrEnum):
+    """What a sequential test has decided: H1 is accepted, H1 is rejected (H0 is accepted), or nothing yet."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    OPEN = "open"
