@@ -1,4 +1,4 @@
-"""``arena plot``: pictures of a tournament."""
+"""``arena plot``: plots of a tournament."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from arena.cli.common import (
     format_options,
     home_option,
     load_standings,
-    print_places,
+    print_ranking,
     print_standings,
     warn_of_weak_isolation,
 )
@@ -102,7 +102,7 @@ def command(
             return INTERRUPTED
         own = ranking_of(arena_home.store, arena_home.store.tournament(definition.name))
         if own is not None and table_format == "text":
-            print_places(own, table_format)
+            print_ranking(own, table_format)
             click.echo()
         print_standings(load_standings(arena_home, definition.name), table_format)
         for match, reason in sorted(progress.given_up.items()):

@@ -52,10 +52,10 @@ def command(
     results, that is the first round, or what the store has of the tournament.
     """
     from arena.analysis.duration import seconds_a_match
-    from arena.analysis.schedule_balance import audit
+    from arena.analysis.schedule_balance import schedule_balance
     from arena.executors.cores import available_cores
     from arena.home import ArenaHome
-    from arena.report.standings_table import AUDIT_COLUMNS
+    from arena.report.standings_table import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
     from arena.tournament.rounds import needs_results
     from arena.tournament.schedule import schedule
@@ -70,14 +70,14 @@ def command(
             print_table(MATCH_COLUMNS, _match_rows(lines, definition, table_format), table_format)
             return
         counts = _Counts()
-        found = audit(
+        found = schedule_balance(
             counts.passing(lines), [choice.game for choice in definition.games], list(definition.shown_names.values())
         )
         if table_format == "text" and not only_audit:
             measured = seconds_a_match(arena_home.store, definition)
             slots = workers or definition.workers or len(available_cores())
             click.echo(_summary(definition, counts, measured, slots) + "\n")
-    print_table(AUDIT_COLUMNS, [asdict(line) for line in found], table_format)
+    print_table(BALANCE_COLUMNS, [asdict(line) for line in found], table_format)
 
 
 class _Counts:

@@ -10,7 +10,7 @@ from arena.cli.common import (
     home_option,
     load_standings,
     named_or_latest,
-    print_places,
+    print_ranking,
     print_standings,
 )
 from arena.errors import UsageError
@@ -40,7 +40,7 @@ def command(
     if places and own is None:
         raise UsageError(f"--places: {stored.definition.format} has no table of its own; a whole swiss or knockout has")
     if own is not None and (places or table_format == "text"):
-        print_places(own, table_format)
+        print_ranking(own, table_format)
         if places:
             return
         click.echo()

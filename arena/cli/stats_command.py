@@ -34,7 +34,7 @@ def command(
     """
     from arena.analysis.bot_times import bot_times
     from arena.analysis.encounters import count_encounters
-    from arena.analysis.game_statistics import check_of, game_statistics
+    from arena.analysis.game_statistics import cross_check, game_statistics
     from arena.home import ArenaHome
     from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 
@@ -47,7 +47,7 @@ def command(
         encounters = count_encounters(arena_home.store.results(stored, game))
         standings = load_standings(arena_home, stored.name, game)
         times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
-    check = check_of(encounters, standings)
+    check = cross_check(encounters, standings)
     found: dict[str, tuple[list[Column], list[Row]]] = stats_tables(
         standings, game_statistics(encounters), check, times, formatted=table_format not in ("json", "csv")
     )

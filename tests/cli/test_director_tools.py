@@ -330,7 +330,7 @@ def test_a_report_is_one_file_that_needs_nothing_else(page):
     text = page.read_text()
     assert not re.findall(r'(?:src|href)="(?!#|data:)', text)
     assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]*"|http://www\.w3\.org/\S+', "", text)
-    for title in ("Standings", "Plots", "Crosstable", "Schedule audit", "Matches"):
+    for title in ("Standings", "Plots", "Crosstable", "Schedule balance", "Matches"):
         assert f">{title}</h2>" in text
 
 
