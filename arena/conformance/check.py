@@ -201,8 +201,8 @@ class _Checker:
         peak, limits = self._player.peak, self._limits
         used = (
             f"{peak.memory_bytes / MEBIBYTE:.0f} of {limits.memory_bytes / MEBIBYTE:.0f} MiB of memory,"
-            f" {peak.threads} of {limits.processes} processes and threads,"
-            f" {peak.most_open_files} of {limits.open_files} open files"
+            f" {peak.processes} of {limits.processes} processes and threads,"
+            f" {peak.open_files} of {limits.open_files} open files"
         )
         return Step(name, True, used)
 

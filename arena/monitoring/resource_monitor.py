@@ -17,7 +17,8 @@ from arena.isolation.launcher_client import LaunchedBot
 from arena.monitoring.cpu_time import GroupClock, ProcessStat, ProcessTimes, open_group_clock, read_stat
 from arena.monitoring.memory import MemoryMonitor
 from arena.monitoring.scratch import ScratchMonitor
-from arena.records import MEBIBYTE, Limits
+from arena.records import LIMITS, Limits
+from arena.text import size_text
 
 LOOK_SECONDS = 0.1
 
@@ -34,21 +35,27 @@ _MEMORY_WORDS = (
 
 
 class Usage(NamedTuple):
-    """What a bot's processes use together."""
+    """What a bot's processes use together; figures that have a limit have its name.
+
+    Attributes:
+        children_cpu_seconds: CPU time of all processes but the bot's own.
+        memory_bytes: their memory.
+        processes: processes and threads.
+        open_files: of the process with the most.
+    """
 
     children_cpu_seconds: float = 0.0
     memory_bytes: int = 0
-    threads: int = 0
-    most_open_files: int = 0
+    processes: int = 0
+    open_files: int = 0
 
     def or_more(self, other: Usage) -> Usage:
         """Return the larger of each figure."""
-        return Usage(
-            max(self.children_cpu_seconds, other.children_cpu_seconds),
-            max(self.memory_bytes, other.memory_bytes),
-            max(self.threads, other.threads),
-            max(self.most_open_files, other.most_open_files),
-        )
+        return Usage._make(map(max, self, other))
+
+
+_HELD_BY_THE_SYSTEM = ("processes", "open_files")
+"""Limits at which the system refuses more, so a bot that has reached one has broken it."""
 
 
 class ResourceMonitor:
@@ -110,18 +117,18 @@ class ResourceMonitor:
         if usage.memory_bytes > limits.memory_bytes and not self._groups:
             held = self._memory.exactly(self._members(), self._scratch.bytes_in_memory(self._main))
             if held is not None and held > limits.memory_bytes:
-                return f"{_mebibytes(held)} of memory; memory_bytes allows {_mebibytes(limits.memory_bytes)}"
+                return LIMITS["memory_bytes"].broken_by(held, limits.memory_bytes)
         refused = control_groups.count_breaches(self._groups)
-        if refused["memory"]:
+        if refused["memory_bytes"]:
             return self._memory_broken()
-        if usage.threads >= limits.processes or refused["processes"]:
-            return f"{usage.threads} processes and threads, and more refused; processes allows {limits.processes}"
-        if usage.most_open_files >= limits.open_files:
-            return f"{usage.most_open_files} open files; open_files allows {limits.open_files}"
+        for name in _HELD_BY_THE_SYSTEM:
+            used, allowed = getattr(usage, name), getattr(limits, name)
+            if used >= allowed or refused.get(name):
+                return LIMITS[name].broken_by(used, allowed)
         return self._scratch.broken_limit(self._main, self._members)
 
     def _memory_broken(self) -> str:
-        return f"more memory than memory_bytes allows, which is {_mebibytes(self._limits.memory_bytes)}"
+        return f"more memory than memory_bytes allows, which is {size_text(self._limits.memory_bytes)}"
 
     def why_it_died(self, exit_text: str, usage: resource.struct_rusage | None, stderr_tail: bytes) -> str | None:
         """Return which limit a bot that has just died had broken; None if it died of something else.
@@ -133,18 +140,18 @@ class ResourceMonitor:
         """
         if not self._is_limited:
             return None
-        if control_groups.count_breaches(self._groups)["memory"]:
+        if control_groups.count_breaches(self._groups)["memory_bytes"]:
             return f"{self._memory_broken()}: {exit_text}"
         if "SIGXFSZ" in exit_text:
-            return f"a file larger than file_bytes allows, which is {_mebibytes(self._limits.file_bytes)}: {exit_text}"
+            return f"a file larger than file_bytes allows, which is {size_text(self._limits.file_bytes)}: {exit_text}"
         if exit_text == "exit status 0":
             return None
         peak = max(self.peak.memory_bytes, usage.ru_maxrss * 1024 if usage is not None else 0)
         said = any(word.encode() in stderr_tail for word in _MEMORY_WORDS)
         if said or peak >= _NEAR * self._limits.memory_bytes:
             return (
-                f"it got no more memory, with a peak of {_mebibytes(peak)}; memory_bytes allows"
-                f" {_mebibytes(self._limits.memory_bytes)}: {exit_text}"
+                f"it got no more memory, with a peak of {size_text(peak)}; memory_bytes allows"
+                f" {size_text(self._limits.memory_bytes)}: {exit_text}"
             )
         return None
 
@@ -153,7 +160,7 @@ class ResourceMonitor:
         allowed = self._limits.cpu_seconds
         if allowed is None or cpu_seconds <= allowed:
             return None
-        return f"{cpu_seconds:.2f} s of CPU time in this match; cpu_seconds allows {allowed:g}"
+        return LIMITS["cpu_seconds"].broken_by(cpu_seconds, allowed)
 
     def find_bot(self) -> int | None:
         """Return the bot's own process: behind a wrapping program it is the only child of that one's only child."""
@@ -203,7 +210,3 @@ class ResourceMonitor:
         return (
             reaper.bot_processes(self._launched.pid, self._launched.uid, self._launched.spec["scratch"]) - self._helpers
         )
-
-
-def _mebibytes(size: int) -> str:
-    return f"{size / MEBIBYTE:.0f} MiB" if size >= 10 * MEBIBYTE else f"{size:,} bytes"

@@ -22,7 +22,7 @@ from arena.players.off_turn import BUSY_SECONDS, RestingProgram
 from arena.players.stall_detection import StallDetector
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length
 from arena.protocol.messages import shortened
-from arena.records import Bot, Limits
+from arena.records import LIMITS, Bot, Limits
 
 EXIT_NOTICE_SECONDS = 0.2
 """How long a bot that closed its stdout may take to exit, for the fault to tell its exit status."""
@@ -263,8 +263,8 @@ class BotConnection(RestingProgram):
             self._drain(self._stderr)
             self._look_around(time.perf_counter())
             if self._kept.total_bytes > self._limits.stderr_bytes:
-                detail = f"{self._kept.total_bytes:,} bytes on stderr in one match"
-                raise BotError(FaultKind.LIMIT, f"{detail}; stderr_bytes allows {self._limits.stderr_bytes:,}")
+                sentence = LIMITS["stderr_bytes"].broken_by(self._kept.total_bytes, self._limits.stderr_bytes)
+                raise BotError(FaultKind.LIMIT, sentence)
         return descriptors
 
     def _look_around(self, now: float) -> None:

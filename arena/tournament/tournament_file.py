@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from arena.checked import without_nul
 from arena.enums import ClockKind, OffTurn
-from arena.records import MEBIBYTE, Limits
+from arena.limit import Limit, Unit
+from arena.records import LIMITS, MEBIBYTE
 
 Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False)]
 SecondsOrZero = Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False)]
@@ -20,7 +21,6 @@ SecondsOrZero = Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False)]
 
 _SIZE = re.compile(r"\s*(\d+)\s*(bytes|KiB|MiB|GiB)\s*")
 _UNITS = {"bytes": 1, "KiB": 1024, "MiB": MEBIBYTE, "GiB": 1024 * MEBIBYTE}
-_DEFAULTS = Limits()
 
 
 def _size(value: Any) -> Any:
@@ -35,7 +35,7 @@ def _size(value: Any) -> Any:
 
 Argument = Annotated[str, AfterValidator(without_nul)]
 _IN_WORDS: dict[str, Any] = {"unit": "bytes", "or": 'or a text such as "512 MiB"'}
-Size = Annotated[int, Field(le=2**50, json_schema_extra=_IN_WORDS), BeforeValidator(_size)]
+_READS_SIZES = BeforeValidator(_size)
 
 
 class _Strict(BaseModel):
@@ -60,20 +60,25 @@ class TimeControlTable(_Strict):
         return self
 
 
-class LimitsTable(_Strict):
-    """``[limits]``: see ``arena.records.Limits``. Sizes are numbers of bytes, or texts such as "512 MiB"."""
+def _key_of(limit: Limit) -> tuple[Any, Any]:
+    """Return the type and the default of a limit's key in ``[limits]``."""
+    kind: Any = Annotated[int, Field(ge=limit.minimum, le=limit.maximum)]
+    if limit.unit is Unit.BYTES:
+        kind = Annotated[int, Field(ge=limit.minimum, le=limit.maximum, json_schema_extra=_IN_WORDS), _READS_SIZES]
+    elif limit.unit is Unit.SECONDS:
+        kind = Annotated[float, Field(gt=limit.minimum, le=limit.maximum, allow_inf_nan=False)]
+    return kind | None if limit.default is None else kind, limit.default
 
-    memory_bytes: Annotated[Size, Field(ge=16 * MEBIBYTE)] = _DEFAULTS.memory_bytes
-    cpu_seconds: Seconds | None = None
-    processes: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULTS.processes
-    open_files: Annotated[int, Field(ge=16, le=100_000)] = _DEFAULTS.open_files
-    file_bytes: Annotated[Size, Field(ge=4096)] = _DEFAULTS.file_bytes
-    scratch_bytes: Annotated[Size, Field(ge=64 * 1024)] = _DEFAULTS.scratch_bytes
-    stderr_bytes: Annotated[Size, Field(ge=1)] = _DEFAULTS.stderr_bytes
-    note_bytes: Annotated[Size, Field(ge=1, le=64 * 1024)] = _DEFAULTS.note_bytes
-    message_bytes: Annotated[Size, Field(ge=256, le=16 * MEBIBYTE)] = _DEFAULTS.message_bytes
-    message_depth: Annotated[int, Field(ge=3, le=64)] = _DEFAULTS.message_depth
-    message_nodes: Annotated[int, Field(ge=16, le=1_000_000)] = _DEFAULTS.message_nodes
+
+if TYPE_CHECKING:
+    LimitsTable = _Strict  # a model created at run time is no type for a type checker
+else:
+    LimitsTable = create_model(
+        "LimitsTable",
+        __base__=_Strict,
+        __doc__='``[limits]``: see ``arena.records.Limits``. Sizes are numbers of bytes, or texts such as "512 MiB".',
+        **{name: _key_of(limit) for name, limit in LIMITS.items()},
+    )
 
 
 class GameTable(_Strict):

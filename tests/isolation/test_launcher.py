@@ -74,7 +74,8 @@ bots = (load_bot(Path(sys.argv[1])), load_bot(Path(sys.argv[1])))
 with BotPool(choose_isolation(sys.argv[2])) as pool:
     player = pool._take((bots[0], 0))
     from arena.protocol.messages import Seating
-    player.begin(Seating(1, "differences", {"size": 4, "scoring": "distinct"}, 2, 0, 1, TimeControl(600.0)))
+    time_control = TimeControl(per_action_seconds=600.0)
+    player.begin(Seating(1, "differences", {"size": 4, "scoring": "distinct"}, 2, 0, 1, time_control))
     print("up", flush=True)
     sys.stdin.read()
 """

@@ -153,7 +153,7 @@ from pathlib import Path
 from arena.errors import VoidMatchError
 from tests.match.test_clock_and_limits import play, load_bot, zoo, TimeControl
 try:
-    record = play(load_bot(zoo.bad_bot("slow_but_good")), TimeControl(0.3, margin_seconds=0.0))
+    record = play(load_bot(zoo.bad_bot("slow_but_good")), TimeControl(per_action_seconds=0.3, margin_seconds=0.0))
     print(record.faults)
 except VoidMatchError as error:
     print("void:", error)
