@@ -8,7 +8,13 @@ import sys
 
 import click
 
-from arena.cli.common import SECONDS, find_bots, home_option, print_wrapped
+from arena.cli.common import (
+    find_bots,
+    home_option,
+    isolation_option,
+    print_wrapped,
+    seconds_option,
+)
 from arena.cli.group import FAILED, OK
 from arena.conformance.check import Step, check_bot
 from arena.errors import UsageError
@@ -26,8 +32,8 @@ INDENT = "     "
 @click.command("check")
 @click.argument("bot")
 @click.option("--game", "games", multiple=True, metavar="GAME", help="Try this game [default: all the bot claims].")
-@click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="For each action.")
-@click.option("--isolation", default="auto", show_default=True, help="The level it runs under.")
+@seconds_option
+@isolation_option
 @click.option("--bytes", "shows_bytes", is_flag=True, help="Show what was said byte by byte also for bots with botkit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each step, and nothing else.")
 @home_option

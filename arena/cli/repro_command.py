@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.common import MAX_COUNT, WholeNumber, home_option, match_of
+from arena.cli.common import (
+    MAX_COUNT,
+    WholeNumber,
+    home_option,
+    isolation_option,
+    match_of,
+)
 from arena.cli.group import FAILED, OK
 from arena.isolation.interpreters import arena_interpreter
 from arena.names import as_file_name
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
 @click.argument("ply", type=WholeNumber(0, MAX_COUNT), required=False)
 @click.option("--seat", type=WholeNumber(0, MAX_COUNT), help="Whose bot [default: the one at fault or to act].")
 @click.option("--bot", "place", type=click.Path(path_type=Path), help="Where the bot is, if it has moved.")
-@click.option("--isolation", default="auto", show_default=True, help="The level it runs under.")
+@isolation_option
 @home_option
 def command(match: str, ply: int | None, seat: int | None, place: Path | None, isolation: str, home: str | None) -> int:
     """Start a bot of MATCH (written TOURNAMENT/NUMBER) again, send it what it was sent then, and show what it does at
