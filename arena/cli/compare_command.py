@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import SECONDS, SEED, WholeNumber, find_bots, home_option, warn_of_weak_isolation
+from arena.cli.common import (
+    SEED,
+    WholeNumber,
+    find_bots,
+    home_option,
+    seconds_option,
+    warn_of_weak_isolation,
+    workers_option,
+)
 from arena.cli.group import INTERRUPTED
 from arena.enums import Decision
 from arena.errors import UsageError
@@ -43,9 +51,9 @@ CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN
     help="Encounters to play at most; there is no verdict before the 8th.",
 )
 @click.option("--opening-plies", type=WholeNumber(0, 1000), default=2, show_default=True, help="Random actions first.")
-@click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="For each action.")
+@seconds_option
 @click.option("--rng-seed", type=SEED, default=0, show_default=True, help="The source of all randomness.")
-@click.option("--workers", type=WholeNumber(1, 1024), help="Matches at a time [default: one for each core].")
+@workers_option
 @click.option("--new-args", default="", help="Arguments for NEW, in one text.")
 @click.option("--old-args", default="", help="Arguments for OLD, in one text.")
 @click.option("--name", help="What to call it in the store [default: made from the bots' names].")

@@ -258,7 +258,7 @@ MISTAKES = [
     (["play", "differences", str(BOTS / "greedy")], "players = 1: differences is a game for exactly 2 players"),
     (["play", "differences", "nobody", "nobody"], "unknown bot 'nobody'"),
     (["play", "differences", *[str(BOTS / "greedy")] * 3], "players = 3: differences is a game for exactly 2 players"),
-    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width"], "an option is written NAME=VALUE"),
+    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width"], "expected NAME=VALUE, such as size=9"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width=x"], "width = 'x': expected a whole number"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "x=1"], "plaid has no such option"),
     (
