@@ -10,16 +10,16 @@ from typing import Any
 
 from arena.report.tables import printable
 
-LEAST_WIDTH = 40
+MIN_WIDTH = 40
 USUAL_WIDTH = 80
 GAP = "   "
-LEAST_NOTES = 24
+MIN_NOTES_WIDTH = 24
 _LABELS = re.compile(r" +[a-z]+( +[a-z]+)+")
 
 
 def terminal_width() -> int:
     """Return the width of the terminal; 80 where there is none."""
-    return max(LEAST_WIDTH, shutil.get_terminal_size((USUAL_WIDTH, 24)).columns)
+    return max(MIN_WIDTH, shutil.get_terminal_size((USUAL_WIDTH, 24)).columns)
 
 
 def board(game: Any, state: Any, width: int, last_action: Any = None) -> list[str]:
@@ -64,7 +64,7 @@ def _shortened(line: str, width: int) -> str:
 def room_beside(board_lines: Sequence[str], width: int) -> int:
     """Return how many characters fit beside a board; 0 if that is too little for notes."""
     room = width - max(map(len, board_lines)) - len(GAP)
-    return room if room >= LEAST_NOTES else 0
+    return room if room >= MIN_NOTES_WIDTH else 0
 
 
 def beside(board_lines: Sequence[str], notes: Sequence[str], width: int) -> list[str]:

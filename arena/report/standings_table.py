@@ -15,7 +15,7 @@ from arena.tournament.formats import Placing
 MAX_FINISH_COLUMNS = 8
 """Columns 1st, 2nd, … in games of more than two players; matches that a bot finished below have no column."""
 
-AUDIT_COLUMNS = [
+BALANCE_COLUMNS = [
     Column("game", "game", is_number=False),
     Column("kind", "balance", is_number=False),
     Column("least", "least"),
@@ -23,7 +23,7 @@ AUDIT_COLUMNS = [
     Column("imbalance", "off by", 2),
     Column("worst", "worst", is_number=False),
 ]
-"""Of the audit of a schedule."""
+"""Of the table of schedule balance."""
 
 _ORDINALS = ("1st", "2nd", "3rd")
 
@@ -307,7 +307,7 @@ def crosstable_table(
     return columns, rows
 
 
-def places_table(places: Sequence[tuple[str, Placing]]) -> tuple[list[Column], list[Row]]:
+def ranking_table(places: Sequence[tuple[str, Placing]]) -> tuple[list[Column], list[Row]]:
     """Return the table of a format that ranks by itself, such as a Swiss.
 
     Args:
