@@ -117,11 +117,11 @@ def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_f
 
 
 def _summary(definition: Definition, counts: _Counts, measured: Sequence[float | None], slots: int) -> str:
-    from arena.tournament.rounds import expected_matches, needs_results
+    from arena.tournament.rounds import max_matches, needs_results
 
     grows = needs_results(definition)
     scheduled = counts.matches.total()
-    total = expected_matches(definition) if grows else scheduled
+    total = max_matches(definition) if grows else scheduled
     games = ", ".join(f"{choice.game} for {choice.players}" for choice in definition.games)
     text = [
         f"{printable(definition.name)}: {definition.format}, {counted(len(definition.entrants), 'entrant')}, {games}"
