@@ -1,4 +1,4 @@
-"""``arena games``: the list of games, or all about one."""
+"""``arena games``: the list of games, or the details of one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIST_COLUMNS = [
     Column("name", "game", is_number=False),
     Column("players", "players", is_number=False),
     Column("options", "options", is_number=False),
-    Column("summary", "in short", is_number=False),
+    Column("summary", "summary", is_number=False),
 ]
 OPTION_COLUMNS = [
     Column("name", "option", is_number=False),
@@ -34,7 +34,7 @@ OPTION_COLUMNS = [
 @click.argument("name", required=False)
 @format_options
 def command(name: str | None, table_format: str, as_json: bool) -> None:
-    """List the games, or show the rules, options, actions and a board of the one called NAME."""
+    """List the games, or show the rules, options, actions and a board of the game NAME."""
     table_format = chosen_format(table_format, as_json)
     if name is None:
         print_table(LIST_COLUMNS, [_list_row(game, table_format) for game in GAMES.values()], table_format)
@@ -88,7 +88,7 @@ def _wrapped(rulebook: str) -> str:
 
 
 def _sample(game: Game[Any]) -> str:
-    """Return a drawn board some way into a match."""
+    """Return a drawn board in the middle of a match."""
     from arena.seeds import pick_below
 
     state = game.initial_state()

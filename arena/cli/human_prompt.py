@@ -1,4 +1,4 @@
-"""A person at the terminal: the board, the scores, and a line that is read as an action or a word of command."""
+"""A person at the terminal: the board, the scores, and a line that is read as an action or a command."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ legal, ?    list the legal actions
 hint        ask {adviser} what it would do
 undo        take your last action back
 scores      show the scores so far
-board       draw the whole board, however wide
+board       draw the whole board, in full width
 rules       print the rules
 quit        leave the match"""
 
 
 SHOWN_ACTIONS = 8
-"""Up to so many legal actions stand in the question itself."""
+"""The largest number of legal actions that are listed in the question itself."""
 
 
 class Table:
-    """What people at this terminal see of a match: every action as it is played, and the board when one is to act."""
+    """A match on the terminal: every action when it is played, and the board when a person is to act."""
 
     def __init__(
         self,
@@ -39,14 +39,14 @@ class Table:
         adviser: str,
         is_quiet: bool,
     ) -> None:
-        """Sit down.
+        """Prepare for a match.
 
         Args:
             game: the rules.
             labels: the bots and people by seat.
-            suggest: is given the actions so far and returns a bot's ``Answer``; None where no bot can be asked.
+            suggest: called with the actions so far, returns a bot's ``Answer``; None if there is no bot to ask.
             adviser: that bot's name.
-            is_quiet: print nothing but the questions, and those on stderr.
+            is_quiet: print nothing but the questions, on stderr.
         """
         self._game = game
         self._labels = [f"{printable(label)} (seat {seat})" for seat, label in enumerate(labels)]
@@ -54,24 +54,24 @@ class Table:
         self._adviser = adviser
         self._state: Any = game.initial_state()
         self._actions: list[Any] = []
-        self._told = 0
+        self._shown = 0
         self._is_quiet = is_quiet
 
     def observe(self, game: Any, state: Any, actions: list[list[Any]]) -> None:
-        """Print the actions that are new, and the board when all is over."""
-        for ply in range(self._told, len(actions)):
+        """Print the new actions, and the board when the match is over."""
+        for ply in range(self._shown, len(actions)):
             seat, action = actions[ply]
             played = "is taken out" if action is None else f"plays {printable(game.format_action(action))}"
-            self._say(f"{ply + 1}. {self._labels[seat]} {played}")
-        self._told = len(actions)
+            self._print(f"{ply + 1}. {self._labels[seat]} {played}")
+        self._shown = len(actions)
         self._state, self._actions = state, [list(pair) for pair in actions]
         if game.is_over(state):
             self._draw()
 
     def rewind(self, kept: int) -> list[Any]:
-        """Go back to an earlier position; return the actions that lead there."""
-        self._told = kept
-        self._say(f"Back to where {counted(kept, 'action')} had been played.")
+        """Return to an earlier position, and return the actions that lead to it."""
+        self._shown = kept
+        self._print(f"Back to the position after {counted(kept, 'action')}.")
         return [action for _, action in self._actions[:kept]]
 
     def ask(self, seat: int, request: Any) -> Any:
@@ -94,14 +94,14 @@ class Table:
             word = line.strip()
             command = {"?": "help"}.get(word, word.lower())
             if command in ("help", "legal", "hint", "undo", "scores", "board", "rules", "quit"):
-                self._obey(command, seat, legal)
+                self._run(command, seat, legal)
             elif word:
                 action = self._read(word, legal)
                 if action is not None:
                     return action
 
     def _read(self, text: str, legal: list[Any]) -> Any:
-        """Return the action, or None after saying why there is none."""
+        """Return the action; None, after printing the reason, if the text is not a legal action."""
         try:
             action = self._game.parse_action(text)
             if action in legal:
@@ -111,7 +111,7 @@ class Table:
             click.echo(printable(f"{text}: {error.reason}"), err=True)
         return None
 
-    def _obey(self, command: str, seat: int, legal: list[Any]) -> None:
+    def _run(self, command: str, seat: int, legal: list[Any]) -> None:
         if command == "quit":
             from arena.players.human import LeftMatchError
 
@@ -138,11 +138,11 @@ class Table:
         own = [ply for ply, (actor, _) in enumerate(self._actions) if actor == seat]
         if own:
             raise TakenBackError(own[-1])
-        click.echo("There is nothing of yours to take back.", err=True)
+        click.echo("You have no action to take back.", err=True)
 
     def _hint(self) -> str:
         if self._suggest is None:
-            return "There is no bot to ask; name one with --hints BOT."
+            return "There is no bot to ask; choose one with --hints BOT."
         try:
             answer = self._suggest(self._actions)
         except ArenaError as error:
@@ -153,9 +153,9 @@ class Table:
     def _draw(self) -> None:
         last = self._actions[-1][1] if self._actions else None
         lines = board(self._game, self._state, terminal_width(), last)
-        self._say("\n".join(["", *lines, self._scores(), ""]))
+        self._print("\n".join(["", *lines, self._scores(), ""]))
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         if not self._is_quiet:
             click.echo(text)
 

@@ -1,4 +1,4 @@
-"""``arena play``: one match, drawn as it goes."""
+"""``arena play``: one match, drawn action by action."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 @click.argument("game")
 @click.argument("bots", nargs=-1, required=True)
 @click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game.")
-@click.option("--rng-seed", type=SEED, default=0, show_default=True, help="Given to every bot.")
-@click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="For each action.")
-@click.option("--isolation", default="auto", show_default=True, help="The level bots run under.")
-@click.option("--hints", metavar="BOT", help="The bot people may ask for a hint [default: the first one in BOTS].")
+@click.option("--rng-seed", type=SEED, default=0, show_default=True, help="The seed sent to every bot.")
+@click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="The time for each action.")
+@click.option("--isolation", default="auto", show_default=True, help="The isolation level.")
+@click.option("--hints", metavar="BOT", help="The bot that gives hints to people [default: the first one in BOTS].")
 @click.option("-q", "--quiet", is_flag=True, help="Only the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON, and nothing else.")
 @home_option
@@ -45,8 +45,8 @@ def command(
     """Play one match of GAME between BOTS, the first one in seat 0.
 
     A bot is a path (a directory with a bot.toml, a program or a .py file), an example such as arena:greedy, a submitted
-    name or name@version, or `human` to play yourself, without a clock: type an action such as c4, or ? for what else
-    there is: the legal actions, a hint from a bot, taking back.
+    name or name@version, or `human` to play yourself, without a clock: type an action such as c4, or ? for the other
+    commands: the legal actions, a hint from a bot, taking back.
     """
     from arena.games import make_game, parse_options
     from arena.players.human import HUMAN
@@ -88,7 +88,7 @@ def _first_bot(loaded: Sequence[Bot]) -> Bot | None:
 def _play_with_people(
     game: str, rules: Game[Any], loaded: Sequence[Bot], adviser: Bot | None, settings: dict[str, Any], is_quiet: bool
 ) -> MatchRecord | None:
-    """Play the match, from an earlier position again whenever somebody takes something back; None if it was left."""
+    """Play the match, again from an earlier position after each action taken back; None if a person left it."""
     from arena.cli.human_prompt import Table
     from arena.match.single_match import ask_bot, play_match
     from arena.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackError

@@ -1,4 +1,4 @@
-"""The standard streams of the command line: closed, full, or with nobody reading at the other end."""
+"""The standard streams of the command line: closed, on a full disk, or a pipe without a reader."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ STDIN, STDOUT, STDERR = 0, 1, 2
 
 
 def fill_closed_streams() -> bool:
-    """Put the null device in the place of standard streams that are closed, or the next file we open, such as the
-    database, would get the number of one of them and be printed into.
+    """Open the null device for each standard stream that is closed.
+
+    Otherwise the next file to be opened, such as the database, would get its number, and text would be printed into it.
 
     Returns:
         Whether the standard output was open.
@@ -24,7 +25,7 @@ def fill_closed_streams() -> bool:
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number: this one
             was_open = was_open and descriptor != STDOUT
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - as long as the program
@@ -36,15 +37,17 @@ def fill_closed_streams() -> bool:
 
 
 class OutputError(UsageError):
-    """What is printed can't be written: the disk is full, or the terminal has gone."""
+    """The output can't be written: the disk is full, or the terminal is gone."""
 
 
 class _Output(io.FileIO):
-    """The standard output. After the first error the rest goes nowhere, so that the interpreter does not complain of it
-    when it ends."""
+    """The standard output.
+
+    After the first error the rest is discarded, so that the interpreter does not report it again at its end.
+    """
 
     def write(self, data: Any) -> int:
-        """Write as ``FileIO`` does; raise ``OutputError`` for what is not the reader's leaving."""
+        """Write as ``FileIO`` does; raise ``OutputError`` for all errors except a broken pipe."""
         try:
             return super().write(data)
         except OSError as error:
@@ -54,8 +57,8 @@ class _Output(io.FileIO):
             raise OutputError(f"the output can't be written: {error.strerror}") from error
 
 
-def watch_output() -> None:
-    """Let errors in writing the standard output be told from those of other files."""
+def wrap_stdout() -> None:
+    """Replace ``sys.stdout`` by a stream whose errors can be distinguished from those of other files."""
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(_Output(STDOUT, "w", closefd=False)),
         encoding=sys.stdout.encoding,

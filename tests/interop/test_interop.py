@@ -59,7 +59,7 @@ def test_spaces_hold_every_action_and_tell_every_state_apart(case):
             acting = game.seat_to_act(state)
             assert vector[: game.players].tolist() == [float(seat == acting) for seat in range(game.players)]
             assert seen.setdefault(vector.tobytes(), state) == state or "eliminated" in game.observation(state)
-    assert longest <= space.most_plies
+    assert longest <= space.max_plies
 
 
 def test_the_vector_of_coprimality_says_where_the_path_ends():
@@ -93,7 +93,7 @@ def test_a_game_from_outside_needs_a_space_of_its_own():
     class Other(Differences):
         name = "other"
 
-    assert space_of(Other(size=3)).most_plies == 3  # a variant of one of the five has one
+    assert space_of(Other(size=3)).max_plies == 3  # a variant of one of the five has one
     game = make_game("differences", size=3)
 
     class Foreign:
