@@ -53,14 +53,8 @@ def _plain_page(record: MatchRecord, ply: int, game: Any, state: Any) -> list[st
     """Return a position with the action that led to it."""
     action = [_action_line(record, ply - 1, game)] if ply else []
     last = record.actions[ply - 1][1] if ply else None
-    return [
-        _title(record, ply),
-        *action,
-        "",
-        *board(game, state, DEFAULT_WIDTH, last),
-        "",
-        _scores(record, game, state),
-    ]
+    lines = board(game, state, DEFAULT_WIDTH, last)
+    return [_title(record, ply), *action, "", *lines, "", _scores(record, game, state)]
 
 
 def _scores(record: MatchRecord, game: Any, state: Any) -> str:

@@ -89,7 +89,7 @@ def test_rewards_are_the_share_of_others_beaten_less_the_share_that_won(ranks, e
     assert rewards(Ended(), None) == expected
 
 
-def test_a_game_from_outside_needs_a_space_of_its_own():
+def test_an_external_game_needs_its_own_space():
     class Other(Differences):
         name = "other"
 
@@ -99,7 +99,7 @@ def test_a_game_from_outside_needs_a_space_of_its_own():
     class Foreign:
         name = "foreign"
 
-    with pytest.raises(UsageError, match=r"'foreign'.*GameSpace of your own"):
+    with pytest.raises(UsageError, match=r"'foreign'.*GameSpace; pass one of your own"):
         space_of(Foreign())
     own = GameSpace(space_of(game).actions, 3, lambda state: np.zeros(4, np.float32))
     assert raw_env("differences", size=3, space=own).observation_space("seat_0")["observation"].shape == (4,)
