@@ -67,8 +67,8 @@ class BotRegistry:
         if not found:
             raise UnknownNameError("bot", text, [bot.label for bot in bots])
         stored = found[-1]
-        loaded = load_bot(self._directory / stored.content / stored.entry, args, is_known=self.is_known)
-        if loaded.content != stored.content:
+        loaded = load_bot(self._directory / stored.digest / stored.entry, args, is_known=self.is_known)
+        if loaded.digest != stored.digest:
             raise UsageError(f"bot {text!r}: its files in {loaded.directory} were changed after it was submitted")
         return replace(loaded, name=stored.name, version=stored.version)
 
@@ -80,7 +80,7 @@ class BotRegistry:
         """
         for stored in self._store.submitted_bots():
             if stored.label == bot.label:
-                if stored.content == bot.content:
+                if stored.digest == bot.digest:
                     return True
                 raise BotDefinitionError(
                     f"{bot.label} has been submitted with other files; raise the version in {MANIFEST}"
@@ -96,7 +96,7 @@ class BotRegistry:
         bot = load_bot(path, bounds=SUBMITTED)
         own = [Path(file) for file in bot.own_files]
         files = [single_file(own[0], SUBMITTED)] if own else bot_files(Path(bot.directory), bool(bot.build), SUBMITTED)
-        target = self._directory / bot.content
+        target = self._directory / bot.digest
         is_new = not target.exists()
         if is_new:
             try:
@@ -104,25 +104,25 @@ class BotRegistry:
             except OSError as error:
                 raise UsageError(f"{target.parent}: the bot can't be copied there: {error.strerror}") from error
         copy = load_bot(target / own[0].name if own else target)
-        if copy.content != bot.content and is_new:
+        if copy.digest != bot.digest and is_new:
             remove_tree(str(target))
             raise BotDefinitionError(f"bot {bot.label!r}: its files have changed while they were copied")
-        if copy.content != bot.content:
+        if copy.digest != bot.digest:
             raise UsageError(f"bot {bot.label!r}: its files in {target} are not those that were submitted; remove them")
         return copy
 
     def add(self, bot: Bot) -> None:
         """Enter a copied bot into the list of submitted ones."""
-        target = self._directory / bot.content
+        target = self._directory / bot.digest
         program = Path(bot.command[-1])
         entry = "." if (target / MANIFEST).exists() else program.name
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        self._store.add_bot(StoredBot(bot.name, bot.version, bot.content, entry, now))
+        self._store.add_bot(StoredBot(bot.name, bot.version, bot.digest, entry, now))
 
     def discard(self, bot: Bot) -> None:
         """Remove the files of a copied bot that was refused."""
-        if all(stored.content != bot.content for stored in self._store.submitted_bots()):
-            remove_tree(str(self._directory / bot.content))
+        if all(stored.digest != bot.digest for stored in self._store.submitted_bots()):
+            remove_tree(str(self._directory / bot.digest))
             forget_build(bot)
 
     def recorded(self, tournament: StoredTournament, label: str, place: Path | None) -> RecordedBot:
@@ -147,7 +147,7 @@ class BotRegistry:
         if place is None:
             _check_place(bot)
         own = [single_file(Path(file)) for file in bot.own_files]
-        changed = digest_of(own or bot_files(Path(bot.directory), bool(bot.build))) != entrant.content
+        changed = digest_of(own or bot_files(Path(bot.directory), bool(bot.build))) != entrant.digest
         if changed and bot.build and place is None:
             raise UsageError(
                 f"bot {label!r}: the files in {bot.directory} have changed since, and building it would write there;"

@@ -126,7 +126,13 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entrant:
-    """What is stored of an entrant. Where it is on disk is stored beside it, by its label."""
+    """What is stored of an entrant. Where it is on disk is stored beside it, by its label.
+
+    Attributes:
+        content: the bot's digest.
+        outside_game: its external game.
+        args: its command without the program.
+    """
 
     name: str
     version: str
@@ -151,9 +157,9 @@ def _entrant(bot: Bot) -> dict[str, Any]:
         _Entrant(
             name=bot.name,
             version=bot.version,
-            content=bot.content,
+            content=bot.digest,
             build=bot.build,
-            outside_game=bot.outside_game,
+            outside_game=bot.external_game,
             args=bot.command[1:],
         )
     )
@@ -174,10 +180,10 @@ def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
         version=entrant.version,
         command=tuple(location.command) or ("", *entrant.args),
         directory=location.directory,
-        content=entrant.content,
+        digest=entrant.content,
         own_files=tuple(location.own_files),
         build=tuple(entrant.build) or tuple(location.build),
-        outside_game=(game[0], game[1]) if game is not None and len(game) == 2 else None,
+        external_game=(game[0], game[1]) if game is not None and len(game) == 2 else None,
     )
 
 
@@ -187,8 +193,8 @@ def _bot_identity(bot: Bot) -> dict[str, Any]:
     return {
         "name": bot.name,
         "version": bot.version,
-        "content": bot.content,
+        "content": bot.digest,
         "args": [own.get(arg, arg) for arg in bot.command[1:]],
         "build": bot.build,
-        "outside_game": bot.outside_game and bot.outside_game[0],
+        "outside_game": bot.external_game and bot.external_game[0],
     }

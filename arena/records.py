@@ -86,10 +86,10 @@ class Bot:
         command: the program and its arguments, ready to be launched.
         directory: the working directory it is launched in.
         games: the games it claims to play; empty for all.
-        content: a digest of its files; empty when unknown.
+        digest: the hash of its files; empty when unknown.
         own_files: what of its directory belongs to it and may be read: a single program; empty for all.
         build: the command that makes ``build/`` in its directory before it is launched; empty for none.
-        outside_game: the module of a game from outside the package, and its file or directory, which the bot may read.
+        external_game: the module of a game from outside the package, and its file or directory, which the bot may read.
     """
 
     name: str
@@ -97,10 +97,10 @@ class Bot:
     command: tuple[str, ...]
     directory: str
     games: tuple[str, ...] = ()
-    content: str = ""
+    digest: str = ""
     own_files: tuple[str, ...] = ()
     build: tuple[str, ...] = ()
-    outside_game: tuple[str, str] | None = None
+    external_game: tuple[str, str] | None = None
 
     @property
     def label(self) -> str:

@@ -28,8 +28,8 @@ def precious(tmp_path):
     return path
 
 
-def stored(directory, content="?", build=(), **place):
-    entrant = {"name": "bot", "version": "1", "content": content, "build": list(build)}
+def stored(directory, digest="?", build=(), **place):
+    entrant = {"name": "bot", "version": "1", "content": digest, "build": list(build)}
     recorded = {"directory": str(directory), "command": ["./bot"], "own_files": [], **place}
     definition = {
         "games": [{"game": "plaid", "options": {}, "players": 2}],
@@ -60,8 +60,8 @@ def test_a_recorded_build_is_done_again_where_the_files_are_the_same(home, tmp_p
     (directory / "bot.toml").write_text('name = "bot"\ncommand = ["./bot"]\nbuild = ["make"]\n')
     (directory / "bot").write_text("")
     (directory / "bot").chmod(0o755)
-    content = load_bot(directory).content
-    bot, _, changed = home.bots.recorded(stored(directory, content, build=["make"]), "bot@1", None)
+    digest = load_bot(directory).digest
+    bot, _, changed = home.bots.recorded(stored(directory, digest, build=["make"]), "bot@1", None)
     assert not changed
     assert bot.build == ("make",)
 

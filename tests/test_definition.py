@@ -19,7 +19,7 @@ BOT = Bot(
     command=("/usr/bin/python3", "/home/a/one.py", "--fast"),
     directory="/home/a",
     games=(),
-    content="00ff",
+    digest="00ff",
     own_files=("/home/a/one.py",),
 )
 DEFINITION = Definition(
@@ -73,10 +73,10 @@ def test_a_bot_is_the_same_wherever_its_files_are():
     [
         {"command": (*BOT.command, "--slow")},
         {"command": (BOT.command[0], "/home/a/other.py", "--fast")},
-        {"content": "00fe"},
+        {"digest": "00fe"},
         {"version": "2"},
         {"build": ("make",)},
-        {"outside_game": ("my_game", "/home/a")},
+        {"external_game": ("my_game", "/home/a")},
     ],
 )
 def test_another_bot_is_another_tournament(changes):

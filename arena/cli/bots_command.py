@@ -25,6 +25,6 @@ def command(table_format: str, as_json: bool, home: str | None) -> None:
     table_format = chosen_format(table_format, as_json)
     with ArenaHome(home) as arena_home:
         bots = arena_home.store.submitted_bots()
-    print_table(COLUMNS, [bot._asdict() for bot in bots], table_format)
+    print_table(COLUMNS, [bot._asdict() | {"content": bot.digest} for bot in bots], table_format)
     if table_format == "text" and not bots:
         click.echo("\nNo bot has been submitted yet: arena submit PATH")

@@ -44,7 +44,7 @@ def submit(
     home: ArenaHome,
     path: str | os.PathLike[str],
     listener: Callable[[str], None] = lambda text: None,
-    outside_games: Sequence[str] = (),
+    external_games: Sequence[str] = (),
 ) -> Submission:
     """Copy a bot, play one match of each claimed game against itself, and list it if all goes well.
 
@@ -52,7 +52,7 @@ def submit(
         home: the arena's directory.
         path: the bot, or ``arena:NAME``.
         listener: is told of each step.
-        outside_games: games from outside the package that may be loaded when the bot claims them.
+        external_games: games from outside the package that may be loaded when the bot claims them.
 
     Raises:
         UsageError: if there is no bot at ``path``, it claims a game that may not be loaded, or its name and version are
@@ -64,7 +64,7 @@ def submit(
     try:
         if home.bots.is_submitted(bot):
             return Submission(bot, is_old=True)
-        refused = _try_out(bot, listener, outside_games)
+        refused = _try_out(bot, listener, external_games)
     except BaseException:
         home.bots.discard(bot)
         raise
@@ -75,10 +75,10 @@ def submit(
     return Submission(bot)
 
 
-def _try_out(bot: Bot, listener: Callable[[str], None], outside_games: Sequence[str]) -> Submission | None:
+def _try_out(bot: Bot, listener: Callable[[str], None], external_games: Sequence[str]) -> Submission | None:
     """Play the matches; return the refusal, or None."""
     for name in dict.fromkeys(bot.games or GAMES):
-        if name not in GAMES and name not in outside_games:
+        if name not in GAMES and name not in external_games:
             check_claimed_game(bot, name, "arena submit")
         try:
             players = make_game(name).players

@@ -55,7 +55,7 @@ def pack(bot: Bot) -> Parcel:
 def unpack(parcel: Parcel, base: Path) -> Bot:
     """Write a bot's files below ``base``, where they are not there yet, and return the bot as it runs from there."""
     bot = parcel.bot
-    target = base / f"{bot.name}@{bot.version}-{bot.content or 'unknown'}"
+    target = base / f"{bot.name}@{bot.version}-{bot.digest or 'unknown'}"
     if not target.exists():
         with tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as unfinished:
             whole = Path(unfinished) / "bot"

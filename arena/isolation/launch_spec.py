@@ -99,9 +99,9 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
     """
     environment = clean_environment(scratch)
     own = bot.own_files or (bot.directory,)
-    if bot.outside_game is not None:
-        environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.outside_game)
-        own = (*own, bot.outside_game[1])
+    if bot.external_game is not None:
+        environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.external_game)
+        own = (*own, bot.external_game[1])
     readable = readable_paths(bot.command, own, environment["PATH"])
     level = isolation.level
     if level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) and (

@@ -81,7 +81,7 @@ def _note_of(directory: Path) -> Path:
 
 def _noted(bot: Bot) -> str:
     """Return what the note of a bot says that is built: its files, and what has been made of them."""
-    return f"{bot.content} {fingerprint(Path(bot.directory) / BUILD_DIRECTORY)}\n"
+    return f"{bot.digest} {fingerprint(Path(bot.directory) / BUILD_DIRECTORY)}\n"
 
 
 def build_bots(bots: Iterable[Bot], isolation: Isolation) -> None:

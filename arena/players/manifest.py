@@ -79,14 +79,14 @@ def load_bot(
         raise BotDefinitionError(f"bot {str(path)!r}: not executable; try chmod +x, or give it a {MANIFEST}")
     name = unicodedata.normalize("NFC", path.stem)
     check_name(f"bot {str(path)!r}: name", name, is_known)
-    content = digest_of([single_file(path, bounds)])
+    digest = digest_of([single_file(path, bounds)])
     return Bot(
         name=name,
         version="1",
         command=(*command, *args),
         directory=str(path.parent),
         games=(),
-        content=content,
+        digest=digest,
         own_files=(str(path),),
     )
 
@@ -117,14 +117,14 @@ def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_kno
     check_name(f"{path}: version", manifest.version, is_known)
     command = (_program(manifest.command[0], directory, path, bool(manifest.build)), *manifest.command[1:], *args)
     build = tuple(manifest.build)
-    content = digest_of(bot_files(directory, bool(build), bounds))
+    digest = digest_of(bot_files(directory, bool(build), bounds))
     return Bot(
         name=manifest.name,
         version=manifest.version,
         command=command,
         directory=str(directory),
         games=tuple(manifest.games),
-        content=content,
+        digest=digest,
         build=build,
     )
 

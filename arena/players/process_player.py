@@ -55,7 +55,7 @@ class ProcessPlayer(Player):
         self._bystanders = bystanders if bystanders is not None else Bystanders()
         self.is_stopped_off_turn = False
         self._process: BotConnection | None = None
-        self._outside_game: tuple[str, str] | None = None
+        self._external_game: tuple[str, str] | None = None
         self._match = 0
         self._time_control = TimeControl()
         self._cpu_at_begin = 0.0
@@ -69,11 +69,11 @@ class ProcessPlayer(Player):
         self._match = seating.match
         self._last_report = SeatReport(exit="not started")
         self._time_control = seating.time_control
-        outside_game = find_external_game(seating.game)
-        if self._process is not None and outside_game not in (None, self._outside_game):
+        external_game = find_external_game(seating.game)
+        if self._process is not None and external_game not in (None, self._external_game):
             self.close()  # it has been launched without the right to read this game
         if self._process is None:
-            self._outside_game = outside_game
+            self._external_game = external_game
         process = self._process or self._launch(seating.time_control.startup_seconds)
         rule = self._time_control.off_turn
         process.begin_match(is_to_rest=rule != OffTurn.RUN)
@@ -87,7 +87,7 @@ class ProcessPlayer(Player):
         process.tell(_frame(messages.match(seating)))
 
     def _launch(self, startup_seconds: float) -> BotConnection:
-        bot = replace(self.bot, outside_game=self._outside_game)
+        bot = replace(self.bot, external_game=self._external_game)
         self._process = BotConnection(bot, self._isolation, self._limits, self._bystanders)
         try:
             body, _, _ = self._process.ask(_frame(messages.hello(__version__, self._limits)), startup_seconds)

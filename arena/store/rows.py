@@ -16,8 +16,11 @@ class RecordRow(NamedTuple):
     """A record in the form it is stored, made where the match was played.
 
     Attributes:
-        start: a digest of the game, its options and the opening.
-        digest: a digest of the game, its options, all actions and the ranks.
+        bots: the bots' labels, as JSON.
+        ranks: per seat, as JSON.
+        opening_hash: of the game, its options and the opening.
+        actions_hash: of the game, its options, all actions and the ranks.
+        record: the whole record, as JSON.
         faults: ``(seat, bot, kind)`` each.
     """
 
@@ -27,8 +30,8 @@ class RecordRow(NamedTuple):
     bots: str
     ranks: str
     termination: str
-    start: str
-    digest: str
+    opening_hash: str
+    actions_hash: str
     record: str
     faults: tuple[tuple[int, str, FaultKind], ...]
 
@@ -44,14 +47,14 @@ def row_of(record: MatchRecord) -> RecordRow:
         as_json(record.bots),
         as_json(record.ranks),
         record.termination,
-        _digest([*game, record.actions[: record.opening_plies]]),
-        _digest([*game, record.actions, record.ranks]),
+        _hash([*game, record.actions[: record.opening_plies]]),
+        _hash([*game, record.actions, record.ranks]),
         as_json(values),
         tuple((fault.seat, record.bots[fault.seat], fault.kind) for fault in record.faults),
     )
 
 
-def _digest(value: Any) -> str:
+def _hash(value: Any) -> str:
     return blake2b(msgpack.packb(value), digest_size=12).hexdigest()
 
 

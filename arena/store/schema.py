@@ -5,7 +5,8 @@ played, under the same key; a match without a record is still to be played. ``fa
 form that can be counted. ``voids`` keeps the tries that ended through our own failure. Formats whose rounds depend on
 results add a round to ``matches`` when the one before is complete; ``finished_at`` says that none follows.
 
-``migrations.py`` brings older databases here.
+``migrations.py`` brings older databases here. A column that has kept an older name in the database has its
+name in Python as ``key``.
 """
 
 from __future__ import annotations
@@ -130,8 +131,8 @@ records = Table(
     Column("bots", Text, nullable=False),
     Column("ranks", Text, nullable=False),
     Column("termination", String(16), nullable=False),
-    Column("start", String(32), nullable=False),
-    Column("digest", String(32), nullable=False),
+    Column("start", String(32), nullable=False, key="opening_hash"),
+    Column("digest", String(32), nullable=False, key="actions_hash"),
     Column("record", Text, nullable=False),
     Index("records_by_game", "game"),
 )
@@ -164,7 +165,7 @@ bots = Table(
     Column("id", Integer, primary_key=True),
     Column("name", String(64), nullable=False),
     Column("version", String(64), nullable=False),
-    Column("content", String(32), nullable=False),
+    Column("content", String(32), nullable=False, key="digest"),
     Column("entry", Text, nullable=False),
     Column("submitted_at", String(40), nullable=False),
     Index("bots_by_name", "name", "version", unique=True),

@@ -50,17 +50,10 @@ def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow
 
 
 def _schedule_row(number: int, line: ScheduledMatch) -> dict[str, Any]:
-    return {
-        "tournament_id": number,
-        "match": line.match,
-        "encounter": line.encounter,
-        "round": line.round,
-        "game": line.game,
-        "seats": as_json(line.seats),
-        "opening": line.opening,
-        "opening_actions": as_json(line.opening_actions),
-        "rng_seed": line.rng_seed,
-    }
+    """Return a line of a schedule as its row: a column for each field, and tuples as JSON."""
+    values = ((name, getattr(line, name)) for name in line.__slots__)
+    row = {name: as_json(value) if isinstance(value, tuple) else value for name, value in values}
+    return {"tournament_id": number, **row}
 
 
 def _without_faults(row: RecordRow) -> dict[str, Any]:
@@ -99,16 +92,11 @@ def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
     opening_actions = from_json_text(line.opening_actions, where)
     if not (isinstance(opening_actions, list) and is_plain(opening_actions)):
         raise StoreError(f"{where} is malformed: expected is an opening that is a list")
-    return ScheduledMatch(
-        match=line.match,
-        encounter=line.encounter,
-        round=line.round,
-        game=line.game,
-        seats=_seats(line.seats, line.game, definition, where),
-        opening=line.opening,
-        opening_actions=tuple(_tuples(opening_actions)),
-        rng_seed=line.rng_seed,
-    )
+    values = line._asdict()
+    del values["tournament_id"]
+    values["seats"] = _seats(line.seats, line.game, definition, where)
+    values["opening_actions"] = tuple(_tuples(opening_actions))
+    return ScheduledMatch(**values)
 
 
 def result_in_round(row: Any, tournament: StoredTournament) -> StoredResult:
@@ -123,7 +111,7 @@ def result_in_round(row: Any, tournament: StoredTournament) -> StoredResult:
     ranks = _ranks(row.ranks, len(seats), where)
     bots = tuple(definition.entrants[entrant].label for entrant in seats)
     game = definition.games[row.game].game
-    return StoredResult(tournament.number, row.encounter, game, bots, ranks, row.start, row.digest)
+    return StoredResult(tournament.number, row.encounter, game, bots, ranks, row.opening_hash, row.actions_hash)
 
 
 def stored_bots_and_ranks(bots: str, ranks: str) -> tuple[tuple[str, ...], tuple[int, ...]]:

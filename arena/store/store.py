@@ -32,6 +32,7 @@ from arena.store.statements import (
 from arena.store.values import StoredBot, StoredFault, StoredTournament
 
 RESULTS_CHUNK_ROWS = 10_000
+HASHES = (records.c.opening_hash, records.c.actions_hash)
 
 
 def _now() -> str:
@@ -99,8 +100,8 @@ class Store:
             raise StoreError(f"{self._database.shown}: the database's version is {text[:20]!r}; expected is a number")
         return int(text[:9]) if text is not None else None
 
-    def be_patient(self, seconds: float) -> None:
-        """From now on wait so long for a server that has gone away, before giving up."""
+    def retry_for(self, seconds: float) -> None:
+        """Set how long every later call waits for a server that has gone away, before it gives up; 0 at first."""
         self._database.patience_seconds = seconds
 
     def _rows(self, query: Select[Any]) -> list[Any]:
@@ -261,18 +262,18 @@ class Store:
         """
         key = (records.c.tournament_id, records.c.match)
         columns = (records.c.encounter, records.c.game, records.c.bots, records.c.ranks)
-        chosen = narrowed(select(*key, *columns, records.c.start, records.c.digest), tournament, game)
+        chosen = narrowed(select(*key, *columns, *HASHES), tournament, game)
         if last_encounter is not None:
             chosen = chosen.where(records.c.encounter <= last_encounter)
         if last_tournament is not None:
             chosen = chosen.where(records.c.tournament_id <= last_tournament)
         bots_and_ranks = lru_cache(maxsize=None)(stored_bots_and_ranks)
-        for number, match, encounter, name, labels, ranks, start, digest in self._by_key(chosen, RESULTS_CHUNK_ROWS):
+        for number, match, encounter, name, labels, ranks, *hashes in self._by_key(chosen, RESULTS_CHUNK_ROWS):
             try:
                 pair = bots_and_ranks(labels, ranks)
             except StoreError as error:
                 raise StoreError(f"the result of match {match}: {error}") from error
-            yield StoredResult(number, encounter, name, *pair, start, digest)
+            yield StoredResult(number, encounter, name, *pair, *hashes)
 
     def _by_key(self, chosen: Select[Any], chunk_rows: int) -> Iterator[Any]:
         """Yield the rows of a query that begins with tournament and match, in that order, reading piece by piece."""
@@ -292,7 +293,7 @@ class Store:
         query = (
             select(
                 *(matches.c.round, matches.c.encounter, matches.c.game, matches.c.seats),
-                *(records.c.ranks, records.c.start, records.c.digest),
+                *(records.c.ranks, *(column.label(column.key) for column in HASHES)),
             )
             .join(records, same)
             .where(matches.c.tournament_id == tournament.number, matches.c.round > after)
@@ -370,5 +371,5 @@ class Store:
 
     def submitted_bots(self) -> list[StoredBot]:
         """Return the submitted bots, the oldest first."""
-        columns = (bots.c.name, bots.c.version, bots.c.content, bots.c.entry, bots.c.submitted_at)
+        columns = (bots.c.name, bots.c.version, bots.c.digest, bots.c.entry, bots.c.submitted_at)
         return [StoredBot(*row) for row in self._rows(select(*columns).order_by(bots.c.id))]

@@ -74,7 +74,7 @@ class StoredBot(NamedTuple):
 
     name: str
     version: str
-    content: str
+    digest: str
     entry: str
     submitted_at: str
 

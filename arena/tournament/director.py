@@ -112,7 +112,7 @@ def run_tournament(
         build_bots(definition.entrants, choose_isolation(definition.isolation))
     with store.lock(definition.name):
         definition, tournament = _enter(definition, store)
-        store.be_patient(PATIENCE_SECONDS)
+        store.retry_for(PATIENCE_SECONDS)
         try:
             run = _Run(definition, store, tournament, listener, refresh)
             if executor is None:
@@ -126,7 +126,7 @@ def run_tournament(
                 run.play(executor)
                 log.info("%s: %d matches recorded", definition.name, run.progress.recorded)
         finally:
-            store.be_patient(0.0)
+            store.retry_for(0.0)
         return run.progress
 
 

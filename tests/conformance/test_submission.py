@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena import home as arena_home
+from arena import bot_registry
 from arena.conformance.submission import submit
 from arena.errors import BotDefinitionError, UsageError
 from arena.executors.bot_archive import pack
@@ -205,7 +205,7 @@ def test_what_is_copied_has_no_special_bits_and_no_second_name(tmp_path):
     (bot / "linked").symlink_to("inner/private")
     with ArenaHome(tmp_path / "home") as home:
         copy = Path(home.bots.copy_in(bot).directory)
-        assert copy == home.directory / "bots" / load_bot(bot).content
+        assert copy == home.directory / "bots" / load_bot(bot).digest
     modes = {
         name: oct((copy / name).stat().st_mode & 0o7777) for name in ("tool", "data", "inner/private", "inner/own")
     }
@@ -226,13 +226,13 @@ def test_a_submission_that_was_changed_in_the_arena_is_not_taken_for_what_it_was
 
 def test_a_submission_that_changes_while_it_is_copied_leaves_nothing(tmp_path, monkeypatch):
     bot = make_bot(tmp_path / "b")
-    copy = arena_home._copy
+    copy = bot_registry._copy
 
     def copy_something_else(files, target):
         (bot / "bot.py").write_bytes(b"#" * (bot / "bot.py").stat().st_size)
         copy(files, target)
 
-    monkeypatch.setattr(arena_home, "_copy", copy_something_else)
+    monkeypatch.setattr(bot_registry, "_copy", copy_something_else)
     with ArenaHome(tmp_path / "home") as home:
         with pytest.raises(BotDefinitionError, match="have changed while they were copied"):
             home.bots.copy_in(bot)
@@ -242,22 +242,22 @@ def test_a_submission_that_changes_while_it_is_copied_leaves_nothing(tmp_path, m
 def test_what_a_build_is_said_to_have_made_is_left_behind(tmp_path):
     bot = make_bot(tmp_path / "b", f'{MANIFEST}build = ["true"]\n')
     (bot / "build").mkdir()
-    (bot / "build/.made-from").write_text(load_bot(bot).content)
+    (bot / "build/.made-from").write_text(load_bot(bot).digest)
     with ArenaHome(tmp_path / "home") as home:
         assert not (Path(home.bots.copy_in(bot).directory) / "build").exists()
 
 
 def test_a_bot_that_runs_from_where_it_lies_may_have_what_a_submission_may_not(tmp_path):
     bot = make_bot(tmp_path / "b")
-    before = load_bot(bot).content
+    before = load_bot(bot).digest
     (tmp_path / "shared.py").write_text("x")
     (bot / "shared.py").symlink_to("../shared.py")
     pipe("pipe")(bot)
     link("nowhere", "nothing")(bot)
     link("circle", "circle")(bot)
-    assert load_bot(bot).content != before
+    assert load_bot(bot).digest != before
     link("log", "/proc/kmsg")(bot)
-    assert load_bot(bot).content
+    assert load_bot(bot).digest
     sparse("large", 1 << 36)(bot)
     with pytest.raises(BotDefinitionError, match="more than 4096 MiB of files"):
         load_bot(bot)
@@ -289,7 +289,7 @@ def test_the_digest_of_a_bot_is_what_it_was_in_earlier_versions(tmp_path):
         (bot / name).write_text(name)
     (bot / "z/b.txt").chmod(0o755)
     (bot / "linked.txt").symlink_to("z/b.txt")
-    assert load_bot(bot).content == "733cc197c60a9d47"
+    assert load_bot(bot).digest == "733cc197c60a9d47"
 
 
 def test_a_directory_is_removed_however_deep_and_closed_it_is(tmp_path):

@@ -149,7 +149,7 @@ def test_a_bot_travels_with_its_files_and_runs_there(tmp_path):
     assert there.directory != bot.directory
     assert there.command[0] == sys.executable
     assert there.command[-2:] == ("--rollouts", "7")
-    assert load_bot(tmp_path / there.directory).content == bot.content
+    assert load_bot(tmp_path / there.directory).digest == bot.digest
     single = unpack(pack(load_bot(BOTS / "greedy" / "bot.py")), tmp_path)
     assert single.command[1] == single.own_files[0] == f"{single.directory}/bot.py"
     before = time.time()

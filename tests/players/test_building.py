@@ -55,7 +55,7 @@ def test_a_bot_is_built_when_its_files_have_changed_and_only_then(tmp_path, isol
 def test_what_a_build_makes_is_no_part_of_the_bot(tmp_path, isolation):
     before = make_bot(tmp_path / "b")
     build_bots([before], isolation)
-    assert load_bot(tmp_path / "b").content == before.content
+    assert load_bot(tmp_path / "b").digest == before.digest
 
 
 def test_without_a_build_a_directory_of_that_name_belongs_to_the_bot(tmp_path):
@@ -63,9 +63,9 @@ def test_without_a_build_a_directory_of_that_name_belongs_to_the_bot(tmp_path):
     (directory / "build").mkdir(parents=True)
     (directory / "bot.toml").write_text('name = "b"\ncommand = ["python3", "build/x.py"]\n')
     (directory / "build/x.py").write_text("1")
-    before = load_bot(directory).content
+    before = load_bot(directory).digest
     (directory / "build/x.py").write_text("2")
-    assert load_bot(directory).content != before
+    assert load_bot(directory).digest != before
 
 
 def test_a_failing_build_is_told_with_what_it_said_and_leaves_the_last_one(tmp_path, isolation):
@@ -172,9 +172,9 @@ def test_a_bot_can_not_say_itself_that_it_is_built(tmp_path, shipped, isolation)
     (tmp_path / "b/build/bot").write_text("#!/bin/sh\necho never seen by anybody\n")
     (tmp_path / "b/build/bot").chmod(0o755)
     if shipped == "in the directory":
-        (tmp_path / "b/build/.made-from").write_text(bot.content)
+        (tmp_path / "b/build/.made-from").write_text(bot.digest)
     elif shipped == "beside it":
-        (tmp_path / ".b.built").write_text(f"{bot.content}\n")
+        (tmp_path / ".b.built").write_text(f"{bot.digest}\n")
     else:
         build_bots([make_bot(tmp_path / "c")], isolation)
         shutil.copytree(tmp_path / "c/build", tmp_path / "b/build", dirs_exist_ok=True)

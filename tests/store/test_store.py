@@ -341,7 +341,7 @@ def test_a_server_that_comes_back_is_waited_for_and_nothing_is_lost_or_doubled(p
     try:
         tournament = store.create_tournament(definition(), [line(match) for match in range(1, 11)])
         with store.lock("t"):
-            store.be_patient(60)
+            store.retry_for(60)
             store.record(tournament, [record(1)])
             postgres.stop()
             slept = []
@@ -373,7 +373,7 @@ def test_a_server_that_stays_away_is_told_in_a_sentence(postgres):
         clock = iter(range(0, 1000, 20))
         store._database._now = lambda: next(clock)
         store._database._sleep = lambda seconds: None
-        store.be_patient(60)
+        store.retry_for(60)
         with pytest.raises(StoreAwayError):
             store.tournaments()
     finally:
@@ -386,7 +386,7 @@ def test_what_was_committed_before_the_line_broke_is_not_written_twice(postgres_
     store = Store(postgres_url)
     try:
         tournament = store.create_tournament(definition(), [line(match) for match in range(1, 11)])
-        store.be_patient(60)
+        store.retry_for(60)
         store._database._sleep = lambda seconds: None
         transact, losses = store._database._transact, []
 

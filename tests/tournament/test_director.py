@@ -171,7 +171,7 @@ def test_another_definition_of_the_same_name_is_refused_with_what_differs(write_
         with pytest.raises(DefinitionError, match=r"differs in encounters, rng_seed; give this one another name"):
             run_tournament(load_definition(write_definition(encounters=2, rng_seed=9)), home.store, workers=1)
         changed = load_definition(write_definition())
-        bots = (replace(changed.entrants[0], content="other"), changed.entrants[1])
+        bots = (replace(changed.entrants[0], digest="other"), changed.entrants[1])
         with pytest.raises(DefinitionError, match=r"differs in the bot 'minimal@1'"):
             run_tournament(replace(changed, entrants=bots), home.store, workers=1)
         assert run_tournament(renamed(changed, "t2"), home.store, workers=1).is_complete
