@@ -13,19 +13,13 @@ import socket
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.errors import ArenaError
-from arena.executors import Executor, JobResult, LocalExecutor, Played, WorkQueue
-from arena.executors.executor import void_after
-from arena.isolation.launch_spec import Isolation, has_own_file_systems
+from arena.isolation.launch_spec import has_own_file_systems
 from arena.isolation.levels import choose_isolation
-from arena.match.bot_pool import BotPool
-from arena.records import MatchRecord, MatchSpec
-from arena.store.rows import row_of
+from arena.records import MatchRecord
 from arena.store.store import Store
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
@@ -69,26 +63,6 @@ def _bot_directory(name: str, files: list[Path]) -> Path:
     return directory
 
 
-class InlineExecutor(Executor):
-    """Plays in this process: quick to start, for levels at which a bot can't hurt it."""
-
-    def __init__(self, isolation: Isolation, limits: Any, fresh_bots: bool) -> None:
-        self._pool = BotPool(isolation, limits, fresh_bots)
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.close()
-
-    def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
-        while (spec := queue.take()) is not None:
-            yield [self._play(spec)]
-
-    def _play(self, spec: MatchSpec) -> JobResult:
-        try:
-            return Played(row_of(self._pool.play(spec)))
-        except ArenaError as error:
-            return void_after(spec, error, str(error))
-
-
 @dataclass
 class Outcome:
     """What came of a bad bot's tournament."""
@@ -115,7 +89,6 @@ def is_safe_inline(level: str) -> bool:
 
 def play_zoo_bot(name: str, level: str, inline: bool) -> Outcome:
     """Play a bad bot's tournament at a level, in this process or in a worker."""
-    isolation = choose_isolation(level)
     with tempfile.TemporaryDirectory(prefix="arena-zoo-") as text, socket.socket() as listener:
         place = Path(text)
         place.chmod(0o755)
@@ -139,12 +112,8 @@ def play_zoo_bot(name: str, level: str, inline: bool) -> Outcome:
         before = traces()
         started = time.monotonic()
         with contextlib.closing(Store(place / "zoo.sqlite3")) as store:
-            executor = (
-                InlineExecutor(isolation, definition.limits, definition.fresh_bots)
-                if inline
-                else LocalExecutor(1, isolation, definition.limits, definition.fresh_bots)
-            )
-            progress = run_tournament(definition, store, executor=executor)
+            executor = "in-process" if inline else "local"
+            progress = run_tournament(definition, store, workers=1, executor=executor)
             records = list(store.records(store.tournament("zoo")))
         outcome = _outcome(name, records)
         outcome.void = list(progress.given_up.values())

@@ -12,7 +12,7 @@ from arena.analysis.encounters import CountedEncounter
 from arena.analysis.standings import Standings, rated_encounters
 from arena.ratings.bradley_terry import bradley_terry, kendall_tau
 from arena.ratings.consistency import pair_scores
-from arena.ratings.nash import nash_average
+from arena.ratings.nash import NashAverage, nash_average
 from arena.ratings.truncation import Floats
 from arena.results import points_of
 
@@ -115,7 +115,7 @@ class Check:
 
     bradley_terry: dict[str, float]
     agreement: float
-    nash: dict[str, tuple[float, float]]
+    nash: dict[str, NashAverage]
 
 
 def check_of(encounters: Sequence[CountedEncounter], table: Standings) -> Check:

@@ -29,7 +29,6 @@ from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.definition import Definition
-    from arena.executors import Executor
     from arena.home import ArenaHome
 
 
@@ -37,9 +36,10 @@ if TYPE_CHECKING:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--workers", type=WholeNumber(1, 1024), help="Matches at a time [default: one for each core].")
 @click.option(
-    "--cluster", metavar="ADDRESS", help="Play on the Dask cluster whose scheduler is there, tcp://HOST:8786."
+    "--executor", metavar="URL", help="Where to play matches: local, in-process or dask://HOST:PORT [default: local]."
 )
-@click.option("--local-cluster", type=WholeNumber(1, 1024), help="Play on a Dask cluster of this many processes here.")
+@click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster with the scheduler at tcp://HOST:8786.")
+@click.option("--local-cluster", type=WholeNumber(1, 1024), help="Run on a local Dask cluster with N processes.")
 @click.option("--name", help="Play it under another name.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the table.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the log on stderr as well.")
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 def command(
     file: Path,
     workers: int | None,
+    executor: str | None,
     cluster: str | None,
     local_cluster: int | None,
     name: str | None,
@@ -61,9 +62,9 @@ def command(
 ) -> int:
     """Play the tournament that FILE defines: a path, or an example such as arena:quickstart.
 
-    What has been recorded stays: after Ctrl-C, a crash or a power cut, the same command goes on where it stopped, and
-    when all has been played, it only shows the table. `--workers` may differ from run to run; results don't depend on
-    it.
+    Everything recorded stays: after Ctrl-C, a crash or a power cut, the same command continues where it stopped, and
+    once every match is played, it only shows the table. `--workers` and `--executor` may differ from run to run;
+    results don't depend on them.
     """
     from arena.home import ArenaHome
     from arena.tournament.definition import load_definition, renamed
@@ -71,6 +72,7 @@ def command(
     from arena.tournament.rounds import ranking_of
 
     table_format = chosen_format(table_format, as_json)
+    executor_url = _executor_url(executor, cluster, local_cluster)
     if verbose:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(message)s"))
@@ -80,7 +82,6 @@ def command(
         if name is not None:
             definition = renamed(definition, name, arena_home.bots.is_known)
         warn_of_weak_isolation(definition.isolation)
-        executor = _cluster_executor(definition, cluster, local_cluster)
         progress_display = make_progress(definition, quiet=quiet or verbose)
         try:
             with progress_display:
@@ -90,14 +91,14 @@ def command(
                     workers=workers,
                     log_path=log_file or arena_home.log_path(definition.name),
                     listener=progress_display.update,
-                    executor=executor,
-                    refresh=None if executor is not None else _Watched(file, name, arena_home),
+                    executor=executor_url,
+                    refresh=_WatchedFile(file, name, arena_home),
                 )
         except KeyboardInterrupt:
             stored = arena_home.store.find_tournament(definition.name)
             recorded = f"{stored.recorded} of {counted(stored.scheduled, 'match')}" if stored is not None else "nothing"
             again = shlex.join(["arena", *sys.argv[1:]])
-            click.echo(f"Stopped with {recorded} recorded. To go on: {again}", err=True)
+            click.echo(f"Stopped with {recorded} recorded. To continue: {again}", err=True)
             return INTERRUPTED
         own = ranking_of(arena_home.store, arena_home.store.tournament(definition.name))
         if own is not None and table_format == "text":
@@ -109,49 +110,44 @@ def command(
         return OK if progress.is_complete else FAILED
 
 
-class _Watched:
+class _WatchedFile:
     """Reads a tournament file again when it has changed."""
 
     def __init__(self, path: Path, name: str | None, home: ArenaHome) -> None:
         self._path, self._name, self._home = tournament_path(path), name, home
-        self._seen = self._stamp()
+        self._modified_ns = self._modification_time()
 
-    def _stamp(self) -> int:
+    def _modification_time(self) -> int:
         try:
             return self._path.stat().st_mtime_ns
         except OSError:
-            return self._seen
+            return self._modified_ns
 
     def __call__(self) -> Definition | None:
         from arena.isolation.levels import choose_isolation
         from arena.players.building import build_bots
         from arena.tournament.definition import load_definition, renamed
 
-        if self._stamp() == self._seen:
+        if self._modification_time() == self._modified_ns:
             return None
-        self._seen = self._stamp()
+        self._modified_ns = self._modification_time()
         try:
             definition = load_definition(self._path, self._home.bots.find, self._home.bots.is_known)
             build_bots(definition.entrants, choose_isolation(definition.isolation))
             return renamed(definition, self._name, self._home.bots.is_known) if self._name is not None else definition
         except UsageError as error:
-            click.echo(f"arena: the change is not taken: {error}", err=True)
+            click.echo(f"arena: the changed file is refused: {error}", err=True)
             return None
 
 
-def _cluster_executor(definition: Definition, address: str | None, local_workers: int | None) -> Executor | None:
-    """Return the executor for a cluster; None where the tournament is played here."""
-    if address is None and local_workers is None:
-        return None
-    if address is not None and local_workers is not None:
-        raise UsageError(f"--cluster {address} and --local-cluster {local_workers}: expected one of them")
-    from arena.executors.bot_archive import pack
-    from arena.executors.dask import ClusterExecutor
-    from arena.executors.dask_worker import NodeSettings
-    from arena.isolation.levels import choose_isolation
-    from arena.players.building import build_bots
-
-    build_bots(definition.entrants, choose_isolation(definition.isolation))
-    parcels = tuple(pack(bot) for bot in definition.entrants)
-    settings = NodeSettings(parcels, definition.isolation, definition.limits, definition.fresh_bots)
-    return ClusterExecutor(settings, address, local_workers or 1)
+def _executor_url(executor: str | None, cluster: str | None, local_cluster: int | None) -> str:
+    """Return the URL of the executor that the options ask for."""
+    given = {"--executor": executor, "--cluster": cluster, "--local-cluster": local_cluster}
+    options = [f"{name} {value}" for name, value in given.items() if value is not None]
+    if len(options) > 1:
+        raise UsageError(f"{' and '.join(options)}: expected one of them")
+    if cluster is not None:
+        return f"dask+{cluster}" if "://" in cluster else f"dask://{cluster}"
+    if local_cluster is not None:
+        return f"dask://local?processes={local_cluster}"
+    return "local" if executor is None else executor

@@ -53,7 +53,7 @@ def command(
     """
     from arena.analysis.duration import seconds_a_match
     from arena.analysis.schedule_balance import audit
-    from arena.executors.local import available_cores
+    from arena.executors.cores import available_cores
     from arena.home import ArenaHome
     from arena.report.standings_table import AUDIT_COLUMNS
     from arena.tournament.definition import load_definition

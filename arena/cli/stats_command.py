@@ -72,7 +72,7 @@ def _everything(found: dict[str, Any], standings: Any, check: Any) -> dict[str, 
     return tables | {
         "consistency": {
             "phi": tested.phi,
-            "chance": tested.chance,
+            "chance": tested.p_value,
             "cycles": [list(cycle) for cycle in tested.cycles],
             "misleads": tested.is_flagged,
         },

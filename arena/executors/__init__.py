@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from arena.executors.executor import Executor, JobResult, Played, Void
-from arena.executors.local import LocalExecutor
+from arena.executors.executor import Executor, Job, JobResult, Played, Void
+from arena.executors.table import EXECUTORS, open_executor
 from arena.executors.work_queue import WorkQueue
 
-__all__ = ["Executor", "JobResult", "LocalExecutor", "Played", "Void", "WorkQueue"]
+__all__ = ["EXECUTORS", "Executor", "Job", "JobResult", "Played", "Void", "WorkQueue", "open_executor"]

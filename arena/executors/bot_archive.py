@@ -1,4 +1,4 @@
-"""Bots on their way to another machine: their files, and the same bot there."""
+"""Packs bots to be sent to other machines, and unpacks them there."""
 
 from __future__ import annotations
 
@@ -11,55 +11,55 @@ from arena.isolation.interpreters import arena_interpreter
 from arena.players.bot_files import BUILD_DIRECTORY, Bounds, bot_files, made_files, read_file, single_file
 from arena.records import MEBIBYTE, Bot
 
-MOST_BYTES = 64 * MEBIBYTE
+MAX_BYTES = 64 * MEBIBYTE
 _BOUNDS = Bounds(files=10_000, is_strict=True)
-"""What a link leads to elsewhere is not sent around."""
+"""Links that lead out of the bot's directory are refused."""
 
 OWN_PYTHON = "\0python"
 """Stands for the arena's own Python, which is elsewhere on another machine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class BotArchive:
     """A bot with its files.
 
     Attributes:
         bot: as it was packed; its command names the bot's directory as it was there.
-        files: path below the directory, whether it is executable, and what it holds.
+        files: the path below the directory, whether it is executable, and the contents.
     """
 
     bot: Bot
     files: tuple[tuple[str, bool, bytes], ...]
 
 
-def pack(bot: Bot) -> Parcel:
+def pack_bot(bot: Bot) -> BotArchive:
     """Return a bot with its files.
 
     Raises:
-        UsageError: if they can't be read, or are too large to be sent around.
+        UsageError: if they can't be read, or are too large to be sent to other machines.
     """
     root = Path(bot.directory)
-    found = [single_file(Path(file), _BOUNDS) for file in bot.own_files] or bot_files(root, bool(bot.build), _BOUNDS)
+    files = [single_file(Path(file), _BOUNDS) for file in bot.own_files] or bot_files(root, bool(bot.build), _BOUNDS)
     if bot.build:
-        found += made_files(root / BUILD_DIRECTORY, _BOUNDS)
-    size_bytes = sum(file.size_bytes for file in found)
-    if size_bytes > MOST_BYTES:
+        files += made_files(root / BUILD_DIRECTORY, _BOUNDS)
+    size_bytes = sum(file.size_bytes for file in files)
+    if size_bytes > MAX_BYTES:
         raise UsageError(
-            f"bot {bot.label!r}: {size_bytes // MEBIBYTE} MiB of files; a cluster takes {MOST_BYTES // MEBIBYTE}"
+            f"bot {bot.label!r}: {size_bytes // MEBIBYTE} MiB of files; a cluster takes {MAX_BYTES // MEBIBYTE}"
         )
-    files = [(file.name, file.is_executable, read_file(file)) for file in found]
+    contents = tuple((file.name, file.is_executable, read_file(file)) for file in files)
     command = tuple(OWN_PYTHON if part == arena_interpreter() else part for part in bot.command)
-    return Parcel(replace(bot, command=command), tuple(files))
+    return BotArchive(replace(bot, command=command), contents)
 
 
-def unpack(parcel: Parcel, base: Path) -> Bot:
-    """Write a bot's files below ``base``, where they are not there yet, and return the bot as it runs from there."""
-    bot = parcel.bot
+def unpack_bot(archive: BotArchive, base: Path) -> Bot:
+    """Write the bot's files below ``base``, unless they are there already, and return the bot as it runs from there."""
+    bot = archive.bot
     target = base / f"{bot.name}@{bot.version}-{bot.digest or 'unknown'}"
     if not target.exists():
         with tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as unfinished:
             whole = Path(unfinished) / "bot"
-            for name, is_executable, data in parcel.files:
+            for name, is_executable, data in archive.files:
                 path = whole / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(data)

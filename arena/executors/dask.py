@@ -1,31 +1,35 @@
-"""Plays match specs on a cluster with Dask.distributed. Needs the extra ``dask``; imported only where it is used.
+"""Plays matches on a cluster with Dask.distributed. Needs the extra ``dask``; imported only where it is used.
 
-- A bounded window of tasks is on its way, each a few matches, so that dispatching costs little beside playing.
-- A result is taken at once and its task forgotten: tasks that are held are run again when a worker dies.
-- A task of a worker that died is run again elsewhere by the scheduler; one of a worker that is frozen (its heartbeat
-  has stopped) is given to another one as well. Whichever comes first counts; so a match is played at least once and
+- A bounded number of tasks is in flight, each with a few matches, so that dispatching costs little beside playing.
+- A result is fetched at once and its task released: Dask repeats the tasks that are held when a worker dies.
+- The scheduler repeats a task elsewhere if its worker dies. If a worker is frozen (its heartbeat has stopped), the
+  executor submits its tasks to another one as well. The first result counts, so a match is played at least once and
   recorded once.
-- When the scheduler is gone, the run ends with a sentence; what was recorded stays, and the same command goes on.
+- If the scheduler is lost, the run ends with an error; the same command continues from what was recorded.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
-from hashlib import blake2b
 from itertools import islice
+from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar, Self
+from uuid import uuid4
 
 from arena.errors import ClusterError
-from arena.executors.dask_worker import Node, NodeSettings
-from arena.executors.executor import Executor, JobResult, Void
+from arena.executors.bot_archive import pack_bot
+from arena.executors.cores import available_cores
+from arena.executors.dask_worker import DaskWorker, DaskWorkerSettings
+from arena.executors.executor import Executor, Job, JobResult, Void
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker_start import end_if_importing, try_to_start
+from arena.isolation.levels import choose_isolation
+from arena.players.building import build_bots
 from arena.records import MatchSpec
 
 try:
@@ -42,43 +46,44 @@ MAX_MATCHES_IN_TASK = 64
 CONNECT_SECONDS = 15
 WORKERS_SECONDS = 30
 REFRESH_SECONDS = 0.25
-LOOK_SECONDS = 2.0
-"""How often workers are looked at while no result comes."""
+HEARTBEAT_CHECK_SECONDS = 2.0
+"""How often heartbeats are checked while no result comes in."""
 
 FROZEN_SECONDS = 20.0
-"""A worker whose heartbeat has stopped for so long is given up."""
+"""A worker without a heartbeat for this long counts as frozen."""
 
-GONE_SECONDS = 15.0
+RECONNECT_SECONDS = 15.0
 LEAVING_SECONDS = 3.0
 FETCH_SECONDS = 5.0
 
 log = logging.getLogger("arena.cluster")
-_nodes: dict[str, Node] = {}
-"""On a worker: the prepared nodes, by the name of their plugin."""
+
+_dask_workers: dict[str, DaskWorker] = {}
+"""In a process of the cluster: what plays there, by the name of its plugin."""
 
 
-class _Prepare(WorkerPlugin):
-    """Prepares every worker, also one that joins later."""
+class _Plugin(WorkerPlugin):
+    """Prepares every worker, including those that join later."""
 
-    def __init__(self, name: str, settings: NodeSettings) -> None:
+    def __init__(self, name: str, settings: DaskWorkerSettings) -> None:
         self.name = name
         self._settings = settings
 
     def setup(self, worker: Any) -> None:
-        _nodes[self.name] = Node(self._settings)
+        _dask_workers[self.name] = DaskWorker(self._settings)
 
     def teardown(self, worker: Any) -> None:
-        node = _nodes.pop(self.name, None)
-        if node is not None:
-            node.close()
+        prepared = _dask_workers.pop(self.name, None)
+        if prepared is not None:
+            prepared.close()
 
 
 def _play(name: str, specs: list[MatchSpec]) -> list[JobResult]:
-    return _nodes[name].play(specs)
+    return _dask_workers[name].play(specs)
 
 
 class _Task:
-    """Matches on their way, and since when."""
+    """Matches in flight, since when, and the futures that will have their results: two after a worker froze."""
 
     def __init__(self, specs: list[MatchSpec]) -> None:
         self.specs = specs
@@ -86,41 +91,45 @@ class _Task:
         self.futures: list[Any] = []
 
 
-class ClusterExecutor(Executor):
-    """Plays match specs on a cluster. A context manager: leaving it ends the bots on every worker."""
+class DaskExecutor(Executor):
+    """Plays matches on a Dask cluster. Leaving the context ends the bots on every worker."""
+
+    takes_new_bots: ClassVar[bool] = False
 
     def __init__(
         self,
-        settings: NodeSettings,
+        job: Job,
         address: str | None = None,
-        local_workers: int = 2,
+        processes: int | None = None,
         frozen_seconds: float = FROZEN_SECONDS,
     ) -> None:
-        """Prepare an executor.
+        """Build the bots and pack them for the workers.
 
         Args:
-            settings: for every worker.
+            job: what is to be played; its workers and its log are not used on a cluster.
             address: of the scheduler, such as ``tcp://host:8786``; None for a cluster on this machine.
-            local_workers: how many processes that one has.
-            frozen_seconds: after so long without a heartbeat a worker is given up.
+            processes: how many that one has; None for one for each core.
+            frozen_seconds: a worker without a heartbeat for this long counts as frozen.
+
+        Raises:
+            BotDefinitionError: if a bot can't be built.
+            UsageError: if a bot is too large to be sent to other machines.
         """
-        self._settings = settings
+        build_bots(job.bots, choose_isolation(job.isolation))
+        archives = tuple(pack_bot(bot) for bot in job.bots)
+        self._settings = DaskWorkerSettings(archives, job.isolation, job.limits, job.fresh_bots)
         self._address = address
-        self._local_workers = local_workers
+        self._processes = processes or len(available_cores())
         self._frozen_seconds = frozen_seconds
-        digest = blake2b(digest_size=8)
-        for parcel in settings.parcels:
-            digest.update(f"{parcel.bot}".encode())
-        digest.update(f"{settings.isolation} {settings.limits} {settings.fresh_bots} {time.time_ns()}".encode())
-        self._name = f"arena-{digest.hexdigest()}"
+        self._name = f"arena-{uuid4().hex}"
         self._cluster: Any = None
         self._client: Any = None
         self._tasks: dict[str, _Task] = {}
-        self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._seconds_a_match = TASK_SECONDS
-        self._looked_at = 0.0
+        self._finished: SimpleQueue[Any] = SimpleQueue()
+        self._seconds_per_match = TASK_SECONDS
+        self._checked_at = 0.0
 
-    def __enter__(self) -> ClusterExecutor:
+    def __enter__(self) -> Self:
         """Connect, and prepare the workers.
 
         Raises:
@@ -128,37 +137,46 @@ class ClusterExecutor(Executor):
             UsageError: if no process can be started for a cluster on this machine.
         """
         end_if_importing()
+        try:
+            self._client = self._connect()
+            self._prepare_workers()
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def _connect(self) -> Any:
+        """Return a client of the cluster, which is started first if it is to be on this machine."""
         if self._address is None:
             try_to_start()
             try:
                 self._cluster = distributed.LocalCluster(
-                    n_workers=self._local_workers,
+                    n_workers=self._processes,
                     threads_per_worker=1,
                     dashboard_address=None,
                     silence_logs=logging.CRITICAL,
                 )
             except Exception as error:
-                raise ClusterError(f"cluster {self._shown}: it can't be started: {_brief(error)}") from error
+                raise ClusterError(f"cluster {self._shown}: it can't be started: {_shortened(error)}") from error
         try:
-            self._client = distributed.Client(self._cluster or self._address, timeout=CONNECT_SECONDS)
+            return distributed.Client(self._cluster or self._address, timeout=CONNECT_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterError(
-                f"cluster {self._address!r}: can't be reached ({_brief(error)}); expected the address of a Dask"
+                f"cluster {self._shown}: can't be reached ({_shortened(error)}); expected the address of a Dask"
                 " scheduler, such as tcp://host:8786"
             ) from error
+
+    def _prepare_workers(self) -> None:
         try:
             self._client.wait_for_workers(1, timeout=WORKERS_SECONDS)
-            self._client.register_plugin(_Prepare(self._name, self._settings))
+            self._client.register_plugin(_Plugin(self._name, self._settings))
         except TimeoutError as error:
-            self._leave()
             raise ClusterError(
                 f"cluster {self._shown}: it has no workers; start some with: dask worker ADDRESS"
             ) from error
         except Exception as error:
-            self._leave()
-            raise ClusterError(f"cluster {self._shown}: its workers can't be prepared: {_brief(error)}") from error
+            raise ClusterError(f"cluster {self._shown}: its workers can't be prepared: {_shortened(error)}") from error
         log.info("cluster %s: %d workers", self._shown, len(self._workers()))
-        return self
 
     @property
     def _shown(self) -> str:
@@ -173,7 +191,7 @@ class ClusterExecutor(Executor):
     def _leave(self) -> None:
         if self._client is not None:
             if self._client.status == "running":
-                _with_patience(lambda: self._client.unregister_worker_plugin(self._name))
+                _run_briefly(lambda: self._client.unregister_worker_plugin(self._name))
             with contextlib.suppress(Exception):
                 self._client.close(timeout=5)
         if self._cluster is not None:
@@ -181,7 +199,7 @@ class ClusterExecutor(Executor):
                 self._cluster.close(timeout=10)
 
     def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
-        """Play matches; a few tasks for each core are on their way.
+        """Play matches; each core of the cluster has a few tasks, so that it never waits for the next one.
 
         Raises:
             ClusterError: if the cluster is lost.
@@ -192,7 +210,7 @@ class ClusterExecutor(Executor):
 
     def _hand_out(self, queue: WorkQueue) -> None:
         window = TASKS_PER_CORE * max(1, sum(self._workers().values()))
-        size = max(1, min(MAX_MATCHES_IN_TASK, int(TASK_SECONDS / self._seconds_a_match)))
+        size = max(1, min(MAX_MATCHES_IN_TASK, int(TASK_SECONDS / self._seconds_per_match)))
         while len(self._tasks) < window:
             specs = list(islice(iter(queue.take, None), size))
             if not specs:
@@ -205,7 +223,7 @@ class ClusterExecutor(Executor):
         )
         task.futures.append(future)
         self._tasks[future.key] = task
-        future.add_done_callback(self._done.put)
+        future.add_done_callback(self._finished.put)
 
     def _workers(self) -> dict[str, int]:
         """Return how many matches each worker can play at a time."""
@@ -214,16 +232,16 @@ class ClusterExecutor(Executor):
         return {}
 
     def _collect(self) -> list[JobResult]:
-        """Wait for tasks to end; return what came of them."""
+        """Wait until tasks end, for a moment at most; return their results."""
         results: list[JobResult] = []
         try:
-            futures = [self._done.get(timeout=REFRESH_SECONDS)]
-        except queue.Empty:
-            self._look_after_workers()
+            futures = [self._finished.get(timeout=REFRESH_SECONDS)]
+        except Empty:
+            self._check_heartbeats()
             return []
-        with contextlib.suppress(queue.Empty):
+        with contextlib.suppress(Empty):
             while True:
-                futures.append(self._done.get_nowait())
+                futures.append(self._finished.get_nowait())
         for future in futures:
             task = self._tasks.pop(future.key, None)
             if task is not None:
@@ -231,71 +249,70 @@ class ClusterExecutor(Executor):
         return results
 
     def _result(self, future: Any, task: _Task) -> list[JobResult]:
-        """Return what came of a task, and forget its twins."""
+        """Return the results of a task and release its futures; none if it has to be submitted again."""
         if future.status == "cancelled":
-            self._complain_if_gone()
+            self._wait_for_scheduler()
             if not any(other.key in self._tasks for other in task.futures):
                 self._submit(task)
             return []
         try:
             results: list[JobResult] = future.result(timeout=FETCH_SECONDS)
-        except TimeoutError:  # it was played, but the result lies on a worker that does not answer
-            self._complain_if_gone()
+        except TimeoutError:  # it was played, but the worker that holds the result does not answer
+            self._wait_for_scheduler()
             log.warning("%d matches are played again: their worker does not answer", len(task.specs))
             self._submit(task)
             return []
-        except Exception as error:  # the worker died too often, or what it ran failed: void, and played again
-            self._complain_if_gone()
-            results = [Void(spec, f"the cluster: {_brief(error)}") for spec in task.specs]
-        for twin in task.futures:
-            self._tasks.pop(twin.key, None)
-            twin.release()
+        except Exception as error:  # several workers died with it, or the task itself failed
+            self._wait_for_scheduler()
+            results = [Void(spec, f"the cluster: {_shortened(error)}") for spec in task.specs]
+        for other in task.futures:
+            self._tasks.pop(other.key, None)
+            other.release()
         took = (time.monotonic() - task.started) / len(task.specs) / TASKS_PER_CORE
-        self._seconds_a_match = 0.8 * self._seconds_a_match + 0.2 * max(1e-4, took)
+        self._seconds_per_match = 0.8 * self._seconds_per_match + 0.2 * max(1e-4, took)
         return results
 
-    def _look_after_workers(self) -> None:
-        """Give tasks of frozen workers to others; notice when the scheduler is gone."""
+    def _check_heartbeats(self) -> None:
+        """Submit the tasks of frozen workers to others as well; raise ClusterError if the scheduler is lost."""
         now = time.monotonic()
-        if now - self._looked_at < LOOK_SECONDS:
+        if now - self._checked_at < HEARTBEAT_CHECK_SECONDS:
             return
-        self._looked_at = now
-        self._complain_if_gone()
+        self._checked_at = now
+        self._wait_for_scheduler()
         try:
-            seen = {
+            heartbeats = {
                 address: worker["last_seen"]
                 for address, worker in self._client.scheduler_info(n_workers=-1)["workers"].items()
             }
             processing = self._client.processing()
         except Exception as error:
-            log.warning("the scheduler does not answer: %s", _brief(error))
+            log.warning("the scheduler does not answer: %s", _shortened(error))
             return
-        latest = max([time.time() - self._frozen_seconds, *seen.values()])
-        frozen = [address for address, last in seen.items() if latest - last > self._frozen_seconds]
-        healthy = [address for address in seen if address not in frozen]
+        latest = max([time.time() - self._frozen_seconds, *heartbeats.values()])
+        frozen = [address for address, last in heartbeats.items() if latest - last > self._frozen_seconds]
+        healthy = [address for address in heartbeats if address not in frozen]
         if not frozen or not healthy:
             return
         for address in frozen:
             for key in processing.get(address, ()):
                 task = self._tasks.get(key)
                 if task is not None and len(task.futures) == 1:
-                    log.warning("worker %s is frozen; %d matches are given to another", address, len(task.specs))
+                    log.warning("worker %s is frozen; %d matches are submitted to another", address, len(task.specs))
                     self._submit(task, workers=healthy)
 
-    def _complain_if_gone(self) -> None:
-        """Raise ClusterError if the scheduler stays away."""
-        deadline = time.monotonic() + GONE_SECONDS
+    def _wait_for_scheduler(self) -> None:
+        """Wait while the client reconnects; raise ClusterError if it can't."""
+        deadline = time.monotonic() + RECONNECT_SECONDS
         while self._client.status != "running":
             if time.monotonic() > deadline or self._client.status in ("closed", "closing"):
                 raise ClusterError(
-                    f"cluster {self._shown}: its scheduler is gone; what was recorded stays, and the same command goes"
-                    " on"
+                    f"cluster {self._shown}: its scheduler is lost; the same command continues from what was recorded"
                 )
             time.sleep(REFRESH_SECONDS)
 
 
-def _with_patience(work: Callable[[], object]) -> None:
-    """Do something that waits for every worker, but don't wait for a frozen one."""
+def _run_briefly(work: Callable[[], object]) -> None:
+    """Run what waits for every worker, but don't wait for a frozen one."""
 
     def attempt() -> None:
         with contextlib.suppress(Exception):
@@ -306,6 +323,6 @@ def _with_patience(work: Callable[[], object]) -> None:
     thread.join(LEAVING_SECONDS)
 
 
-def _brief(error: BaseException) -> str:
+def _shortened(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return text[:300] or type(error).__name__

@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: unpack the bots once, then play what it is given, one match at a time."""
+"""A worker of a Dask cluster: unpacks the bots once, then plays matches one after another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.errors import UsageError
-from arena.executors.bot_archive import Parcel, unpack
+from arena.executors.bot_archive import BotArchive, unpack_bot
 from arena.executors.executor import JobResult, Void
 from arena.executors.worker import play_spec
 from arena.isolation.launcher_client import close_launcher, open_launcher
@@ -23,28 +23,28 @@ from arena.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
-class NodeSettings:
+class DaskWorkerSettings:
     """What every worker of a cluster is prepared with.
 
     Attributes:
-        parcels: the bots.
-        isolation: the level asked for; each machine gives what it can.
+        archives: the bots.
+        isolation: the level asked for; "auto" is the strongest of each machine.
         limits: what a bot may use.
-        fresh_bots: launch every bot anew for every match.
-        version: of the arena that asks; the worker's must be the same.
+        fresh_bots: launch every bot again for every match.
+        version: of the director's arena; the worker's must be the same.
     """
 
-    parcels: tuple[Parcel, ...]
+    archives: tuple[BotArchive, ...]
     isolation: str
     limits: Limits
     fresh_bots: bool
     version: str = __version__
 
 
-class Node:
-    """A worker's bots, ready to play."""
+class DaskWorker:
+    """The bots of a worker, unpacked and ready to play."""
 
-    def __init__(self, settings: NodeSettings) -> None:
+    def __init__(self, settings: DaskWorkerSettings) -> None:
         """Unpack the bots and choose the isolation level.
 
         Raises:
@@ -55,7 +55,9 @@ class Node:
         isolation = choose_isolation(settings.isolation)
         self._directory = Path(tempfile.mkdtemp(prefix=f"{DASK_WORKER_PREFIX}{process_tag()}-"))
         self._directory.chmod(0o755)  # bots run as other users
-        self._bots: dict[str, Bot] = {parcel.bot.label: unpack(parcel, self._directory) for parcel in settings.parcels}
+        self._bots: dict[str, Bot] = {
+            archive.bot.label: unpack_bot(archive, self._directory) for archive in settings.archives
+        }
         open_launcher()
         self._pool = BotPool(isolation, settings.limits, settings.fresh_bots)
         self._one_at_a_time = threading.Lock()

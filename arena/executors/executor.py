@@ -1,16 +1,39 @@
-"""The interface of an executor, and what it returns for a match."""
+"""The interface of an executor: the job it is opened for, and the results it returns."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 from arena.errors import LateError
 from arena.executors.work_queue import WorkQueue
-from arena.records import MatchSpec
+from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchSpec
 from arena.store.rows import RecordRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What an executor is opened for: which bots play, and under which conditions.
+
+    Attributes:
+        bots: every bot that may play; where matches are played on other machines, they are sent there.
+        isolation: the level asked for, or "auto".
+        limits: what a bot may use.
+        fresh_bots: launch every bot again for every match.
+        workers: matches at a time on this machine; None for one for each core.
+        log_path: the log file of the processes on this machine; None for no log.
+    """
+
+    bots: tuple[Bot, ...] = ()
+    isolation: str = "auto"
+    limits: Limits = DEFAULT_LIMITS
+    fresh_bots: bool = False
+    workers: int | None = None
+    log_path: Path | None = None
 
 
 class Played(NamedTuple):
@@ -50,7 +73,13 @@ def void_after(spec: MatchSpec, error: Exception, reason: str) -> Void:
 
 
 class Executor(ABC):
-    """Plays the matches of a queue somewhere. A context manager: leaving it leaves nothing running."""
+    """Plays the matches of a queue somewhere. A context manager: leaving it leaves nothing running.
+
+    Attributes:
+        takes_new_bots: whether a bot can play that was not in the job, such as one that enters a ladder later.
+    """
+
+    takes_new_bots: ClassVar[bool] = True
 
     def __enter__(self) -> Self:
         return self

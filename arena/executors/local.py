@@ -1,8 +1,8 @@
-"""Matches on this machine: one worker process per slot, each with a pipe of its own.
+"""Plays matches in worker processes on this machine, each with a pipe of its own.
 
-A worker that dies takes exactly one match with it, the one it was playing; the match that waited in its pipe is given
-to another worker, and a new worker takes its place. (``concurrent.futures`` would fail every unfinished match instead,
-and ``multiprocessing.Pool`` would wait for the lost one for ever.)
+When a worker dies, exactly one match is lost, the one it was playing; the match that waited in its pipe is requeued,
+and a new worker is started in its place. (``concurrent.futures`` would fail every unfinished match instead, and
+``multiprocessing.Pool`` would wait forever for the lost one.)
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from collections import deque
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from arena.errors import UsageError
-from arena.executors.executor import Executor, JobResult, Void
+from arena.executors.cores import available_cores, cores_for_workers
+from arena.executors.executor import Executor, Job, JobResult, Void
 from arena.executors.log_file import JoinedLog
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker import Ready, WorkerSettings, run_worker
 from arena.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
-from arena.isolation.launch_spec import Isolation
-from arena.records import DEFAULT_LIMITS, Limits, MatchSpec
+from arena.isolation.levels import choose_isolation
+from arena.records import MatchSpec
 
 SPECS_PER_WORKER = 2
 """The match being played and the next one, so that a worker never waits for the director."""
 
 LEAVING_SECONDS = 5.0
-"""How long workers may take to end their bots and leave."""
+"""How long workers may take to end their bots and exit."""
 
 REFRESH_SECONDS = 0.25
 
@@ -45,7 +45,7 @@ GATHER_SECONDS = 0.05
 
 
 class _Worker:
-    """A worker process, its pipe, whether it has begun, and the matches it has been given."""
+    """A worker process, its pipe, whether it is ready, and the matches it has been given."""
 
     def __init__(self, process: BaseProcess, pipe: Connection[Any, Any]) -> None:
         self.process = process
@@ -53,37 +53,31 @@ class _Worker:
         self.is_ready = False
         self.given: deque[MatchSpec] = deque()
 
+    def give(self, spec: MatchSpec) -> None:
+        """Send a match to play; if the worker has died, that is noticed when its answer is awaited."""
+        self.given.append(spec)
+        with contextlib.suppress(ConnectionError):
+            self.pipe.send(spec)
+
 
 class LocalExecutor(Executor):
-    """Plays match specs on several cores. A context manager: leaving it leaves no process behind."""
+    """Plays matches on several cores, in a worker process for each."""
 
-    def __init__(
-        self,
-        workers: int,
-        isolation: Isolation,
-        limits: Limits = DEFAULT_LIMITS,
-        fresh_bots: bool = False,
-        log_path: Path | None = None,
-    ) -> None:
-        """Prepare an executor.
-
-        Args:
-            workers: matches at a time.
-            isolation: the level from ``choose_isolation``.
-            limits: what a bot may use.
-            fresh_bots: launch every bot anew for every match.
-            log_path: the log file of all workers; None for no log.
-        """
+    def __init__(self, job: Job) -> None:
+        """Prepare an executor; workers are started when there are matches for them."""
+        isolation = choose_isolation(job.isolation)
+        cores = available_cores()
         self._context = multiprocessing.get_context("spawn")
-        self._log = JoinedLog(log_path, self._context)
+        self._log = JoinedLog(job.log_path, self._context)
         self._settings = [
-            WorkerSettings(isolation, limits, fresh_bots, cores)
-            for cores in cores_for_workers(workers, available_cores())
+            WorkerSettings(isolation, job.limits, job.fresh_bots, pinned)
+            for pinned in cores_for_workers(job.workers or len(cores), cores)
         ]
         self._workers: list[_Worker] = []
         self._starts = StartedWorkers()
 
-    def __enter__(self) -> LocalExecutor:
+    def __enter__(self) -> Self:
+        """Open the log."""
         end_if_importing()
         self._log.__enter__()
         return self
@@ -108,8 +102,6 @@ class LocalExecutor(Executor):
         Raises:
             UsageError: if workers can't be started.
         """
-        if not self._workers:
-            self._workers = [self._start(number) for number in range(len(self._settings))]
         results: list[JobResult] = []
         yielded_at = time.monotonic()
         while not queue.is_finished():
@@ -124,12 +116,12 @@ class LocalExecutor(Executor):
         return any(worker.given for worker in self._workers)
 
     def _collect(self, queue: WorkQueue, timeout_seconds: float) -> list[JobResult]:
-        """Wait for workers to answer or to die; return what came."""
+        """Wait until workers answer or die, for a moment at most; return the results."""
         by_pipe = {worker.pipe: worker for worker in self._workers}
         results: list[JobResult] = []
         ready = wait(list(by_pipe), timeout=timeout_seconds)
         if not ready:
-            self._wake()
+            self._continue_stopped()
         for pipe in ready:
             worker = by_pipe[pipe]  # type: ignore[index]
             try:
@@ -144,22 +136,24 @@ class LocalExecutor(Executor):
                 results += self._replace(queue, worker)
         return results
 
-    def _wake(self) -> None:
-        """Let stopped workers go on: where a bot runs under our own uid, it can stop one for ever."""
+    def _continue_stopped(self) -> None:
+        """Send SIGCONT to the workers: a bot that runs under our own uid can stop one."""
         for worker in self._workers:
             with contextlib.suppress(OSError):
                 os.kill(worker.process.pid or os.getpid(), signal.SIGCONT)
 
     def _hand_out(self, queue: WorkQueue) -> None:
+        """Give every worker one match before any has two; start workers as long as there are matches for them."""
         for depth in range(1, SPECS_PER_WORKER + 1):
-            for worker in self._workers:
-                if len(worker.given) < depth:
-                    spec = queue.take()
-                    if spec is None:
-                        return
-                    worker.given.append(spec)
-                    with contextlib.suppress(ConnectionError):  # its death is noticed when its answer is awaited
-                        worker.pipe.send(spec)
+            for number in range(len(self._settings)):
+                if number < len(self._workers) and len(self._workers[number].given) >= depth:
+                    continue
+                spec = queue.take()
+                if spec is None:
+                    return
+                if number == len(self._workers):
+                    self._workers.append(self._start(number))
+                self._workers[number].give(spec)
 
     def _start(self, number: int) -> _Worker:
         """Start a worker.
@@ -193,7 +187,7 @@ class LocalExecutor(Executor):
         return _Worker(process, ours)
 
     def _replace(self, queue: WorkQueue, worker: _Worker) -> list[JobResult]:
-        """Put a new worker in a dead one's place; the match it was playing is void, the next one is requeued.
+        """Start a new worker in place of a dead one; the match it was playing is void, the next one is requeued.
 
         Raises:
             UsageError: if workers can't be started.
@@ -202,10 +196,10 @@ class LocalExecutor(Executor):
         code = worker.process.exitcode or 0
         worker.pipe.close()
         given = list(worker.given)
-        lost = [Void(spec, f"the worker ended ({_ending(code)})") for spec in given[:1]]
+        lost = [Void(spec, f"the worker ended ({_exit_text(code)})") for spec in given[:1]]
         if not worker.is_ready:
             self._starts.note_end(code)
-            lost = lost if code < 0 else []  # it failed before it could begin; whoever was killed may have begun
+            lost = lost if code < 0 else []  # it failed before it could begin; a killed one may have begun
         for spec in given[len(lost) :]:
             queue.requeue(spec)
         self._log.renew()
@@ -214,23 +208,5 @@ class LocalExecutor(Executor):
         return [*lost]
 
 
-def _ending(code: int) -> str:
+def _exit_text(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit status {code}"
-
-
-def available_cores() -> list[int]:
-    """Return the cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
-
-
-def cores_for_workers(workers: int, cores: list[int]) -> list[frozenset[int] | None]:
-    """Give each worker a core of its own, for itself and its bots; none is pinned when there are too few.
-
-    Only one of a worker and its bots runs at a time, and on one core the hand-over costs a tenth of what it costs
-    between two.
-    """
-    if workers > len(cores):
-        return [None] * workers
-    return [frozenset({core}) for core in cores[:workers]]

@@ -8,7 +8,8 @@ True
 from __future__ import annotations
 
 from arena.ratings.environment import BETA, MU, SIGMA
+from arena.ratings.rated_results import FittedField, fit_counted, rate_results
+from arena.ratings.rating import Rating
 from arena.ratings.results import Result
-from arena.ratings.set_fit import FittedField, Rating, fit_counted, rate_results
 
 __all__ = ["BETA", "MU", "SIGMA", "FittedField", "Rating", "Result", "fit_counted", "rate_results"]

@@ -1,7 +1,7 @@
 """Bradley-Terry strengths by maximum likelihood: an independent view that must agree with the TrueSkill fit.
 
 A draw counts as half a win for both, and a match of more than two as all its pairs. A hundredth of a draw between every
-two rivals keeps strengths finite where somebody has won everything.
+two rivals keeps strengths finite where a bot has won every match.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import numpy as np
 from arena.ratings.results import Result
 
 PRIOR_DRAWS = 0.01
-MOST_STEPS = 200
+MAX_STEPS = 200
 
 
 def bradley_terry(counted: Iterable[tuple[Result, float]], prior_draws: float = PRIOR_DRAWS) -> dict[str, float]:
-    """Return the log-strength of everybody who occurs; their mean is 0.
+    """Return the log-strength of every bot in the results; their mean is 0.
 
     By Newton's method on the likelihood of "a beats b with probability 1 / (1 + exp(b - a))" (Bradley and Terry,
     Biometrika 39, 1952).
 
     Args:
-        counted: results, with how often each occurred.
-        prior_draws: imaginary draws between every two who have met.
+        counted: distinct results, and how often each occurred.
+        prior_draws: imaginary draws between every two bots that have met.
     """
     points: dict[tuple[str, str], float] = {}
     for (names, ranks), count in counted:
@@ -43,7 +43,7 @@ def bradley_terry(counted: Iterable[tuple[Result, float]], prior_draws: float = 
         won_by[index[a], index[b]] = value + prior_draws / 2
     met = won_by + won_by.T
     strength = np.zeros(size)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         chance = 1.0 / (1.0 + np.exp(np.clip(strength[None, :] - strength[:, None], -500, 500)))
         slope = (won_by - met * chance).sum(axis=1)
         weight = met * chance * (1.0 - chance)

@@ -1,10 +1,11 @@
-"""Whether one number for each bot is enough: do the results agree with the fit, and are there cycles?
+"""Whether a single rating for each bot fits the results: overdispersion, and cycles.
 
-1. phi is Pearson's chi-square of the pair scores against the fit, for each degree of freedom: near 1 when a single
-   strength explains the results. How much an encounter varies is taken from the encounters themselves, over all pairs
-   together, so that mirrored openings don't disturb it.
-2. A cycle is three bots each of which beats the next at 99 %, and in larger fields so much more clearly that among
-   equal bots one would be found once in a hundred fields.
+1. Overdispersion phi is Pearson's chi-square of the pair scores against the fit, divided by the degrees of freedom
+   (McCullagh and Nelder, "Generalized Linear Models", 1989, section 4.5.2): near 1 when a single rating fits. The
+   variance of an encounter is estimated from the encounters themselves, over all pairs together, so that mirrored
+   openings don't disturb it.
+2. A cycle is three bots each of which beats the next at 99 %, and in larger fields with as much more certainty as keeps
+   a cycle among equal bots to one field in a hundred.
 """
 
 from __future__ import annotations
@@ -25,23 +26,23 @@ SIGNIFICANCE = 0.01
 SURE_OF_A_PAIR = 2.326
 """Standard errors from one half, one-sided 99 %."""
 
-LEAST_VARIANCE = 0.02
-"""Of a pair's share: where the fit expects one bot to win always, a single upset must not look like a proof."""
+MIN_VARIANCE = 0.02
+"""Of a pair's share: where the fit expects a bot to win always, a single upset must not look like a proof."""
 
-LEAST_DISPERSION = 0.05
+MIN_DISPERSION = 0.05
 
-LEAST_ENCOUNTERS = 5
-"""Encounters that a pair needs for its score to say anything here."""
+MIN_ENCOUNTERS = 5
+"""Pairs with fewer encounters are left out."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairScore:
     """How a bot did against another.
 
     Attributes:
         score: the mean over encounters of the share of points, from 0 to 1.
         variance: of an encounter's share, from the encounters of this pair.
-        encounters: how many.
+        encounters: their number.
     """
 
     score: float
@@ -50,31 +51,29 @@ class PairScore:
 
     @property
     def error(self) -> float:
-        """The standard error of the score; the variance is drawn a little towards a coin's, so that it is never
-        nothing.
-        """
+        """The standard error of the score; the variance is drawn a little towards a coin's, so that it is never 0."""
         number = self.encounters
         return float(np.sqrt((self.variance * max(number - 1, 0) + 0.25) / number / number))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Consistency:
-    """What the test found.
+    """The result of the test.
 
     Attributes:
-        phi: chi-square for each degree of freedom; None if there are too few pairs.
-        chance: how often so large a phi comes about by chance.
+        phi: the overdispersion; None if there are too few pairs.
+        p_value: the probability of a phi at least as large if a single rating for each bot fits.
         cycles: ``(a, b, c)``: a beats b, b beats c, c beats a; the clearest first.
     """
 
     phi: float | None
-    chance: float
+    p_value: float
     cycles: tuple[tuple[str, str, str], ...]
 
     @property
     def is_flagged(self) -> bool:
-        """Whether a single number for each bot misleads."""
-        return bool(self.cycles) or (self.phi is not None and self.chance < SIGNIFICANCE)
+        """Whether a single rating for each bot does not fit."""
+        return bool(self.cycles) or (self.phi is not None and self.p_value < SIGNIFICANCE)
 
 
 def pair_scores(encounters: Iterable[tuple[Encounter, int]]) -> dict[tuple[str, str], PairScore]:
@@ -99,31 +98,32 @@ def pair_scores(encounters: Iterable[tuple[Encounter, int]]) -> dict[tuple[str, 
 
 def _pair_score(number: float, total: float, squares: float) -> PairScore:
     mean = total / number
-    return PairScore(mean, max(0.0, squares - number * mean * mean) / max(1.0, number - 1), int(number))
+    variance = max(0.0, squares - number * mean * mean) / max(1.0, number - 1)
+    return PairScore(score=mean, variance=variance, encounters=int(number))
 
 
 def consistency(encounters: Iterable[tuple[Encounter, int]], fitted: FittedEncounters) -> Consistency:
     """Test whether results agree with a fit."""
     scores = pair_scores(encounters)
     index = {name: k for k, name in enumerate(fitted.names)}
-    telling = [(pair, score) for pair, score in scores.items() if score.encounters >= LEAST_ENCOUNTERS]
+    used = [(pair, score) for pair, score in scores.items() if score.encounters >= MIN_ENCOUNTERS]
     cycles = _cycles(scores)
-    if not telling:
-        return Consistency(None, 1.0, cycles)
-    a = np.array([index[pair[0]] for pair, _ in telling])
-    b = np.array([index[pair[1]] for pair, _ in telling])
-    seen = np.array([score.score for _, score in telling])
+    if not used:
+        return Consistency(phi=None, p_value=1.0, cycles=cycles)
+    a = np.array([index[pair[0]] for pair, _ in used])
+    b = np.array([index[pair[1]] for pair, _ in used])
+    observed = np.array([score.score for _, score in used])
     expected = _expected_scores(fitted, a, b)
-    often = np.array([score.encounters for _, score in telling])
-    within = np.array([score.variance for _, score in telling])
-    coin = np.maximum(expected * (1.0 - expected), LEAST_VARIANCE)
-    dispersion = float(((often - 1) * within).sum() / ((often - 1) * coin).sum())
-    variance = max(dispersion, LEAST_DISPERSION) * coin / often
+    counts = np.array([score.encounters for _, score in used])
+    within = np.array([score.variance for _, score in used])
+    coin = np.maximum(expected * (1.0 - expected), MIN_VARIANCE)
+    dispersion = float(((counts - 1) * within).sum() / ((counts - 1) * coin).sum())
+    variance = max(dispersion, MIN_DISPERSION) * coin / counts
     freedom = float((1.0 - np.minimum(1.0, _variance_of_expected(fitted, a, b) / variance)).sum())
     if freedom < 1.0:
-        return Consistency(None, 1.0, cycles)
-    square = float(((seen - expected) ** 2 / variance).sum())
-    return Consistency(square / freedom, float(chdtrc(freedom, square)), cycles)
+        return Consistency(phi=None, p_value=1.0, cycles=cycles)
+    square = float(((observed - expected) ** 2 / variance).sum())
+    return Consistency(phi=square / freedom, p_value=float(chdtrc(freedom, square)), cycles=cycles)
 
 
 def _beyond(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[Floats, Floats]:
@@ -135,13 +135,13 @@ def _beyond(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) 
 
 
 def _expected_scores(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
-    """Return the score of bots ``a`` against bots ``b`` that the fit expects."""
+    """Return the scores that the fit expects of bots ``a`` against bots ``b``."""
     win, no_loss = _beyond(fitted, a, b)
     return np.asarray((ndtr(win) + ndtr(no_loss)) / 2)
 
 
 def _variance_of_expected(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
-    """Return how uncertain the expected scores are through the fit: so much of the residuals the fit has taken away."""
+    """Return the variance of the expected scores through the fit, which the residuals lack (their leverage)."""
     win, no_loss = _beyond(fitted, a, b)
     slope = (_density(win) + _density(no_loss)) / 2 / (np.sqrt(2) * BETA)
     return np.asarray(slope**2 * np.var(fitted.draws[:, a] - fitted.draws[:, b], axis=0))
@@ -158,17 +158,17 @@ def _cycles(scores: dict[tuple[str, str], PairScore]) -> tuple[tuple[str, str, s
     triples = max(1.0, bots * (bots - 1) * (bots - 2) / 6)
     sure = max(SURE_OF_A_PAIR, -float(ndtri((SIGNIFICANCE / 2 / triples) ** (1 / 3))))
     for (a, b), score in scores.items():
-        if score.encounters >= LEAST_ENCOUNTERS:
+        if score.encounters >= MIN_ENCOUNTERS:
             z = (score.score - 0.5) / score.error
             if abs(z) >= sure:
                 clear[(a, b) if z > 0 else (b, a)] = abs(z)
     beats: dict[str, set[str]] = {}
     for a, b in clear:
         beats.setdefault(a, set()).add(b)
-    found = [
+    cycles = [
         (min(clear[a, b], clear[b, c], clear[c, a]), (a, b, c))
         for a, b in clear
         for c in beats.get(b, ())
         if a < b and a < c and a in beats.get(c, ())
     ]
-    return tuple(cycle for _, cycle in sorted(found, key=lambda line: (-line[0], line[1])))
+    return tuple(cycle for _, cycle in sorted(cycles, key=lambda line: (-line[0], line[1])))

@@ -24,7 +24,7 @@ TAIL = -6.0
 """Below this many standard deviations the continued fraction of Mills' ratio is exact to 1e-9 within 30 terms."""
 
 CERTAIN = 30.0
-"""A draw whose margin lies this far beyond the difference tells nothing."""
+"""A draw whose margin lies this many standard deviations beyond the difference carries no information."""
 
 _SQRT2 = math.sqrt(2.0)
 _SQRT_2PI = math.sqrt(2.0 * math.pi)

@@ -3,9 +3,9 @@
 1. Expectation propagation over the set of results (``set_fit.py``), with the draw probability matched to it.
 2. The prior's width is estimated from the field: with a prior too wide, adaptive pairing and small numbers of matches
    make intervals miss. Three imaginary bots of the usual width keep the estimate sane in a small field.
-3. The full covariance: the precision of the prior plus what every result says (``truncation.py``).
-4. A bootstrap over encounters, the unit that is really independent: the matches of one encounter share an opening, and
-   often cancel. Encounters are drawn again with replacement, the prior's mean is drawn from the prior (Newton, Polson
+3. The full covariance: the precision of the prior plus the likelihood terms of all results (``truncation.py``).
+4. A bootstrap over encounters, the unit that is independent: the matches of one encounter share an opening, and often
+   cancel. Encounters are drawn again with replacement, the prior's mean is drawn from the prior (Newton, Polson
    and Xu, "Weighted Bayesian Bootstrap", 2021), and the fit is moved by one Newton step. Of very many different
    encounters, the limit of that bootstrap is drawn instead, a normal distribution.
 5. A handful of encounters can't tell how much encounters vary: a bot that has won its only two would look certain. So
@@ -18,7 +18,7 @@ Everything is relative to the mean of the field: a common shift is not in the re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,40 +27,41 @@ from scipy.sparse import csr_matrix
 from scipy.special import ndtr
 
 from arena.ratings.environment import MU, SIGMA
-from arena.ratings.ep_messages import Joint
+from arena.ratings.ep_messages import JointGaussian
+from arena.ratings.rating import Rating
 from arena.ratings.results import Canonical, Result, canonical
-from arena.ratings.set_fit import Rating, Said, SetFit
+from arena.ratings.set_fit import LikelihoodTerms, SetFit
 from arena.ratings.truncation import Floats
 
 DRAWS = 2000
-MOST_KINDS = 5000
-"""Different encounters up to which each is left out in turn; beyond, a single one makes no difference."""
+MAX_LEFT_OUT = 5000
+"""With more kinds of encounters none is left out in turn: a single one makes no difference then."""
 
-MOST_DRAWN_KINDS = 1500
-"""Different encounters up to which the bootstrap draws encounters; beyond, its limit."""
+MAX_RESAMPLED = 1500
+"""With more kinds of encounters the limit of the bootstrap is drawn instead of encounters."""
 
 MODEL_ENCOUNTERS = 3.0
-"""The encounters of each bot that the model's own idea of their variance is worth."""
+"""The model's own variance counts as much as this many encounters of each bot."""
 
 IMAGINARY_BOTS = 3.0
 ROUNDS = 20
-LEAST_WIDTH = 0.1
+MIN_WIDTH = 0.1
 
 Encounter = tuple[Result, ...]
 """The rated results of one encounter."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FittedEncounters:
     """Ratings and their errors.
 
     Attributes:
-        names: everybody, in alphabetical order.
-        ratings: beside ``names``.
+        names: all bots, in alphabetical order.
+        ratings: in the order of ``names``.
         draw_probability: of two equal bots, matched to the fit.
         prior_width: the standard deviation of strengths in the field, as estimated.
         draws: deviations of the means in the bootstrap, relative to the field, shape (draws, bots).
-        encounters: how many there were.
+        encounters: the number of encounters.
     """
 
     names: tuple[str, ...]
@@ -71,7 +72,7 @@ class FittedEncounters:
     encounters: int
 
     def margins(self) -> Floats:
-        """Return half the width of each 95 % interval."""
+        """Return half the width of each 95 % interval of mu, shape (bots,)."""
         return np.quantile(np.abs(self.draws), 0.95, axis=0)
 
     def los(self) -> Floats:
@@ -104,7 +105,7 @@ def fit_encounters(encounters: Iterable[tuple[Encounter, int]], prior_width: flo
         prior_width: the standard deviation of the prior; by default estimated from the field.
 
     Raises:
-        UsageError: if a result is none.
+        UsageError: if a result is malformed.
     """
     kinds: Counter[Encounter] = Counter()
     for results, count in encounters:
@@ -117,12 +118,19 @@ def fit_encounters(encounters: Iterable[tuple[Encounter, int]], prior_width: flo
             counted[result] += count
     fit = SetFit(counted.items())
     if not fit.names:
-        return FittedEncounters((), (), 0.0, SIGMA, np.zeros((DRAWS, 0)), 0)
+        return FittedEncounters(
+            names=(), ratings=(), draw_probability=0.0, prior_width=SIGMA, draws=np.zeros((DRAWS, 0)), encounters=0
+        )
     probability, width, posterior = _settle(fit, prior_width)
     ratings = fit.polish()
     draws = _bootstrap(ordered, fit, posterior, width)
     return FittedEncounters(
-        tuple(fit.names), tuple(ratings[name] for name in fit.names), probability, width, draws, kinds.total()
+        names=tuple(fit.names),
+        ratings=tuple(ratings[name] for name in fit.names),
+        draw_probability=probability,
+        prior_width=width,
+        draws=draws,
+        encounters=kinds.total(),
     )
 
 
@@ -130,10 +138,10 @@ class _Posterior:
     """The posterior distribution of all strengths, relative to the prior's mean."""
 
     def __init__(self, fit: SetFit, width: float) -> None:
-        self.said = fit.said()
-        joint = Joint(len(fit.names), width**-2)
-        for one in self.said:
-            joint.add(one.members, one.precision, one.shift, one.often)
+        self.terms = fit.likelihood_terms()
+        joint = JointGaussian(len(fit.names), width**-2)
+        for terms in self.terms:
+            joint.add(terms.members, terms.precision, terms.shift, terms.occurrences)
         self.covariance = np.linalg.inv(joint.precision)
         self.mean = joint.mean()
 
@@ -157,7 +165,7 @@ def _settle(fit: SetFit, prior_width: float | None) -> tuple[float, float, _Post
 def _estimated_width(ratings: dict[str, Rating], posterior: _Posterior) -> float:
     """Return the width by a step of expectation maximisation, with a few imaginary bots of the usual width."""
     spread = sum((rating.mu - MU) ** 2 for rating in ratings.values()) + np.trace(posterior.covariance)
-    return max(LEAST_WIDTH, float(np.sqrt((IMAGINARY_BOTS * SIGMA**2 + spread) / (IMAGINARY_BOTS + len(ratings)))))
+    return max(MIN_WIDTH, float(np.sqrt((IMAGINARY_BOTS * SIGMA**2 + spread) / (IMAGINARY_BOTS + len(ratings)))))
 
 
 def _bootstrap(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, posterior: _Posterior, width: float) -> Floats:
@@ -180,7 +188,7 @@ def _pulled_by_encounters(
     """Return how encounters drawn again pull at every strength, shape (draws, bots)."""
     counts = np.array([count for _, count in kinds], dtype=np.float64)
     total = counts.sum()
-    if len(kinds) <= MOST_DRAWN_KINDS:
+    if len(kinds) <= MAX_RESAMPLED:
         weights = generator.multinomial(int(total), counts / total, size=DRAWS) - counts
         pulled = (scores.T @ weights.T).T * np.sqrt(total / max(1.0, total - 1.0))
         return np.asarray(pulled, dtype=np.float64)
@@ -197,46 +205,55 @@ def _scores(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, posterior: _Pos
     An encounter has drawn the fit towards itself. Where there are few encounters that matters, and the pull is the one
     at the fit without it (the jackknife's; MacKinnon and White, Journal of Econometrics 29, 1985, HC3).
     """
-    place = {result: (one, k) for one in posterior.said for k, result in enumerate(one.results)}
-    if len(kinds) <= MOST_KINDS:
-        pulls = [_pull_without(posterior, [place[canonical(*result)] for result in one]) for one, _ in kinds]
+    term_of = {result: (terms, k) for terms in posterior.terms for k, result in enumerate(terms.results)}
+    if len(kinds) <= MAX_LEFT_OUT:
+        pulls = [_pull_without(posterior, [term_of[canonical(*result)] for result in results]) for results, _ in kinds]
         rows = np.concatenate([np.full(len(members), row) for row, (members, _) in enumerate(pulls)])
         columns = np.concatenate([members for members, _ in pulls])
         values = np.concatenate([pull for _, pull in pulls])
     else:
-        rows, columns, values = _pulls_at_the_fit(kinds, posterior, place)
+        rows, columns, values = _pulls_at_the_fit(kinds, posterior, term_of)
     return csr_matrix((values, (rows, columns)), shape=(len(kinds), len(fit.names)))
 
 
-def _pull_without(posterior: _Posterior, said: Sequence[tuple[Said, int]]) -> tuple[NDArray[np.intp], Floats]:
-    """Return who took part in an encounter, and how it pulls at them at the fit without it."""
-    members = np.unique(np.concatenate([one.members[k] for one, k in said]))
+def _pull_without(
+    posterior: _Posterior, encounter: Sequence[tuple[LikelihoodTerms, int]]
+) -> tuple[NDArray[np.intp], Floats]:
+    """Return the bots of an encounter, and how it pulls at them at the fit without it.
+
+    Args:
+        posterior: of all encounters.
+        encounter: for each of its results the terms that it belongs to, and its row in them.
+    """
+    members = np.unique(np.concatenate([terms.members[k] for terms, k in encounter]))
     precision = np.zeros((len(members), len(members)))
     pull = np.zeros(len(members))
-    for one, k in said:
-        own = np.searchsorted(members, one.members[k])
-        precision[np.ix_(own, own)] += one.precision[k]
-        pull[own] += one.shift[k] - one.precision[k] @ posterior.mean[one.members[k]]
+    for terms, k in encounter:
+        own = np.searchsorted(members, terms.members[k])
+        precision[np.ix_(own, own)] += terms.precision[k]
+        pull[own] += terms.shift[k] - terms.precision[k] @ posterior.mean[terms.members[k]]
     influence = precision @ posterior.covariance[np.ix_(members, members)]
     return members, np.asarray(np.linalg.solve(np.eye(len(members)) - influence, pull), dtype=np.float64)
 
 
 def _pulls_at_the_fit(
-    kinds: Sequence[tuple[Encounter, int]], posterior: _Posterior, place: dict[Canonical, tuple[Said, int]]
+    kinds: Sequence[tuple[Encounter, int]],
+    posterior: _Posterior,
+    term_of: Mapping[Canonical, tuple[LikelihoodTerms, int]],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
     """Return row, column and value of every pull, for very many kinds of encounters."""
     used: dict[int, tuple[list[int], list[int]]] = {}
     for row, (results, _) in enumerate(kinds):
         for result in results:
-            one, k = place[canonical(*result)]
-            rows, positions = used.setdefault(one.members.shape[1], ([], []))
+            terms, k = term_of[canonical(*result)]
+            rows, positions = used.setdefault(terms.members.shape[1], ([], []))
             rows.append(row)
             positions.append(k)
     parts = []
-    for one in posterior.said:
-        pulls = one.shift - np.einsum("rij,rj->ri", one.precision, posterior.mean[one.members])
-        rows, positions = used[one.members.shape[1]]
-        players = one.members.shape[1]
-        parts.append((np.repeat(rows, players), one.members[positions].ravel(), pulls[positions].ravel()))
+    for terms in posterior.terms:
+        pulls = terms.shift - np.einsum("rij,rj->ri", terms.precision, posterior.mean[terms.members])
+        players = terms.members.shape[1]
+        rows, positions = used[players]
+        parts.append((np.repeat(rows, players), terms.members[positions].ravel(), pulls[positions].ravel()))
     row_parts, column_parts, value_parts = zip(*parts, strict=True)
     return np.concatenate(row_parts), np.concatenate(column_parts), np.concatenate(value_parts)

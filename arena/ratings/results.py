@@ -18,7 +18,7 @@ def in_canonical_order(counted: Iterable[tuple[Result, int]]) -> Counter[Canonic
     """Count results in canonical order.
 
     Raises:
-        UsageError: if one of them is none.
+        UsageError: if a result is malformed.
     """
     counts: Counter[Canonical] = Counter()
     for (names, ranks), count in counted:
@@ -30,12 +30,12 @@ def canonical(names: Sequence[str], ranks: Sequence[int]) -> Canonical:
     """Return a result in canonical order.
 
     Raises:
-        UsageError: if it is none.
+        UsageError: if it is malformed.
     """
     if len(names) < 2 or len(names) != len(ranks):
         raise UsageError(f"a result needs two or more names and a rank for each, not {names!r} and {ranks!r}")
     if len(set(names)) != len(names):
-        raise UsageError(f"a name stands twice in one result: {names!r}")
+        raise UsageError(f"a name appears twice in one result: {names!r}")
     if not all(type(rank) is int for rank in ranks):
         raise UsageError(f"ranks are whole numbers, not {ranks!r}")
     if len(names) == 2:  # most results by far
@@ -44,5 +44,5 @@ def canonical(names: Sequence[str], ranks: Sequence[int]) -> Canonical:
             return ((a, b) if a < b else (b, a)), (0, 0)
         return ((a, b) if rank_a < rank_b else (b, a)), (0, 1)
     order = sorted(zip(ranks, names, strict=True))
-    dense = {rank: place for place, rank in enumerate(sorted(set(ranks)))}
+    dense = {rank: number for number, rank in enumerate(sorted(set(ranks)))}
     return tuple(name for _, name in order), tuple(dense[rank] for rank, _ in order)

@@ -23,18 +23,19 @@ from arena.errors import UsageError
 from arena.ratings.environment import CONFIDENCE_95
 from arena.ratings.truncation import Floats
 
-UNSEEN = 1e-3
+UNSEEN_WEIGHT = 1e-3
 """The weight of a score that has not occurred: all lost, or all won."""
 
-LEARNT = 6
-"""The distribution of scores is learnt from the encounters that it then judges; without so many of them in the LLR,
-short tests would err a fifth more often than they promise (``benchmarks/sequential.py``)."""
+LEARNT_ENCOUNTERS = 6
+"""The LLR leaves out this many encounters: it learns the distribution of scores from the encounters that it judges, and
+with all of them short tests would err a fifth more often than they promise (``benchmarks/sequential.py``).
+"""
 
 MAX_ELO = 2000.0
-"""A hypothesis beyond this is no distinguishable one: the score would be within 0.00001 of 0 or 1."""
+"""Hypotheses beyond this can't be distinguished: the score would be within 0.00001 of 0 or 1."""
 
-LEAST_ENCOUNTERS = 8
-"""Before that no verdict: the distribution of scores is not known at all."""
+MIN_ENCOUNTERS = 8
+"""There is no verdict before this many: the distribution of scores is not known yet."""
 
 
 def score_of_elo(elo: float) -> float:
@@ -90,10 +91,10 @@ class Hypotheses:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What encounters say.
+    """The evidence of encounters.
 
     Attributes:
-        encounters: how many.
+        encounters: their number.
         score: the mean of their scores, from 0 to 1.
         error: its standard error.
         llr: the log-likelihood ratio.
@@ -117,18 +118,23 @@ class Evidence:
 
 
 def evidence(scores: Mapping[float, int], hypotheses: Hypotheses) -> Evidence:
-    """Return what counted scores of encounters say."""
+    """Return the evidence of encounters.
+
+    Args:
+        scores: how many encounters had which score, from 0 to 1.
+        hypotheses: what is tested.
+    """
     number = sum(scores.values())
     if not number:
         return Evidence(0, 0.5, 0.0, 0.0)
     values = sorted({0.0, 1.0, *scores})
-    weights = np.array([max(UNSEEN, scores.get(value, 0)) for value in values])
+    weights = np.array([max(UNSEEN_WEIGHT, scores.get(value, 0)) for value in values])
     points = np.array(values)
     share = weights / weights.sum()
     mean = float(share @ points)
     variance = float(share @ (points - mean) ** 2)
     under = [_most_likely(points, share, score_of_elo(elo)) for elo in (hypotheses.elo0, hypotheses.elo1)]
-    llr = float(max(0, number - LEARNT) * (share @ np.log(under[1] / under[0])))
+    llr = float(max(0, number - LEARNT_ENCOUNTERS) * (share @ np.log(under[1] / under[0])))
     return Evidence(number, mean, sqrt(variance / number), llr)
 
 
@@ -147,12 +153,12 @@ def _most_likely(points: Floats, share: Floats, mean: float) -> Floats:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a test stands.
+    """The state of a test.
 
     Attributes:
         decision: what the evidence says.
         evidence: at the decision, or of everything while it is open.
-        scores: how often an encounter ended with which score, up to there.
+        scores: how many encounters had which score, up to the decision.
     """
 
     decision: Decision
@@ -161,7 +167,7 @@ class Verdict:
 
 
 class SequentialTest:
-    """A test on its way. Scores are to be added in the order of the schedule.
+    """A test in progress. Scores are to be added in the order of the schedule.
 
     Short matches finish early; taking results in the order they come in would favour what goes with short matches.
 
@@ -175,11 +181,11 @@ class SequentialTest:
         self.decision = Decision.OPEN
 
     def add(self, score: float) -> None:
-        """Take the score of the next encounter; after the decision it is not counted."""
+        """Count the score of the next encounter; after the decision it is ignored."""
         if self.decision != Decision.OPEN:
             return
         self._counted[score] += 1
-        if self._counted.total() < LEAST_ENCOUNTERS:
+        if self._counted.total() < MIN_ENCOUNTERS:
             return
         low, high = self._hypotheses.bounds
         llr = evidence(self._counted, self._hypotheses).llr
@@ -190,7 +196,7 @@ class SequentialTest:
 
     @property
     def verdict(self) -> Verdict:
-        """How it stands."""
+        """The verdict so far."""
         return Verdict(self.decision, evidence(self._counted, self._hypotheses), dict(self._counted))
 
 

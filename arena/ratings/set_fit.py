@@ -1,17 +1,16 @@
 """Order-free TrueSkill: expectation propagation over the whole set of results.
 
-Online rating depends on the order of the results. Here every distinct result (the same bots, finishing alike) keeps a
-site, a Gaussian message to each of its bots in natural parameters, that counts as often as the result occurred. A sweep
-goes through the distinct results: it divides one copy of the site out of the bots' beliefs, rates the result with the
-``trueskill`` package, and puts the new site back as often as it counts, until nothing moves (Minka, "Expectation
-propagation for approximate Bayesian inference", 2001; TrueSkill's own factor graph is one result of it).
+Online rating depends on the order of the results. Here every distinct result (the same bots with the same ranks) has a
+Gaussian message to each of its bots, in natural parameters, which counts as often as the result occurred. A sweep goes
+through the distinct results: it divides one copy of the message out of the bots' beliefs, rates the result as the
+``trueskill`` package does, and multiplies the new message back in, until nothing changes (Minka, "Expectation
+propagation for approximate Bayesian inference", 2001; TrueSkill's own factor graph treats a single result).
 
 The cost grows with the number of distinct results, not with the number of matches.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from math import sqrt
@@ -23,130 +22,46 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from arena.ratings.environment import BETA, MU, SIGMA, Environment, ppf
-from arena.ratings.ep_messages import Groups, Joint, Pairs
+from arena.ratings.ep_messages import JointGaussian, MultiwayMessages, PairwiseMessages
+from arena.ratings.rating import Rating
 from arena.ratings.results import Canonical, Result, in_canonical_order
 from arena.ratings.ties import Ties
-from arena.ratings.truncation import Floats, corrections, messages
+from arena.ratings.truncation import Floats, corrections, gaussian_terms
 
 TOLERANCE = 1e-5
 MAX_SWEEPS = 200
-DRAW_ROUNDS = 6
 
-MOST_JOINTLY = 2000
-"""Bots up to which the means are solved for in every sweep."""
+MAX_JOINT_BOTS = 2000
+"""Fields of more bots are centred after each sweep instead of solved for their joint means."""
 
-MOST_POLISHED = 1000
-"""Distinct results of three or more up to which the package has the last word; it takes a third of a millisecond
-each.
+MAX_POLISHED_RESULTS = 1000
+"""With more distinct results of three or more bots the last sweep by the package, a third of a millisecond each, is
+left out.
 """
 
 
-class Rating(NamedTuple):
-    """The belief about a bot's strength: a normal distribution.
-
-    Attributes:
-        mu: its mean.
-        sigma: its standard deviation.
-    """
-
-    mu: float
-    sigma: float
-
-    @property
-    def exposure(self) -> float:
-        """``mu - 3 sigma``: a strength the bot has almost certainly; tables are sorted by it."""
-        return self.mu - 3 * self.sigma
-
-
-class FittedField(NamedTuple):
-    """Ratings with what they rest on.
-
-    Attributes:
-        ratings: by name, in alphabetical order.
-        draw_probability: of two equal players, as used.
-    """
-
-    ratings: dict[str, Rating]
-    draw_probability: float
-
-
-def rate_results(
-    results: Iterable[Result],
-    *,
-    draw_probability: float | None = None,
-    mu: float = MU,
-    sigma: float = SIGMA,
-    beta: float = BETA,
-) -> dict[str, Rating]:
-    """Rate everybody who occurs in ``results``; their order makes no difference.
-
-    Args:
-        results: names and ranks of each match; any number of players, two or more.
-        draw_probability: of two equal players; by default the one under which the ratings expect as many ties as
-            there were, kept within 0.001 and 0.95. (The plain share of ties is too low in a field of unequal bots: a
-            weak bot rarely ties with a strong one.)
-        mu: mean of the prior.
-        sigma: standard deviation of the prior.
-        beta: standard deviation of a performance in one match.
-
-    Returns:
-        The rating of each name, the names in alphabetical order.
-
-    Raises:
-        UsageError: if a result has fewer than two names, the same name twice, or ranks that are not whole numbers.
-    """
-    counted = Counter((tuple(names), tuple(ranks)) for names, ranks in results)
-    return fit_counted(counted.items(), draw_probability=draw_probability, mu=mu, sigma=sigma, beta=beta).ratings
-
-
-def fit_counted(
-    counted: Iterable[tuple[Result, int]],
-    *,
-    draw_probability: float | None = None,
-    mu: float = MU,
-    sigma: float = SIGMA,
-    beta: float = BETA,
-    polished: bool = True,
-) -> FittedField:
-    """Rate everybody, as ``rate_results`` does, from results with how often each occurred.
-
-    Without ``polished`` the package does not have the last word on results of three or more; it is quicker.
-    """
-    fit = SetFit(counted, mu, beta)
-    probability = fit.tied_share() if draw_probability is None else draw_probability
-    for _ in range(DRAW_ROUNDS):
-        fit.run(probability, sigma)
-        if draw_probability is not None:
-            break
-        matched = fit.matching_draw_probability()
-        if abs(matched - probability) < 0.01 * probability:
-            break
-        probability = matched
-    return FittedField(fit.polish() if polished else fit.ratings(), probability)
-
-
-class Said(NamedTuple):
-    """What the distinct results of so many players say of the strengths.
+class LikelihoodTerms(NamedTuple):
+    """The Gaussian likelihood terms of all distinct results with the same number of players.
 
     Attributes:
         results: in canonical order.
-        members: who took part, shape (results, players).
+        members: the numbers of the bots, shape (results, players).
         precision: shape (results, players, players).
         shift: shape (results, players).
-        often: how often each result occurred.
+        occurrences: how often each result occurred, shape (results,).
     """
 
     results: list[Canonical]
     members: NDArray[np.intp]
     precision: Floats
     shift: Floats
-    often: Floats
+    occurrences: Floats
 
 
 class SetFit:
     """The sweeps over a set of results.
 
-    Strengths are kept relative to the prior's mean, which the likelihood does not see. What has been found is kept, so
+    Strengths are kept relative to the prior's mean, which the likelihood does not see. The messages are kept, so
     that another run with a slightly different prior or draw probability takes a sweep or two.
 
     Attributes:
@@ -157,7 +72,7 @@ class SetFit:
         """Prepare a fit.
 
         Raises:
-            UsageError: if a result is none.
+            UsageError: if a result is malformed.
         """
         self.counts = in_canonical_order(counted)
         results = sorted(self.counts.items())
@@ -165,16 +80,16 @@ class SetFit:
         self.names = sorted({name for (members, _), _ in results for name in members})
         self._index = {name: number for number, name in enumerate(self.names)}
         self._mu, self._beta = mu, beta
-        self._pairs = Pairs(results, self._index)
+        self._pairwise = PairwiseMessages(results, self._index)
         sizes = sorted({len(members) for members, _ in self.counts} - {2})
-        self._groups = [Groups(size, results, self._index) for size in sizes]
+        self._multiway = [MultiwayMessages(size, results, self._index) for size in sizes]
         self._fields = _fields(self.counts, self._index)
         self._ties = Ties(results, self._index)
         self._prior_pi = 0.0
         self._pi, self._tau = np.zeros(len(self.names)), np.zeros(len(self.names))
 
     def run(self, draw_probability: float, sigma: float = SIGMA) -> dict[str, Rating]:
-        """Sweep until nothing moves, and return the ratings."""
+        """Sweep until nothing changes by more than the tolerance, and return the ratings."""
         self._environment = Environment(draw_probability, self._mu, sigma, self._beta)
         self.draw_margin = ppf((draw_probability + 1) / 2) * sqrt(2) * self._beta
         self._pi += sigma**-2 - self._prior_pi
@@ -182,10 +97,10 @@ class SetFit:
         damping, last_change = 1.0, float("inf")
         for _ in range(MAX_SWEEPS):
             before = self._tau / self._pi, self._pi**-0.5
-            joint = Joint(len(self.names), self._prior_pi) if len(self.names) <= MOST_JOINTLY else None
-            self._sweep_pairs(damping, joint)
-            for groups in self._groups:
-                self._sweep_groups(groups, damping, joint)
+            joint = JointGaussian(len(self.names), self._prior_pi) if len(self.names) <= MAX_JOINT_BOTS else None
+            self._sweep_pairwise(damping, joint)
+            for messages in self._multiway:
+                self._sweep_multiway(messages, damping, joint)
             if joint is None:
                 self._centre()
             else:
@@ -204,61 +119,61 @@ class SetFit:
         return self._ties.share()
 
     def matching_draw_probability(self) -> float:
-        """Return the draw probability under which the ratings that were found expect the ties that were seen."""
+        """Return the draw probability under which the ratings expect as many ties as there were."""
         return self._ties.matching(self._tau / self._pi, self._beta)
 
     def ratings(self) -> dict[str, Rating]:
-        """Return what has been found."""
+        """Return the ratings as they are now."""
         means = self._mu + self._tau / self._pi
         sigmas = self._pi**-0.5
         return {name: Rating(float(m), float(s)) for name, m, s in zip(self.names, means, sigmas, strict=True)}
 
-    def _sweep_pairs(self, damping: float, joint: Joint | None) -> None:
+    def _sweep_pairwise(self, damping: float, joint: JointGaussian | None) -> None:
         """Rate every result of two by the closed form of the package's factor graph, all from the same beliefs."""
-        pairs = self._pairs
-        if not len(pairs.count):
+        messages = self._pairwise
+        if not len(messages.count):
             return
-        members = np.stack([pairs.first, pairs.second])
-        mean, variance = self._cavities(members, pairs.pi, pairs.tau)
+        members = np.stack([messages.first, messages.second])
+        mean, variance = self._cavities(members, messages.pi, messages.tau)
         c = np.sqrt(variance.sum(axis=0) + 2 * self._beta**2)
-        v, w = corrections((mean[0] - mean[1]) / c, self.draw_margin / c, pairs.is_draw)
+        v, w = corrections((mean[0] - mean[1]) / c, self.draw_margin / c, messages.is_draw)
         sign = np.array([[1.0], [-1.0]])
         if joint is not None:
             unseen = 1.0 - variance.sum(axis=0) * w / c**2
             joint.add_pairs(
-                members, w / c**2 / unseen, (mean[0] - mean[1]) * w / c**2 / unseen + v / c / unseen, pairs.count
+                members, w / c**2 / unseen, (mean[0] - mean[1]) * w / c**2 / unseen + v / c / unseen, messages.count
             )
         posterior_pi = 1.0 / (variance * (1.0 - variance / c**2 * w))
         posterior_tau = posterior_pi * (mean + sign * variance / c * v)
-        step_pi = damping * (posterior_pi - 1.0 / variance - pairs.pi)
-        step_tau = damping * (posterior_tau - mean / variance - pairs.tau)
-        pairs.pi += step_pi
-        pairs.tau += step_tau
+        step_pi = damping * (posterior_pi - 1.0 / variance - messages.pi)
+        step_tau = damping * (posterior_tau - mean / variance - messages.tau)
+        messages.pi += step_pi
+        messages.tau += step_tau
         size = len(self.names)
         for side in (0, 1):
-            self._pi += np.bincount(members[side], step_pi[side] * pairs.count, size)
-            self._tau += np.bincount(members[side], step_tau[side] * pairs.count, size)
+            self._pi += np.bincount(members[side], step_pi[side] * messages.count, size)
+            self._tau += np.bincount(members[side], step_tau[side] * messages.count, size)
 
-    def _sweep_groups(self, groups: Groups, damping: float, joint: Joint | None) -> None:
+    def _sweep_multiway(self, messages: MultiwayMessages, damping: float, joint: JointGaussian | None) -> None:
         """Rate every result of three or more, all from the same beliefs; see ``truncation.py``."""
-        mean, variance = self._cavities(groups.members, groups.pi, groups.tau)
-        said = messages(mean, variance, groups.is_draw, self.draw_margin, self._beta, groups.inner)
-        groups.inner = said.sites
+        mean, variance = self._cavities(messages.members, messages.pi, messages.tau)
+        terms = gaussian_terms(mean, variance, messages.is_draw, self.draw_margin, self._beta, messages.truncations)
+        messages.truncations = terms.truncations
         if joint is not None:
-            joint.add(groups.members, said.precision, said.shift, groups.count)
+            joint.add(messages.members, terms.precision, terms.shift, messages.count)
         own = np.arange(mean.shape[1])
-        precision = said.precision.copy()
+        precision = terms.precision.copy()
         precision[:, own, own] += 1.0 / variance
         covariance = np.linalg.inv(precision)
         posterior_pi = 1.0 / covariance[:, own, own]
-        posterior_tau = posterior_pi * np.einsum("rij,rj->ri", covariance, mean / variance + said.shift)
-        step_pi = damping * (posterior_pi - 1.0 / variance - groups.pi)
-        step_tau = damping * (posterior_tau - mean / variance - groups.tau)
-        groups.pi += step_pi
-        groups.tau += step_tau
-        members, size = groups.members.ravel(), len(self.names)
-        self._pi += np.bincount(members, (step_pi * groups.count[:, None]).ravel(), size)
-        self._tau += np.bincount(members, (step_tau * groups.count[:, None]).ravel(), size)
+        posterior_tau = posterior_pi * np.einsum("rij,rj->ri", covariance, mean / variance + terms.shift)
+        step_pi = damping * (posterior_pi - 1.0 / variance - messages.pi)
+        step_tau = damping * (posterior_tau - mean / variance - messages.tau)
+        messages.pi += step_pi
+        messages.tau += step_tau
+        members, size = messages.members.ravel(), len(self.names)
+        self._pi += np.bincount(members, (step_pi * messages.count[:, None]).ravel(), size)
+        self._tau += np.bincount(members, (step_tau * messages.count[:, None]).ravel(), size)
 
     def polish(self) -> dict[str, Rating]:
         """Sweep once more through the results of three or more, each rated by the package, and return the ratings.
@@ -266,32 +181,32 @@ class SetFit:
         The arrays above follow the same equations, so this moves nothing by more than the tolerance of both. In fields
         of very many distinct results it is left out.
         """
-        if sum(len(groups.count) for groups in self._groups) <= MOST_POLISHED:
-            for groups in self._groups:
-                for row in range(len(groups.count)):
-                    self._rate_by_package(groups, row)
-            if len(self.names) > MOST_JOINTLY:
+        if sum(len(messages.count) for messages in self._multiway) <= MAX_POLISHED_RESULTS:
+            for messages in self._multiway:
+                for row in range(len(messages.count)):
+                    self._rate_by_package(messages, row)
+            if len(self.names) > MAX_JOINT_BOTS:
                 self._centre()
         return self.ratings()
 
-    def _rate_by_package(self, groups: Groups, row: int) -> None:
-        members = groups.members[row]
-        mean, variance = self._cavities(members, groups.pi[row], groups.tau[row])
+    def _rate_by_package(self, messages: MultiwayMessages, row: int) -> None:
+        members = messages.members[row]
+        mean, variance = self._cavities(members, messages.pi[row], messages.tau[row])
         environment = self._environment
         pairs = zip(mean.tolist(), np.sqrt(variance).tolist(), strict=True)
         teams = [(environment.create_rating(m, s),) for m, s in pairs]
-        rated = environment.rate(teams, ranks=list(groups.ranks[row]), min_delta=1e-8)
+        rated = environment.rate(teams, ranks=list(messages.ranks[row]), min_delta=1e-8)
         posterior_pi = np.array([rating.sigma**-2 for (rating,) in rated])
         posterior_tau = posterior_pi * np.array([rating.mu for (rating,) in rated])
-        step_pi = posterior_pi - 1.0 / variance - groups.pi[row]
-        step_tau = posterior_tau - mean / variance - groups.tau[row]
-        groups.pi[row] += step_pi
-        groups.tau[row] += step_tau
-        self._pi[members] += groups.count[row] * step_pi
-        self._tau[members] += groups.count[row] * step_tau
+        step_pi = posterior_pi - 1.0 / variance - messages.pi[row]
+        step_tau = posterior_tau - mean / variance - messages.tau[row]
+        messages.pi[row] += step_pi
+        messages.tau[row] += step_tau
+        self._pi[members] += messages.count[row] * step_pi
+        self._tau[members] += messages.count[row] * step_tau
 
     def _cavities(self, members: NDArray[np.intp], pi: Floats, tau: Floats) -> tuple[Floats, Floats]:
-        """Return mean and variance of what is believed of ``members`` without one copy of a site."""
+        """Return mean and variance of the beliefs about ``members`` without one copy of a message."""
         variance = 1.0 / (self._pi[members] - pi)
         return (self._tau[members] - tau) * variance, variance
 
@@ -311,42 +226,41 @@ class SetFit:
     def _move_to(self, means: Floats) -> None:
         """Shift everybody to given means.
 
-        Given the sites, the means are the solution of a linear system; sweeps approach it slowly where groups of bots
-        are held together by few surprises.
+        Given the messages, the means are the solution of a linear system; sweeps approach it slowly where few surprises
+        hold groups of bots together.
         """
         weight = 1 - self._prior_pi / self._pi
         self._shift(np.where(weight > 1e-9, (means - self._tau / self._pi) / np.maximum(weight, 1e-9), 0.0))
 
     def _shift(self, shifts: Floats) -> None:
-        """Shift everybody's sites."""
+        """Shift all messages by ``shifts``, shape (bots,)."""
         self._tau += (self._pi - self._prior_pi) * shifts
-        pairs = self._pairs
+        pairs = self._pairwise
         for side, members in enumerate((pairs.first, pairs.second)):
             pairs.tau[side] += pairs.pi[side] * shifts[members]
-        for groups in self._groups:
-            groups.tau += groups.pi * shifts[groups.members]
+        for messages in self._multiway:
+            messages.tau += messages.pi * shifts[messages.members]
 
-    def said(self) -> list[Said]:
-        """Return what each distinct result says of the strengths, for each number of players.
+    def likelihood_terms(self) -> list[LikelihoodTerms]:
+        """Return the terms of the distinct results, for each number of players; see ``truncation.py``.
 
-        Strengths are relative to the prior's mean. See ``truncation.py``.
+        Strengths are relative to the prior's mean.
         """
-        return [self._said(size) for size in sorted({len(members) for members, _ in self.counts})]
+        return [self._likelihood_terms(players) for players in sorted({len(members) for members, _ in self.counts})]
 
-    def _said(self, size: int) -> Said:
-        results = [result for result in self._results if len(result[0]) == size]
-        if size == 2:
-            pairs = self._pairs
-            members = np.stack([pairs.first, pairs.second], axis=1)
+    def _likelihood_terms(self, players: int) -> LikelihoodTerms:
+        results = [result for result in self._results if len(result[0]) == players]
+        if players == 2:
+            pairs = self._pairwise
+            members, is_draw = np.stack([pairs.first, pairs.second], axis=1), pairs.is_draw[:, None]
             mean, variance = self._cavities(members, pairs.pi.T, pairs.tau.T)
-            found = messages(mean, variance, pairs.is_draw[:, None], self.draw_margin, self._beta)
         else:
-            groups = next(groups for groups in self._groups if groups.members.shape[1] == size)
-            members = groups.members
-            mean, variance = self._cavities(members, groups.pi, groups.tau)
-            found = messages(mean, variance, groups.is_draw, self.draw_margin, self._beta)
-        often = np.array([self.counts[result] for result in results], dtype=np.float64)
-        return Said(results, members, found.precision, found.shift, often)
+            messages = next(messages for messages in self._multiway if messages.members.shape[1] == players)
+            members, is_draw = messages.members, messages.is_draw
+            mean, variance = self._cavities(members, messages.pi, messages.tau)
+        terms = gaussian_terms(mean, variance, is_draw, self.draw_margin, self._beta)
+        occurrences = np.array([self.counts[result] for result in results], dtype=np.float64)
+        return LikelihoodTerms(results, members, terms.precision, terms.shift, occurrences)
 
 
 def _fields(results: Iterable[Canonical], index: Mapping[str, int]) -> list[NDArray[np.intp]]:

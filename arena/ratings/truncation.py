@@ -1,9 +1,9 @@
-"""What one result says of the strengths of those who met, as Gaussian messages, for many results at once.
+"""The Gaussian likelihood terms of results: what each result implies about the strengths of its bots.
 
 A result orders performances p = s + noise: neighbours in the ranking differ by more than the draw margin, or by less if
-they tie. Expectation propagation replaces each of these truncations by a Gaussian site on the difference of two
-performances (Herbrich, Minka and Graepel, "TrueSkill", 2006, section 3), and what the sites say of the strengths s
-together is the Schur complement that is left when the performances are taken out: a precision matrix and a shift.
+they tie. Expectation propagation replaces each of these truncations by a Gaussian message on the difference of two
+performances (Herbrich, Minka and Graepel, "TrueSkill", 2006, section 3). The term of a result in the strengths s is the
+Schur complement that is left when the performances are integrated out: a precision matrix and a shift.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from scipy.special import log_ndtr
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-MOST_ROUNDS = 60
+MAX_ITERATIONS = 60
 CERTAIN = 30.0
-"""A draw whose margin lies this far beyond the difference tells nothing."""
+"""A draw whose margin lies this many standard deviations beyond the difference carries no information."""
 FAR = -30.0
-"""Below this the series of v + x (Abramowitz and Stegun, 26.2.12) is exact to 1e-8."""
+"""Below this many standard deviations the series of v + x (Abramowitz and Stegun, 26.2.12) is exact to 1e-8."""
 
 _LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 
@@ -48,7 +48,7 @@ def corrections(diff: Floats, margin: Floats, is_draw: Bools) -> tuple[Floats, F
 def _corrections_of_draws(diff: Floats, margin: Floats) -> tuple[Floats, Floats]:
     """Return v and w of draws for ``diff`` >= 0; see ``environment._between``, which does the same for one."""
     a, b = margin - diff, -margin - diff
-    tells_nothing = a > CERTAIN
+    is_uninformative = a > CERTAIN
     a = np.minimum(a, CERTAIN)
     fall = np.exp((a - b) * (a + b) / 2.0)
     width = 1.0 / hazard(a) - fall / hazard(b)
@@ -56,36 +56,36 @@ def _corrections_of_draws(diff: Floats, margin: Floats) -> tuple[Floats, Floats]
     width = np.where(is_point, 1.0, width)
     v = np.where(is_point, -diff, (fall - 1.0) / width)
     w = np.where(is_point, 1.0, v * v + (a - b * fall) / width)
-    return np.where(tells_nothing, 0.0, v), np.where(tells_nothing, 0.0, w)
+    return np.where(is_uninformative, 0.0, v), np.where(is_uninformative, 0.0, w)
 
 
-class Messages(NamedTuple):
-    """What results say of strengths: exp(-s'Ks/2 + h's) each.
+class GaussianTerms(NamedTuple):
+    """The likelihood terms of results: exp(-s'Ks/2 + h's) each.
 
     Attributes:
         precision: K, shape (results, players, players).
         shift: h, shape (results, players).
-        sites: of the truncations, precision and precision times mean, shape (2, results, players - 1): where to start
-            from the next time.
+        truncations: the messages of the truncations, precision and precision times mean, shape
+            (2, results, players - 1); a later call can start from them.
     """
 
     precision: Floats
     shift: Floats
-    sites: Floats
+    truncations: Floats
 
 
-def messages(
+def gaussian_terms(
     mean: Floats, variance: Floats, is_draw: Bools, margin: float, beta: float, start: Floats | None = None
-) -> Messages:
-    """Return what each result says, given what else is believed of those who met.
+) -> GaussianTerms:
+    """Return the term of each result, given the cavity distributions of the strengths.
 
     Args:
         mean: of the strengths without this result, shape (results, players), the best rank first.
-        variance: the same.
+        variance: of the same, shape (results, players).
         is_draw: whether neighbours tie, shape (results, players - 1).
         margin: the draw margin of two performances.
         beta: the standard deviation of a performance.
-        start: sites of an earlier time.
+        start: ``truncations`` of an earlier call.
     """
     players = mean.shape[1]
     step = np.zeros((players - 1, players))
@@ -93,13 +93,13 @@ def messages(
     step[np.arange(players - 1), np.arange(1, players)] = -1.0
     centre = mean @ step.T
     spread = np.einsum("ip,rp,jp->rij", step, variance + beta**2, step)
-    pi, tau = sites = _sites(centre, spread, is_draw, margin, start)
-    # the sites N(tau/pi, 1/pi) on differences of performances, seen through the noise of the performances
+    pi, tau = truncations = _truncations(centre, spread, is_draw, margin, start)
+    # the messages N(tau/pi, 1/pi) on differences of performances, seen through the noise of the performances
     noise = beta**2 * (step @ step.T)
     informative = np.maximum(pi, 1e-12)
     seen = np.linalg.inv(noise[None] + _diagonal(1.0 / informative))
     weighted = np.einsum("ip,rij->rpj", step, seen)
-    return Messages(weighted @ step[None], np.einsum("rpj,rj->rp", weighted, tau / informative), sites)
+    return GaussianTerms(weighted @ step[None], np.einsum("rpj,rj->rp", weighted, tau / informative), truncations)
 
 
 def _diagonal(values: Floats) -> Floats:
@@ -109,14 +109,14 @@ def _diagonal(values: Floats) -> Floats:
     return matrix
 
 
-def _sites(centre: Floats, spread: Floats, is_draw: Bools, margin: float, start: Floats | None) -> Floats:
-    """Return precision and precision times mean of each truncation's site, by expectation propagation."""
+def _truncations(centre: Floats, spread: Floats, is_draw: Bools, margin: float, start: Floats | None) -> Floats:
+    """Return precision and precision times mean of each truncation's message, by expectation propagation."""
     steps = centre.shape[1]
-    sites = np.zeros((2, *centre.shape)) if start is None else start.copy()
-    pi, tau = sites
+    truncations = np.zeros((2, *centre.shape)) if start is None else start.copy()
+    pi, tau = truncations
     covariance = np.linalg.inv(np.linalg.inv(spread) + _diagonal(pi)) if start is not None else spread.copy()
     mean = centre + np.einsum("rij,rj->ri", covariance, tau - pi * centre)
-    for _ in range(MOST_ROUNDS if steps > 1 else 1):
+    for _ in range(MAX_ITERATIONS if steps > 1 else 1):
         before = pi.copy()
         for k in range(steps):
             own = covariance[:, k, k]
@@ -135,4 +135,4 @@ def _sites(centre: Floats, spread: Floats, is_draw: Bools, margin: float, start:
             covariance -= change_pi[:, None, None] * gain[:, :, None] * column[:, None, :]
         if np.abs(pi - before).max(initial=0.0) < 1e-9 + 1e-7 * np.abs(pi).max(initial=0.0):
             break
-    return sites
+    return truncations

@@ -211,5 +211,5 @@ def _about_overdispersion(tested: Consistency) -> str:
     )
     return (
         f"Overdispersion φ = {tested.phi:.2f}: by chance alone it would be as large with probability"
-        f" {percent_text(tested.chance)}; {verdict}."
+        f" {percent_text(tested.p_value)}; {verdict}."
     )

@@ -1,8 +1,8 @@
-"""The director: plays a tournament, from its definition to the last record, and takes it up again after anything.
+"""The director: plays a tournament from its definition to the last record, and resumes it after any interruption.
 
 The schedule is in the store before the first match; where rounds depend on results, each round is there before its
-first match. A match is recorded once, by the director alone; what has no record is still to be played. So there is
-nothing to repair after Ctrl-C, kill -9 or a power cut: run the same command again.
+first match. A match is recorded once, by the director alone; a match without a record is still to be played. So there
+is nothing to repair after Ctrl-C, kill -9 or a power cut: run the same command again.
 """
 
 from __future__ import annotations
@@ -11,43 +11,41 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from arena.definition import Definition
-from arena.errors import DefinitionError, UsageError
-from arena.executors import Executor, LocalExecutor, Played, Void, WorkQueue
-from arena.executors.local import available_cores
+from arena.errors import UsageError
+from arena.executors import Executor, Job, Played, Void, WorkQueue, open_executor
 from arena.executors.worker_start import end_if_importing
 from arena.isolation.levels import choose_isolation
 from arena.players.building import build_bots
 from arena.records import ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
-from arena.store.values import StoredTournament
 from arena.tournament.formats import kind_of
+from arena.tournament.resumption import Resumed, create_or_resume
 from arena.tournament.rounds import Course
-from arena.tournament.schedule import schedule, spec_of
+from arena.tournament.schedule import spec_of
 
 MAX_TRIES = 3
-"""A match that is void this often in one run is reported instead of played once more."""
+"""A match that is void this many times in one run is reported, and left for the next run."""
 
-PATIENCE_SECONDS = 60.0
-"""How long a run waits for a database server that has gone away."""
+STORE_RETRY_SECONDS = 60.0
+"""How long a run waits for a database server that can't be reached."""
 
 log = logging.getLogger("arena.director")
 
 
 @dataclass(slots=True)
 class Progress:
-    """How a run stands.
+    """How far a tournament is.
 
     Attributes:
-        scheduled: matches in the schedule, as far as it is known.
+        scheduled: matches in the schedule so far.
         recorded: matches with a record, earlier runs included.
-        expected: matches there will be; None where nobody can say.
-        status: how it stands by the format, in a few words.
+        expected: matches there will be; None if the format can't say.
+        status: by the format, in a few words.
         is_finished: no round follows.
         played: matches recorded in this run.
         given_up: matches that were void too often, with the reason of the last try.
@@ -68,6 +66,11 @@ class Progress:
         """Whether every match has a record, and no round follows or the run was to end here."""
         return self.recorded == self.scheduled and self.is_finished
 
+    @property
+    def left(self) -> int:
+        """Scheduled matches without a record."""
+        return self.scheduled - self.recorded
+
 
 Listener = Callable[[Progress], None]
 Refresh = Callable[[], Definition | None]
@@ -80,7 +83,7 @@ def run_tournament(
     workers: int | None = None,
     log_path: Path | None = None,
     listener: Listener | None = None,
-    executor: Executor | None = None,
+    executor: Executor | str = "local",
     refresh: Refresh | None = None,
 ) -> Progress:
     """Play what is left of a tournament.
@@ -88,171 +91,137 @@ def run_tournament(
     Args:
         definition: the tournament; if the store has one of its name, it must agree with it.
         store: where the schedule and the records are.
-        workers: matches at a time; by default as the definition says, else one for each core.
+        workers: matches at a time on this machine; by default as the definition says, else one for each core.
         log_path: the log file; None for no log.
         listener: is called whenever something has been recorded, and now and then.
-        executor: where matches are played; by default this machine's cores.
-        refresh: is asked before each round of a ladder whether its definition has changed: who enters, who leaves, when
-            it stops.
+        executor: where matches are played: a URL for ``open_executor``, or an executor.
+        refresh: is asked before each round of a ladder for a changed definition: who enters, who leaves, when it stops.
+            It is not asked where the bots have been sent to other machines.
 
     Returns:
-        How it stands at the end.
+        How far the tournament is at the end.
 
     Raises:
         DefinitionError: if the store has another tournament of this name.
         BotDefinitionError: if a bot has to be built, and can't be.
-        StoreError: if another director runs it, or the store fails. Whatever was recorded stays.
-        UsageError: if workers can't be started, for one because a script calls this without the guard
-            ``if __name__ == "__main__":``.
-        KeyboardInterrupt: passed on after everything has been ended; what was recorded stays.
+        StoreError: if another director runs it, or the store fails. Everything recorded stays.
+        UsageError: if the executor's URL is not accepted, or workers can't be started, for example because a script
+            calls this without the guard ``if __name__ == "__main__":``.
+        KeyboardInterrupt: passed on after every process has been ended; everything recorded stays.
     """
     end_if_importing()
     found = store.find_tournament(definition.name)
-    if found is None or found.finished_at is None:  # before anything is stored, so that a build can be mended
+    if found is None or found.finished_at is None:  # before anything is stored, so that a failed build can be mended
         build_bots(definition.entrants, choose_isolation(definition.isolation))
+    if isinstance(executor, str):
+        executor = open_executor(executor, _job(definition, workers, log_path))
     with store.lock(definition.name):
-        definition, tournament = _enter(definition, store)
-        store.retry_for(PATIENCE_SECONDS)
+        resumed = create_or_resume(definition, store)
+        store.retry_for(STORE_RETRY_SECONDS)
         try:
-            run = _Run(definition, store, tournament, listener, refresh)
-            if executor is None:
-                slots = workers or definition.workers or len(available_cores())
-                if not run.course.needs_results:
-                    slots = min(slots, max(1, run.left))
-                isolation = choose_isolation(definition.isolation)
-                executor = LocalExecutor(slots, isolation, definition.limits, definition.fresh_bots, log_path)
+            run = _Run(resumed, store, executor, listener, refresh)
             with executor:
-                log.info("%s: %d of %d matches to play", definition.name, run.left, tournament.scheduled)
-                run.play(executor)
-                log.info("%s: %d matches recorded", definition.name, run.progress.recorded)
+                run.play()
         finally:
             store.retry_for(0.0)
         return run.progress
 
 
-def _enter(definition: Definition, store: Store) -> tuple[Definition, StoredTournament]:
-    """Find the tournament in the store, or write it there with its schedule."""
-    found = store.find_tournament(definition.name)
-    if found is None:
-        return definition, store.create_tournament(definition, schedule(definition))
-    if kind_of(definition).open_entry:
-        definition = _with_earlier_entrants(definition, found.definition)
-    differing = _differences(found.definition.identity(), definition.identity(), kind_of(definition).open_entry)
-    if differing:
-        raise DefinitionError(
-            f"tournament {definition.name!r} is in the store with {found.recorded} matches recorded, and differs in"
-            f" {', '.join(differing)}; give this one another name (--name NAME)"
-        )
-    if len(definition.entrants) > len(found.definition.entrants):
-        store.change_definition(found, definition)
-        found = store.tournament(definition.name)
-    return definition, found
-
-
-def _with_earlier_entrants(definition: Definition, earlier: Definition) -> Definition:
-    """Return a ladder with everybody who ever entered, in order of entry; those who left are not paired any more."""
-    present = {bot.label: bot for bot in definition.entrants}
-    entrants = [present.get(bot.label, bot) for bot in earlier.entrants]
-    known = {bot.label for bot in entrants}
-    entrants += [bot for bot in definition.entrants if bot.label not in known]
-    active = frozenset(number for number, bot in enumerate(entrants) if bot.label in present)
-    return replace(definition, entrants=tuple(entrants), active=active)
-
-
-def _differences(stored: dict[str, Any], wanted: dict[str, Any], may_grow: bool) -> list[str]:
-    """Name what differs between the identities of two definitions, the entrants by their names."""
-    names = [name for name in wanted if name != "entrants" and stored[name] != wanted[name]]
-    before, now = (
-        {f"{entrant['name']}@{entrant['version']}": entrant for entrant in values["entrants"]}
-        for values in (stored, wanted)
+def _job(definition: Definition, workers: int | None, log_path: Path | None) -> Job:
+    return Job(
+        bots=definition.entrants,
+        isolation=definition.isolation,
+        limits=definition.limits,
+        fresh_bots=definition.fresh_bots,
+        workers=workers or definition.workers,
+        log_path=log_path,
     )
-    if list(now)[: len(before)] != list(before) if may_grow else list(before) != list(now):
-        names.append("entrants")
-    return names + [f"the bot {name!r}" for name in now if name in before and before[name] != now[name]]
 
 
 class _Run:
-    """One run of a director."""
+    """One run of a tournament."""
 
     def __init__(
         self,
-        definition: Definition,
+        resumed: Resumed,
         store: Store,
-        tournament: StoredTournament,
+        executor: Executor,
         listener: Listener | None,
         refresh: Refresh | None,
     ) -> None:
-        self._definition = definition
+        self._definition, self._tournament = resumed
         self._store = store
-        self._tournament = tournament
+        self._executor = executor
         self._listener = listener
-        self._refresh = refresh if kind_of(definition).open_entry else None
+        may_change = kind_of(self._definition).open_entry and executor.takes_new_bots
+        self._refresh = refresh if may_change else None
         self._tries: Counter[int] = Counter()
-        self.course = Course(definition, store, tournament)
-        self.progress = Progress(tournament.scheduled, tournament.recorded, self.course.expected_matches)
+        self._rounds = Course(self._definition, store, self._tournament)
+        self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.expected_matches)
 
-    @property
-    def left(self) -> int:
-        """Matches without a record."""
-        return self.progress.scheduled - self.progress.recorded
-
-    def play(self, executor: Executor) -> None:
-        """Play the schedule, and again what was void, until nothing is left that may be tried."""
+    def play(self) -> None:
+        """Play the schedule and the rounds that follow, until no match is left that may be tried."""
+        progress, name = self.progress, self._definition.name
+        log.info("%s: %d of %d matches to play", name, progress.left, progress.scheduled)
+        started = time.monotonic()
         self._report([])
-        began = time.monotonic()
-        self._play_matches(executor, self._store.unplayed(self._tournament))
-        while self.left == 0:
-            self._take_changes()
-            upcoming = self.course.next_round()
-            self.progress.status = self.course.status
-            if not upcoming or self.course.should_stop(time.monotonic() - began):
-                self.progress.is_finished = True
-                break
-            self._store.extend_schedule(self._tournament, upcoming)
-            self.progress.scheduled += len(upcoming)
-            self._report([])
-            self._play_matches(executor, upcoming)
-        if self.progress.is_complete != (self._tournament.finished_at is not None):
-            self._store.set_finished(self._tournament, self.progress.is_complete)
+        self._play_matches(self._store.unplayed(self._tournament))
+        while progress.left == 0 and not progress.is_finished:
+            self._play_next_round(time.monotonic() - started)
+        if progress.is_complete != (self._tournament.finished_at is not None):
+            self._store.set_finished(self._tournament, progress.is_complete)
         self._report([])
+        log.info("%s: %d matches recorded", name, progress.recorded)
 
-    def _take_changes(self) -> None:
-        """Let entrants in and out; a change that does not fit is told in the log, and the ladder goes on as it was."""
+    def _play_next_round(self, elapsed_seconds: float) -> None:
+        """Schedule and play the next round; if there is none, or it is time to stop, the run is finished."""
+        self._apply_changes()
+        matches = self._rounds.next_round()
+        self.progress.status = self._rounds.status
+        if not matches or self._rounds.should_stop(elapsed_seconds):
+            self.progress.is_finished = True
+            return
+        self._store.extend_schedule(self._tournament, matches)
+        self.progress.scheduled += len(matches)
+        self._report([])
+        self._play_matches(matches)
+
+    def _apply_changes(self) -> None:
+        """Let entrants in and out; a changed definition that does not fit is logged, and the earlier one stays."""
         changed = self._refresh() if self._refresh is not None else None
         if changed is None:
             return
         try:
-            self._definition, self._tournament = _enter(changed, self._store)
+            self._definition, self._tournament = create_or_resume(changed, self._store)
         except UsageError as error:
-            log.warning("the changed definition is not taken: %s", error)
+            log.warning("the changed definition is refused: %s", error)
             return
-        self.course = Course(self._definition, self._store, self._tournament)
-        log.info("the definition has changed: %d may be paired", len(self._definition.active or ()))
+        self._rounds = Course(self._definition, self._store, self._tournament)
+        log.info("the definition has changed: %d entrants may be paired", len(self._definition.active or ()))
 
-    def _play_matches(self, executor: Executor, lines: Iterable[ScheduledMatch]) -> None:
-        queue = WorkQueue(spec_of(line, self._definition) for line in lines)
-        for results in executor.run(queue):
+    def _play_matches(self, matches: Iterable[ScheduledMatch]) -> None:
+        queue = WorkQueue(spec_of(match, self._definition) for match in matches)
+        for results in self._executor.run(queue):
             rows = [result.row for result in results if isinstance(result, Played)]
             if rows:
                 self._store.record(self._tournament, rows)
             for result in results:
-                if isinstance(result, Played):
-                    queue.done(result.match)
-                else:
+                if isinstance(result, Void):
                     self._requeue_or_give_up(result, queue)
+                else:
+                    queue.done(result.match)
             self._report(rows)
 
     def _requeue_or_give_up(self, void: Void, queue: WorkQueue) -> None:
-        match = void.spec.match
-        self._store.note_void(self._tournament, match, void.reason)
-        self._tries[match] += 1
-        if self._tries[match] < MAX_TRIES:
-            log.warning("match %d is void (%s); it will be played again", match, void.reason)
+        self._store.note_void(self._tournament, void.match, void.reason)
+        self._tries[void.match] += 1
+        if self._tries[void.match] < MAX_TRIES:
+            log.warning("match %d is void (%s); it will be played again", void.match, void.reason)
             queue.requeue(void.spec)
         else:
-            log.error("match %d was void %d times (%s); it is given up", match, MAX_TRIES, void.reason)
-            self.progress.given_up[match] = void.reason
-            queue.done(match)
+            log.error("match %d was void %d times (%s); it is given up", void.match, MAX_TRIES, void.reason)
+            self.progress.given_up[void.match] = void.reason
+            queue.done(void.match)
 
     def _report(self, rows: list[RecordRow]) -> None:
         self.progress.recorded += len(rows)

@@ -12,7 +12,7 @@ import pytest
 from arena import bot_registry
 from arena.conformance.submission import submit
 from arena.errors import BotDefinitionError, UsageError
-from arena.executors.bot_archive import pack
+from arena.executors.bot_archive import pack_bot
 from arena.home import ArenaHome
 from arena.isolation.removal import remove_tree
 from arena.players.bot_files import SUBMITTED, bot_files, copy_files
@@ -268,7 +268,7 @@ def test_a_link_elsewhere_does_not_travel_to_another_machine(tmp_path):
     (tmp_path / "key").write_text("secret")
     link("data", "../key")(bot)
     with pytest.raises(UsageError, match="leads out of the bot's directory"):
-        pack(load_bot(bot))
+        pack_bot(load_bot(bot))
 
 
 def test_a_virtual_environment_is_refused_by_its_name(tmp_path):
@@ -277,7 +277,7 @@ def test_a_virtual_environment_is_refused_by_its_name(tmp_path):
     (bot / "venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
     link("venv/bin/python", "/usr/bin/python3")(bot)
     with pytest.raises(UsageError, match="in the virtual environment 'venv', which can't be submitted"):
-        pack(load_bot(bot))
+        pack_bot(load_bot(bot))
 
 
 def test_the_digest_of_a_bot_is_what_it_was_in_earlier_versions(tmp_path):

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from arena.errors import UsageError
-from arena.executors import LocalExecutor, WorkQueue
+from arena.executors import Job, WorkQueue
+from arena.executors.local import LocalExecutor
 from arena.executors.worker_start import MAX_KILLED_STARTS, NO_GUARD_STATUS, StartedWorkers
 from arena.home import ArenaHome
-from arena.isolation.levels import choose_isolation
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of
@@ -24,7 +24,6 @@ from arena.errors import UsageError
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-{more}
 {guard}
     with ArenaHome(sys.argv[2]) as home:
         try:
@@ -34,17 +33,10 @@ from arena.tournament.director import run_tournament
             print("UsageError:", error)
 """
 
-CLUSTER = """
-from arena.players.building import build_bots
-from arena.executors.dask import ClusterExecutor
-from arena.executors.dask_worker import NodeSettings
-from arena.records import DEFAULT_LIMITS
-"""
 
-
-def run_script(tmp_path, definition, guard="if True:", at_once="", more="", executor=""):
+def run_script(tmp_path, definition, guard="if True:", at_once="", executor=""):
     script = tmp_path / "script.py"
-    script.write_text(RUN.format(guard=guard, at_once=at_once, more=more, executor=executor))
+    script.write_text(RUN.format(guard=guard, at_once=at_once, executor=executor))
     command = [sys.executable, str(script), str(definition), str(tmp_path / "home")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     return done.stdout, done.stderr
@@ -70,8 +62,8 @@ def test_a_script_with_the_guard_plays(write_definition, tmp_path):
 
 def test_a_script_without_the_guard_is_told_of_it_on_a_cluster_too(write_definition, tmp_path):
     pytest.importorskip("distributed")
-    executor = ", executor=ClusterExecutor(NodeSettings((), 'limits', DEFAULT_LIMITS, False), local_workers=1)"
-    out, errors = run_script(tmp_path, write_definition(encounters=2), more=CLUSTER, executor=executor)
+    executor = ", executor='dask://local?processes=1'"
+    out, errors = run_script(tmp_path, write_definition(encounters=2), executor=executor)
     assert out == sentence(tmp_path / "script.py")
     assert errors == ""
 
@@ -103,7 +95,7 @@ def test_a_machine_without_room_for_a_process_stops_the_run(write_definition, mo
     def no_room(*_):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    with LocalExecutor(1, choose_isolation("limits")) as executor:
+    with LocalExecutor(Job(workers=1, isolation="limits")) as executor:
         monkeypatch.setattr(executor, "_start_once", no_room)
         with pytest.raises(UsageError, match="no worker can be started: Resource temporarily unavailable"):
             list(executor.run(WorkQueue(specs_of(write_definition()))))
@@ -111,7 +103,7 @@ def test_a_machine_without_room_for_a_process_stops_the_run(write_definition, mo
 
 def test_a_machine_that_has_room_again_is_used(write_definition, monkeypatch):
     monkeypatch.setattr("arena.executors.local.START_AGAIN_SECONDS", 0.0)
-    with LocalExecutor(1, choose_isolation("limits")) as executor:
+    with LocalExecutor(Job(workers=1, isolation="limits")) as executor:
         start, failures = executor._start_once, [BlockingIOError(11, "full"), BlockingIOError(11, "full")]
 
         def start_later(number):
@@ -154,7 +146,7 @@ def test_the_status_of_a_worker_without_a_guard_is_nobody_elses():
 
 
 def test_a_run_inside_a_program_without_a_file_needs_no_guard(write_definition, tmp_path):
-    code = RUN.format(guard="if True:", at_once="", more="", executor="")
+    code = RUN.format(guard="if True:", at_once="", executor="")
     command = [sys.executable, "-c", code, str(write_definition(encounters=1)), str(tmp_path / "home")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout == "2\n"

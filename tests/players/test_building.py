@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from arena.errors import BotDefinitionError
-from arena.executors.bot_archive import pack, unpack
+from arena.executors.bot_archive import pack_bot, unpack_bot
 from arena.isolation.levels import choose_isolation
 from arena.players import build_output, building
 from arena.players.building import build_bots, is_built
@@ -216,7 +216,7 @@ def test_a_build_that_never_ends_is_ended(tmp_path, monkeypatch):
 def test_a_built_bot_travels_with_what_was_built(tmp_path, isolation):
     bot = make_bot(tmp_path / "b")
     build_bots([bot], isolation)
-    there = unpack(pack(bot), tmp_path)
+    there = unpack_bot(pack_bot(bot), tmp_path)
     assert there.directory != bot.directory
     assert (tmp_path / there.command[0]).read_text() == (tmp_path / "b/program.sh").read_text()
 

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 
 from arena.errors import UsageError
 from arena.ratings.sequential import (
-    LEARNT,
-    LEAST_ENCOUNTERS,
+    LEARNT_ENCOUNTERS,
+    MIN_ENCOUNTERS,
     Hypotheses,
     decide,
     elo_of_score,
@@ -44,7 +44,7 @@ def test_with_two_scores_it_is_walds_test_of_a_coin(won, lost):
     found = evidence({1.0: won, 0.0: lost}, tested)
     number = won + lost
     whole = won * log(s1 / s0) + lost * log((1 - s1) / (1 - s0))
-    assert found.llr == pytest.approx(max(0, number - LEARNT) / number * whole, rel=1e-6, abs=1e-6)
+    assert found.llr == pytest.approx(max(0, number - LEARNT_ENCOUNTERS) / number * whole, rel=1e-6, abs=1e-6)
 
 
 def constrained_likelihood(values, counts, mean):
@@ -71,7 +71,7 @@ def test_the_pentanomial_ratio_is_that_of_the_best_distributions(counts):
     tested = Hypotheses(-10, 25)
     want = [constrained_likelihood(values, np.array(counts, float), score_of_elo(elo)) for elo in (-10, 25)]
     found = evidence(dict(zip(values.tolist(), counts, strict=True)), tested)
-    learnt = 1 - LEARNT / sum(counts)
+    learnt = 1 - LEARNT_ENCOUNTERS / sum(counts)
     assert found.llr == pytest.approx(learnt * (want[1] - want[0]), rel=1e-3, abs=1e-3)
 
 
@@ -106,7 +106,7 @@ def test_hypotheses_that_are_none_are_refused(values, says):
 
 
 def test_no_verdict_before_anything_is_known_and_none_after_the_verdict():
-    assert decide([1.0] * (LEAST_ENCOUNTERS - 1), Hypotheses(0, 400)).decision == "open"
+    assert decide([1.0] * (MIN_ENCOUNTERS - 1), Hypotheses(0, 400)).decision == "open"
     won = decide([1.0] * 500, Hypotheses(0, 400))
     assert won.decision == "accepted"
     again = decide([1.0] * 500 + [0.0] * 500, Hypotheses(0, 400))
@@ -142,7 +142,7 @@ def test_the_mean_length_is_what_walds_formulas_say():
         score = score_of_elo(elo)
         variance = (0.6 - (2 * score - 1) ** 2) / 8
         accepted, expected = expected_encounters(score, variance, tested)
-        assert abs(mean(lengths) - expected - LEARNT) < 3.3 * error + 0.1 * expected
+        assert abs(mean(lengths) - expected - LEARNT_ENCOUNTERS) < 3.3 * error + 0.1 * expected
         assert sum(v.decision == "accepted" for v in verdicts) / 100 == pytest.approx(accepted, abs=0.15)
 
 

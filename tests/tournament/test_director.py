@@ -15,11 +15,11 @@ import pytest
 
 from arena.analysis.standings_cache import standings_of
 from arena.errors import DefinitionError, LateError, StoreError
-from arena.executors import Executor, LocalExecutor, Played, Void, WorkQueue
+from arena.executors import Executor, Job, Played, Void, WorkQueue
+from arena.executors.cores import cores_for_workers
 from arena.executors.executor import void_after
-from arena.executors.local import cores_for_workers
+from arena.executors.local import LocalExecutor
 from arena.home import ArenaHome
-from arena.isolation.levels import choose_isolation
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.store.rows import row_of
@@ -160,7 +160,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(write_definition, tmp_path):
         director.send_signal(signal.SIGINT)
         _, errors = director.communicate(timeout=30)
     assert director.returncode == 130
-    assert "matches recorded. To go on: arena run" in errors
+    assert "matches recorded. To continue: arena run" in errors
     assert "Traceback" not in errors
     wait_until_nothing_runs_in(tmp_path)
 
@@ -200,7 +200,7 @@ def test_a_killed_worker_costs_one_try_and_no_result(write_definition):
     definition = load_definition(write_definition(bots=BOTS, encounters=20))
     specs = {line.match: spec_of(line, definition) for line in schedule(definition)}
     played, voids = set(), []
-    with LocalExecutor(2, choose_isolation("limits")) as executor:
+    with LocalExecutor(Job(workers=2, isolation="limits")) as executor:
         queue = WorkQueue(specs.values())
         for results in executor.run(queue):
             for result in results:
@@ -225,7 +225,7 @@ def test_the_last_match_is_played_again_when_its_worker_is_killed(write_definiti
     definition = load_definition(write_definition(text, options="{size = 4}"))
     spec = next(spec_of(line, definition) for line in schedule(definition) if line.seats == (0, 2))
     queue, results = WorkQueue([spec]), []
-    with LocalExecutor(1, choose_isolation("limits")) as executor:
+    with LocalExecutor(Job(workers=1, isolation="limits")) as executor:
         for arrived in executor.run(queue):
             results += arrived
             if not results and executor._workers[0].process.is_alive():

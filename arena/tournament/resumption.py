@@ -1,0 +1,71 @@
+"""Finds a tournament in the store or creates it there, and refuses a definition that differs from the stored one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from arena.definition import Definition
+from arena.errors import DefinitionError
+from arena.store.store import Store
+from arena.store.values import StoredTournament
+from arena.tournament.formats import kind_of
+from arena.tournament.schedule import schedule
+
+
+class Resumed(NamedTuple):
+    """A tournament in the store.
+
+    Attributes:
+        definition: as it was given, in a ladder with everybody who entered earlier.
+        stored: the tournament in the store.
+    """
+
+    definition: Definition
+    stored: StoredTournament
+
+
+def create_or_resume(definition: Definition, store: Store) -> Resumed:
+    """Find the tournament in the store, or create it there with its schedule.
+
+    Raises:
+        DefinitionError: if the stored one differs in something that results depend on.
+    """
+    found = store.find_tournament(definition.name)
+    if found is None:
+        return Resumed(definition, store.create_tournament(definition, schedule(definition)))
+    open_entry = kind_of(definition).open_entry
+    if open_entry:
+        definition = _with_earlier_entrants(definition, found.definition)
+    differing = _differences(found.definition.identity(), definition.identity(), open_entry)
+    if differing:
+        raise DefinitionError(
+            f"tournament {definition.name!r} is in the store with {found.recorded} matches recorded, and differs in"
+            f" {', '.join(differing)}; give this one another name (--name NAME)"
+        )
+    if len(definition.entrants) > len(found.definition.entrants):
+        store.change_definition(found, definition)
+        found = store.tournament(definition.name)
+    return Resumed(definition, found)
+
+
+def _with_earlier_entrants(definition: Definition, earlier: Definition) -> Definition:
+    """Return a ladder with everybody who ever entered, in order of entry; those who left are not paired any more."""
+    present = {bot.label: bot for bot in definition.entrants}
+    entrants = [present.get(bot.label, bot) for bot in earlier.entrants]
+    known = {bot.label for bot in entrants}
+    entrants += [bot for bot in definition.entrants if bot.label not in known]
+    active = frozenset(number for number, bot in enumerate(entrants) if bot.label in present)
+    return replace(definition, entrants=tuple(entrants), active=active)
+
+
+def _differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -> list[str]:
+    """Name what differs between the identities of two definitions, the entrants by their names."""
+    names = [name for name in given if name != "entrants" and stored[name] != given[name]]
+    before, now = (
+        {f"{entrant['name']}@{entrant['version']}": entrant for entrant in values["entrants"]}
+        for values in (stored, given)
+    )
+    if list(now)[: len(before)] != list(before) if may_grow else list(before) != list(now):
+        names.append("entrants")
+    return names + [f"the bot {name!r}" for name in now if name in before and before[name] != now[name]]

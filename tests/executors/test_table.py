@@ -1,0 +1,92 @@
+"""The one door to executors: which URLs are accepted, and what is refused in which words."""
+
+import subprocess
+import sys
+
+import pytest
+
+from arena.errors import UsageError
+from arena.executors import EXECUTORS, Job, open_executor
+from arena.executors.in_process import InProcessExecutor
+from arena.executors.local import LocalExecutor
+
+JOB = Job(isolation="none", workers=1)
+EXPECTED = "expected local, in-process, dask://HOST:PORT or dask://local?processes=N"
+
+
+@pytest.mark.parametrize(("url", "kind"), [("local", LocalExecutor), ("in-process", InProcessExecutor)])
+def test_a_url_names_an_executor(url, kind):
+    assert type(open_executor(url, JOB)) is kind
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("dask://10.0.0.1:8786", "tcp://10.0.0.1:8786"),
+        ("dask+tls://host.example:8786", "tls://host.example:8786"),
+        ("dask+tcp://[::1]:8786", "tcp://[::1]:8786"),
+        ("dask://local", None),
+        ("dask://local?processes=3", None),
+    ],
+)
+def test_a_dask_url_names_a_scheduler_or_this_machine(url, address):
+    pytest.importorskip("distributed")
+    executor = open_executor(url, JOB)
+    assert executor._address == address
+    if "=" in url:
+        assert executor._processes == 3
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "Local",
+        "local:2",
+        "local?workers=2",
+        "in-process://x",
+        "slurm://host",
+        "dask",
+        "dask://",
+        "dask:host:8786",
+        "dask://local?processes=0",
+        "dask://local?processes=two",
+        "dask://local?workers=2",
+        "dask://host:8786?processes=2",
+    ],
+)
+def test_another_url_is_refused_with_what_is_accepted(url):
+    with pytest.raises(UsageError) as refusal:
+        open_executor(url, JOB)
+    assert str(refusal.value) == f"executor {url!r}: {EXPECTED}"
+
+
+def test_every_form_that_is_accepted_begins_with_its_kind():
+    for name, kind in EXECUTORS.items():
+        for url in (*kind.urls, kind.example):
+            assert url.startswith(name)
+
+
+def arena_run(path, tmp_path, *options):
+    command = [sys.executable, "-m", "arena", "run", str(path), "--home", str(tmp_path / "h"), "-q", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_command_line_refuses_an_unknown_executor(write_definition, tmp_path):
+    done = arena_run(write_definition(), tmp_path, "--executor", "slurm://host")
+    assert (done.returncode, done.stderr) == (2, f"arena: executor 'slurm://host': {EXPECTED}\n")
+
+
+def test_the_command_line_takes_one_executor(write_definition, tmp_path):
+    for options, given in (
+        (["--cluster", "tcp://x:1", "--local-cluster", "2"], "--cluster tcp://x:1 and --local-cluster 2"),
+        (["--executor", "local", "--cluster", "tcp://x:1"], "--executor local and --cluster tcp://x:1"),
+    ):
+        done = arena_run(write_definition(), tmp_path, *options)
+        assert (done.returncode, done.stderr) == (2, f"arena: {given}: expected one of them\n")
+
+
+def test_the_command_line_plays_with_the_executor_named(write_definition, tmp_path):
+    done = arena_run(write_definition(), tmp_path, "--executor", "in-process")
+    assert done.returncode == 0, done.stderr
+    assert "worker" not in (tmp_path / "h" / "logs" / "t.log").read_text()
