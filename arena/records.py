@@ -12,6 +12,7 @@ from typing import Any
 
 from arena.enums import ClockKind, FaultKind, OffTurn, Termination
 from arena.errors import StoreError
+from arena.limit import Unit, limit, table_of_limits
 from arena.stored import from_stored, is_whole
 from arena.text import shortened_text
 
@@ -60,18 +61,23 @@ class Limits:
         message_nodes: values in a message.
     """
 
-    memory_bytes: int = 2048 * MEBIBYTE
-    cpu_seconds: float | None = None
-    processes: int = 256
-    open_files: int = 256
-    file_bytes: int = 64 * MEBIBYTE
-    scratch_bytes: int = 256 * MEBIBYTE
-    stderr_bytes: int = 16 * MEBIBYTE
-    note_bytes: int = 4096
-    message_bytes: int = 64 * 1024
-    message_depth: int = 16
-    message_nodes: int = 4096
+    memory_bytes: int = limit(2048 * MEBIBYTE, minimum=16 * MEBIBYTE, use="{} of memory")
+    cpu_seconds: float | None = limit(
+        None, minimum=0, maximum=86_400, unit=Unit.SECONDS, use="{} of CPU time in this match"
+    )
+    processes: int = limit(256, minimum=1, maximum=100_000, unit=Unit.ITEMS, use="{} processes and threads")
+    open_files: int = limit(256, minimum=16, maximum=100_000, unit=Unit.ITEMS, use="{} open files")
+    file_bytes: int = limit(64 * MEBIBYTE, minimum=4096, use="a file of {}")
+    scratch_bytes: int = limit(256 * MEBIBYTE, minimum=64 * 1024, use="{} in the scratch directory and in /dev/shm")
+    stderr_bytes: int = limit(16 * MEBIBYTE, minimum=1, use="{} on stderr in one match")
+    note_bytes: int = limit(4096, minimum=1, maximum=64 * 1024)
+    message_bytes: int = limit(64 * 1024, minimum=256, maximum=16 * MEBIBYTE)
+    message_depth: int = limit(16, minimum=3, maximum=64, unit=Unit.ITEMS)
+    message_nodes: int = limit(4096, minimum=16, maximum=1_000_000, unit=Unit.ITEMS)
 
+
+LIMITS = table_of_limits(Limits)
+"""By name. Tournament files, their reference, and the messages about broken limits are made from this table."""
 
 DEFAULT_LIMITS = Limits()
 

@@ -28,6 +28,15 @@ def plural(noun: str) -> str:
     return f"{noun}s"
 
 
+def size_text(size_bytes: int) -> str:
+    """Return a size as a text: in MiB from 10 MiB on, in bytes below.
+
+    >>> size_text(1000), size_text(2048 * 1024 * 1024)
+    ('1,000 bytes', '2048 MiB')
+    """
+    return f"{size_bytes / 2**20:.0f} MiB" if size_bytes >= 10 * 2**20 else f"{size_bytes:,} bytes"
+
+
 def any_of(values: Sequence[object]) -> str:
     """Return values as a choice of one.
 

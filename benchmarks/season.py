@@ -130,7 +130,7 @@ def season(size):
 
 
 def draw(rows, path):
-    from arena.report.plots import course_plot, rendered
+    from arena.report.plots import history_plot, rendered
 
     names = {
         "players_seconds": "playing (players included)",
@@ -138,7 +138,7 @@ def draw(rows, path):
         "standings_seconds": "standings",
         "record_seconds": "one record",
     }
-    figure = course_plot({title: [(row["matches"], row[key]) for row in rows] for key, title in names.items()})
+    figure = history_plot({title: [(row["matches"], row[key]) for row in rows] for key, title in names.items()})
     axes = figure.axes[0]
     axes.set_xscale("log")
     axes.set_yscale("log")

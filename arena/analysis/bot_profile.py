@@ -1,4 +1,4 @@
-"""All that is known of one bot: its ratings over time, its rivals, its faults."""
+"""The profile of a bot: its ratings over time, its rivals, its faults."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.analysis.encounters import CountedEncounter, count_encounters
-from arena.analysis.rating_history import course_over_tournaments
+from arena.analysis.rating_history import history_over_tournaments
 from arena.analysis.standings import Standing, rated_encounters
 from arena.errors import UnknownNameError
 from arena.ratings.consistency import pair_scores
@@ -14,12 +14,20 @@ from arena.ratings.environment import CONFIDENCE_95
 from arena.store.store import Store
 from arena.store.values import StoredFault, StoredTournament
 
-MOST_FAULTS = 10
+MAX_FAULTS = 10
 
 
-@dataclass(frozen=True)
-class CoursePoint:
-    """A bot's place on the leaderboard of a game after a tournament."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingPoint:
+    """A bot's standing on the leaderboard of a game after a tournament.
+
+    Attributes:
+        game: the game's name.
+        tournament: the tournament's name.
+        at: when it began (UTC, ISO 8601).
+        bots: the number of bots on the leaderboard.
+        standing: the bot's line.
+    """
 
     game: str
     tournament: str
@@ -28,7 +36,7 @@ class CoursePoint:
     standing: Standing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
     """How a bot did against another, over all tournaments.
 
@@ -36,7 +44,7 @@ class Rival:
         rival: ``name@version``.
         score: the share of points, from 0 to 1, by encounters.
         margin: half the width of its 95 % interval.
-        encounters: how many.
+        encounters: their number.
     """
 
     rival: str
@@ -45,71 +53,84 @@ class Rival:
     encounters: int
 
 
-@dataclass(frozen=True)
-class BotPage:
-    """All that is known of a bot.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotProfile:
+    """What the store has about a bot.
 
     Attributes:
         label: ``name@version``.
-        course: its place after each tournament, game by game.
-        rivals: those it does best against first.
-        faults: the latest first.
-        fault_count: how many there are in all.
+        history: its rating after each tournament, game by game.
+        rivals: the one with the best score first.
+        faults: the latest, the last first.
+        fault_count: the number of all its faults.
     """
 
     label: str
-    course: tuple[CoursePoint, ...]
+    history: tuple[RatingPoint, ...]
     rivals: tuple[Rival, ...]
     faults: tuple[StoredFault, ...]
     fault_count: int
 
 
 def known_bots(tournaments: Sequence[StoredTournament]) -> list[str]:
-    """Return the ``name@version`` of everybody who ever took part, the earliest first."""
-    return list(dict.fromkeys(bot.label for one in tournaments for bot in one.definition.entrants))
+    """Return the ``name@version`` of every bot that took part in a tournament, the earliest first."""
+    return list(dict.fromkeys(bot.label for tournament in tournaments for bot in tournament.definition.entrants))
 
 
-def labels_of(text: str, known: Sequence[str]) -> list[str]:
+def find_labels(text: str, known: Sequence[str]) -> list[str]:
     """Return the bots that ``name`` (all versions) or ``name@version`` means.
 
     Raises:
-        UnknownNameError: if there is none.
+        UnknownNameError: if there is no such bot.
     """
-    found = [label for label in known if text in (label, label.rpartition("@")[0])]
-    if not found:
+    labels = [label for label in known if text in (label, label.rpartition("@")[0])]
+    if not labels:
         raise UnknownNameError("bot", text, known)
-    return found
+    return labels
 
 
-def bot_page(store: Store, label: str) -> BotPage:
-    """Return all that is known of a bot.
+def bot_profile(store: Store, label: str) -> BotProfile:
+    """Return the profile of a bot.
 
     Args:
         store: where tournaments are.
         label: its ``name@version``.
     """
-    mine = [one for one in store.tournaments() if label in (bot.label for bot in one.definition.entrants)]
-    games = sorted({game for one in mine for game in one.games})
-    course = tuple(point for game in games for point in _course(store, game, label, mine))
-    encounters = [one for tournament in mine for one in count_encounters(store.results(tournament))]
+    played = [
+        tournament
+        for tournament in store.tournaments()
+        if label in (bot.label for bot in tournament.definition.entrants)
+    ]
+    games = sorted({game for tournament in played for game in tournament.games})
+    encounters = [encounter for tournament in played for encounter in count_encounters(store.results(tournament))]
     faults = store.faults_of(label)
-    return BotPage(label, course, tuple(_rivals(encounters, label)), tuple(faults[:MOST_FAULTS]), len(faults))
+    return BotProfile(
+        label=label,
+        history=tuple(point for game in games for point in _history(store, game, label, played)),
+        rivals=tuple(_rivals(encounters, label)),
+        faults=tuple(faults[:MAX_FAULTS]),
+        fault_count=len(faults),
+    )
 
 
-def _course(store: Store, game: str, label: str, mine: Sequence[StoredTournament]) -> list[CoursePoint]:
+def _history(store: Store, game: str, label: str, played: Sequence[StoredTournament]) -> list[RatingPoint]:
     return [
-        CoursePoint(game, stage.title, stage.at, len(stage.table.lines), line)
-        for stage in course_over_tournaments(store, game, mine)
-        for line in stage.table.lines
+        RatingPoint(game=game, tournament=snapshot.title, at=snapshot.at, bots=len(snapshot.table.lines), standing=line)
+        for snapshot in history_over_tournaments(store, game, played)
+        for line in snapshot.table.lines
         if line.label == label
     ]
 
 
 def _rivals(encounters: Sequence[CountedEncounter], label: str) -> list[Rival]:
-    scores = pair_scores(rated_encounters(encounters).items())
     rivals = []
-    for (a, b), found in scores.items():
+    for (a, b), pair in pair_scores(rated_encounters(encounters).items()).items():
         if label in (a, b):
-            score = found.score if label == a else 1.0 - found.score
-            rivals.append(Rival(b if label == a else a, score, CONFIDENCE_95 * found.error, found.encounters))
-    return sorted(rivals, key=lambda one: (-one.score, one.rival))
+            rival = Rival(
+                rival=b if label == a else a,
+                score=pair.score if label == a else 1.0 - pair.score,
+                margin=CONFIDENCE_95 * pair.error,
+                encounters=pair.encounters,
+            )
+            rivals.append(rival)
+    return sorted(rivals, key=lambda rival: (-rival.score, rival.rival))

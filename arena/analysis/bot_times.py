@@ -1,4 +1,4 @@
-"""What time and processor each bot used in a tournament, on its turn and off it; a pure function of the records."""
+"""The wall and CPU time that each bot used, on its turn and off it; a pure function of the records."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class BotTimes:
 
     Attributes:
         bot: name@version.
-        matches: how many.
-        actions: how many it was asked for and gave.
-        wall_seconds: on its own clock.
+        matches: the number of its matches.
+        actions: the number of its own actions, without those of openings.
+        wall_seconds: wall time on its clock.
         cpu_seconds: CPU time on turn, children included.
         off_turn_cpu_seconds: CPU time while others were to act.
         longest_seconds: its longest action.
-        counted: how many actions took how long, on a logarithmic scale.
+        counted: the number of actions by time, on a logarithmic scale.
     """
 
     bot: str
@@ -45,25 +45,25 @@ class BotTimes:
 
     @property
     def mean_seconds(self) -> float | None:
-        """The mean of its actions."""
+        """The mean time of its actions."""
         return self.wall_seconds / self.actions if self.actions else None
 
     @property
     def p99_seconds(self) -> float | None:
-        """What 99 of 100 actions took at most."""
-        wanted = 0.99 * self.actions
-        for step, often in sorted(self.counted.items()):
-            wanted -= often
-            if wanted <= 0:
+        """The 99th percentile of the time of its actions."""
+        remaining = 0.99 * self.actions
+        for step, count in sorted(self.counted.items()):
+            remaining -= count
+            if remaining <= 0:
                 return min(exp(step / STEPS), self.longest_seconds)
         return None
 
 
 def bot_times(records: Iterable[MatchRecord]) -> list[BotTimes]:
     """Return the times of every bot, the busiest off turn first."""
-    found: dict[str, BotTimes] = {}
+    times_of: dict[str, BotTimes] = {}
     for record in records:
-        times = [found.setdefault(bot, BotTimes(bot)) for bot in record.bots]
+        times = [times_of.setdefault(bot, BotTimes(bot)) for bot in record.bots]
         for line, seat in zip(times, record.seats, strict=True):
             line.matches += 1
             line.wall_seconds += seat.wall_seconds
@@ -72,4 +72,4 @@ def bot_times(records: Iterable[MatchRecord]) -> list[BotTimes]:
         for (actor, _), seconds in zip(record.actions, record.wall_seconds, strict=True):
             if seconds is not None:
                 times[actor].add(seconds)
-    return sorted(found.values(), key=lambda line: (-line.off_turn_cpu_seconds, line.bot))
+    return sorted(times_of.values(), key=lambda line: (-line.off_turn_cpu_seconds, line.bot))

@@ -1,4 +1,4 @@
-"""How long a schedule will take, from what matches of its kind have taken before."""
+"""An estimate of how long a schedule takes, from the time that such matches have taken before."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from arena.definition import Definition
 from arena.records import MatchRecord
 from arena.store.store import Store
 
-LOOKED_AT = 2000
-"""Records of a game that are looked at, the latest tournaments first."""
+MAX_RECORDS = 2000
+"""The latest records of a game from which the time is estimated."""
 
-LEAST_SECONDS = 0.0003
-"""What a match costs beside its bots' thinking."""
+MATCH_OVERHEAD_SECONDS = 0.0003
+"""The time of a match apart from its bots' actions."""
 
 
 def seconds_a_match(store: Store, definition: Definition) -> list[float | None]:
-    """Return the mean seconds of a match of each game of a tournament, in order; None for those not measured yet.
+    """Return the mean seconds of a match of each game of a tournament, in order; None for games without such matches.
 
-    Measured are matches of the same game with the same options whose bots all take part.
+    They are matches of the same game with the same options, and all their bots take part in the tournament.
     """
     labels = {bot.label for bot in definition.entrants}
-    found: list[float | None] = []
+    means: list[float | None] = []
     for choice in definition.games:
         seconds = [
             _seconds_of(record)
-            for record in islice(_latest(store, choice.game), LOOKED_AT)
+            for record in islice(_latest(store, choice.game), MAX_RECORDS)
             if record.options == choice.options and labels.issuperset(record.bots)
         ]
-        found.append(sum(seconds) / len(seconds) if seconds else None)
-    return found
+        means.append(sum(seconds) / len(seconds) if seconds else None)
+    return means
 
 
 def _latest(store: Store, game: str) -> Iterable[MatchRecord]:
     for tournament in reversed(store.tournaments()):
         if game in tournament.games and tournament.recorded:
-            yield from islice(store.records(tournament, game), LOOKED_AT // 4)
+            yield from islice(store.records(tournament, game), MAX_RECORDS // 4)
 
 
 def _seconds_of(record: MatchRecord) -> float:
-    seconds: list[float] = [one for one in record.wall_seconds if one is not None]
-    return LEAST_SECONDS + sum(seconds)
+    action_seconds = [seconds for seconds in record.wall_seconds if seconds is not None]
+    return MATCH_OVERHEAD_SECONDS + sum(action_seconds)

@@ -1,4 +1,4 @@
-"""What else the encounters of a tournament say: draws, seats, decisiveness, and how the numbers were checked."""
+"""Statistics of a tournament beyond its standings: draws, seats, decisiveness, and independent views of the ratings."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ class GameStatistics:
 
     Attributes:
         game: its name.
-        matches: played.
-        encounters: played.
-        repeats: matches that only repeat what their bots always play from that opening.
-        draws: the share of matches whose first place is shared.
+        matches: the number of recorded matches.
+        encounters: the number of recorded encounters.
+        duplicates: duplicate matches, which their bots always play the same from that opening.
+        draws: the share of matches whose first rank is shared.
         seats: the share of points of each seat.
     """
 
     game: str
     matches: int
     encounters: int
-    repeats: int
+    duplicates: int
     draws: Share
     seats: tuple[Share, ...]
 
@@ -63,48 +63,48 @@ class GameStatistics:
 def game_statistics(encounters: Iterable[CountedEncounter]) -> list[GameStatistics]:
     """Return the statistics of each game, in alphabetical order."""
     by_game: dict[str, list[CountedEncounter]] = {}
-    for one in encounters:
-        by_game.setdefault(one.game, []).append(one)
+    for encounter in encounters:
+        by_game.setdefault(encounter.game, []).append(encounter)
     return [_statistics(game, kinds) for game, kinds in sorted(by_game.items())]
 
 
 def _statistics(game: str, kinds: Sequence[CountedEncounter]) -> GameStatistics:
-    seats = max(len(match.bots) for one in kinds for match in one.matches)
+    seats = max(len(match.bots) for encounter in kinds for match in encounter.matches)
     sums: Counter[tuple[float, ...]] = Counter()
-    for one in kinds:
-        sums[_sums_of(one, seats)] += one.occurrences
+    for encounter in kinds:
+        sums[_sums_of(encounter, seats)] += encounter.occurrences
     rows = np.array(list(sums), dtype=np.float64)
-    often = np.array(list(sums.values()), dtype=np.float64)
-    shares = _shares(rows, often)
+    counts = np.array(list(sums.values()), dtype=np.float64)
+    shares = _shares(rows, counts)
     return GameStatistics(
         game,
-        sum(one.occurrences * len(one.matches) for one in kinds),
-        int(often.sum()),
-        sum(one.occurrences * sum(not match.rated for match in one.matches) for one in kinds),
+        sum(encounter.occurrences * len(encounter.matches) for encounter in kinds),
+        int(counts.sum()),
+        sum(encounter.occurrences * sum(not m.rated for m in encounter.matches) for encounter in kinds),
         shares[0],
         tuple(shares[1:]),
     )
 
 
-def _sums_of(one: CountedEncounter, seats: int) -> tuple[float, ...]:
-    """Return of an encounter: its matches, its draws, and the points of each seat."""
-    draws = sum(match.ranks.count(1) > 1 for match in one.matches)
-    points = [sum(points_of(match.ranks, seat) for match in one.matches) for seat in range(seats)]
-    return (len(one.matches), draws, *points)
+def _sums_of(encounter: CountedEncounter, seats: int) -> tuple[float, ...]:
+    """Return the number of matches and of draws in an encounter, and the points of each seat."""
+    draws = sum(match.ranks.count(1) > 1 for match in encounter.matches)
+    points = [sum(points_of(match.ranks, seat) for match in encounter.matches) for seat in range(seats)]
+    return (len(encounter.matches), draws, *points)
 
 
-def _shares(rows: Floats, often: Floats) -> list[Share]:
+def _shares(rows: Floats, counts: Floats) -> list[Share]:
     """Return sums over encounters, divided by the number of matches, with intervals."""
     generator = np.random.default_rng(0)
-    total = often @ rows
-    drawn = generator.multinomial(int(often.sum()), often / often.sum(), size=RESAMPLES) @ rows
+    total = counts @ rows
+    drawn = generator.multinomial(int(counts.sum()), counts / counts.sum(), size=RESAMPLES) @ rows
     values = total[1:] / total[0]
     low, high = np.quantile(drawn[:, 1:] / drawn[:, :1], [0.025, 0.975], axis=0)
     return [Share(float(v), float(a), float(b)) for v, a, b in zip(values, low, high, strict=True)]
 
 
 @dataclass(frozen=True)
-class Check:
+class CrossCheck:
     """An independent view of the same results.
 
     Attributes:
@@ -118,14 +118,14 @@ class Check:
     nash: dict[str, NashAverage]
 
 
-def check_of(encounters: Sequence[CountedEncounter], table: Standings) -> Check:
+def cross_check(encounters: Sequence[CountedEncounter], table: Standings) -> CrossCheck:
     """Return the Bradley-Terry view and Nash averaging of a tournament."""
     rated = rated_encounters(encounters)
     results: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
-    for one, often in rated.items():
-        for names, ranks in one:
-            results[tuple(names), tuple(ranks)] += often
+    for encounter, count in rated.items():
+        for names, ranks in encounter:
+            results[tuple(names), tuple(ranks)] += count
     strengths = bradley_terry(results.items())
     ratings = {bot: rating.mu for bot, rating in zip(table.fitted.names, table.fitted.ratings, strict=True)}
-    scores = {pair: found.score for pair, found in pair_scores(rated.items()).items()}
-    return Check(strengths, kendall_tau(strengths, ratings), nash_average(scores, sorted(ratings)))
+    scores = {pair: score.score for pair, score in pair_scores(rated.items()).items()}
+    return CrossCheck(strengths, kendall_tau(strengths, ratings), nash_average(scores, sorted(ratings)))

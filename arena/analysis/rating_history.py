@@ -1,4 +1,4 @@
-"""How ratings came about: within a tournament, and from one tournament to the next."""
+"""Ratings over time: within a tournament, and from one tournament to the next."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from arena.store.values import StoredTournament
 POINTS = 12
 
 
-@dataclass(frozen=True)
-class Stage:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingSnapshot:
     """Ratings at some time.
 
     Attributes:
-        title: when: the name of a tournament, or the number of matches.
-        at: the same for sorting: when that tournament began (UTC, ISO 8601), or the number of matches as text.
-        matches: how many they rest on.
+        title: the name of the tournament that had ended, or the number of matches.
+        at: when that tournament began (UTC, ISO 8601), or the number of matches as text.
+        matches: the number of matches until then.
         table: the standings.
     """
 
@@ -30,30 +30,34 @@ class Stage:
     table: Standings
 
 
-def course_of_tournament(store: Store, tournament: StoredTournament, points: int = POINTS) -> list[Stage]:
+def history_of_tournament(store: Store, tournament: StoredTournament, points: int = POINTS) -> list[RatingSnapshot]:
     """Return the ratings of a tournament after each of ``points`` equal parts of its encounters."""
     last = store.last_encounter(tournament)
-    stages = []
+    snapshots = []
     for end in sorted({max(1, round(last * k / points)) for k in range(1, points + 1)} if last else ()):
         table = standings(count_encounters(store.results(tournament, last_encounter=end)), {})
         if table.matches:
-            stages.append(Stage(str(table.matches), str(table.matches), table.matches, table))
-    return stages
+            snapshots.append(
+                RatingSnapshot(title=str(table.matches), at=str(table.matches), matches=table.matches, table=table)
+            )
+    return snapshots
 
 
-def course_over_tournaments(
+def history_over_tournaments(
     store: Store, game: str | None = None, after: Sequence[StoredTournament] | None = None
-) -> list[Stage]:
+) -> list[RatingSnapshot]:
     """Return the leaderboard as it was after each tournament, of one game or of all.
 
     Args:
         store: where tournaments are.
-        game: only of this one.
+        game: only this game; None for all.
         after: the tournaments; by default all, the oldest first.
     """
-    stages = []
+    snapshots = []
     for tournament in store.tournaments() if after is None else after:
         if tournament.recorded and (game is None or game in tournament.games):
             table = standings(count_encounters(store.results(game=game, last_tournament=tournament.number)), {})
-            stages.append(Stage(tournament.name, tournament.created_at, table.matches, table))
-    return stages
+            snapshots.append(
+                RatingSnapshot(title=tournament.name, at=tournament.created_at, matches=table.matches, table=table)
+            )
+    return snapshots

@@ -13,7 +13,7 @@ from arena.tournament.seats import steps
 
 
 @dataclass(frozen=True, slots=True)
-class AuditLine:
+class BalanceLine:
     """One kind of balance.
 
     Attributes:
@@ -22,7 +22,7 @@ class AuditLine:
         least: the smallest count.
         most: the largest count.
         imbalance: how far the worst count lies from what would be fair, in matches.
-        worst: whose count that is.
+        worst: whose count that is, as text.
     """
 
     game: str
@@ -34,7 +34,7 @@ class AuditLine:
 
 
 class _Counts:
-    """What is counted in one game."""
+    """The counts of one game."""
 
     def __init__(self) -> None:
         self.players = 2
@@ -51,8 +51,8 @@ class _Counts:
         self.follows.update(steps(seats))
 
 
-def audit(lines: Iterable[ScheduledMatch], games: Sequence[str], names: Sequence[str]) -> list[AuditLine]:
-    """Count who plays, sits where, meets whom and acts right after whom.
+def schedule_balance(lines: Iterable[ScheduledMatch], games: Sequence[str], names: Sequence[str]) -> list[BalanceLine]:
+    """Count how often each entrant plays, sits in each seat, meets each rival and acts right after each rival.
 
     Args:
         lines: the schedule.
@@ -61,16 +61,16 @@ def audit(lines: Iterable[ScheduledMatch], games: Sequence[str], names: Sequence
 
     Returns:
         For each game that is played, a line for each kind of balance. Fair is: for matches and meetings the mean, for
-        seats an equal share of one's own matches, for acting right after somebody an equal share of the matches with
-        them.
+        seats an equal share of the entrant's matches, for acting right after a rival an equal share of the matches with
+        it.
     """
     counts = [_Counts() for _ in games]
     for line in lines:
         counts[line.game].add(line.seats)
-    return [found for game, counted in zip(games, counts, strict=True) for found in _lines(game, counted, names)]
+    return [line for game, counted in zip(games, counts, strict=True) for line in _lines(game, counted, names)]
 
 
-def _lines(game: str, counts: _Counts, names: Sequence[str]) -> list[AuditLine]:
+def _lines(game: str, counts: _Counts, names: Sequence[str]) -> list[BalanceLine]:
     if not counts.matches:
         return []
     entrants = range(len(names))
@@ -107,13 +107,13 @@ def _lines(game: str, counts: _Counts, names: Sequence[str]) -> list[AuditLine]:
     ]
 
 
-def _line(game: str, kind: str, counted: Mapping[Any, int], fair: Any, told: Any) -> AuditLine:
+def _line(game: str, kind: str, counted: Mapping[Any, int], fair: Any, describe: Any) -> BalanceLine:
     worst: Hashable = max(counted, key=lambda key: abs(counted[key] - fair(key)))
-    return AuditLine(
+    return BalanceLine(
         game,
         kind,
         min(counted.values()),
         max(counted.values()),
         abs(counted[worst] - fair(worst)),
-        told(worst),
+        describe(worst),
     )

@@ -1,4 +1,4 @@
-"""Boards on a terminal: cut to its width around the last action, with notes beside them."""
+"""Boards on a terminal: cut to its width around the last action, and with notes beside them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from typing import Any
 from arena.report.tables import printable
 
 MIN_WIDTH = 40
-DEFAULT_WIDTH = 80
+USUAL_WIDTH = 80
 GAP = "   "
 MIN_NOTES_WIDTH = 24
 _LABELS = re.compile(r" +[a-z]+( +[a-z]+)+")
 
 
 def terminal_width() -> int:
-    """Return the width of the terminal; 80 without one."""
-    return max(MIN_WIDTH, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)
+    """Return the width of the terminal; 80 where there is none."""
+    return max(MIN_WIDTH, shutil.get_terminal_size((USUAL_WIDTH, 24)).columns)
 
 
 def board(game: Any, state: Any, width: int, last_action: Any = None) -> list[str]:
     """Return a position as lines of at most ``width`` characters.
 
-    A board that is too wide is cut to whole columns around the column of the last action; ``…`` marks an omission.
+    A board that is too wide is cut to whole columns around the column of the last action; ``…`` stands where something
+    was left out.
     """
     lines: list[str] = game.render(state).splitlines()
     if max(map(len, lines)) <= width:
@@ -38,8 +39,8 @@ def board(game: Any, state: Any, width: int, last_action: Any = None) -> list[st
 
 
 def _cut(grid: Sequence[str], width: int, column: int) -> list[str]:
-    """Cut the lines of a grid, the last of which has the names of the columns."""
-    ends = [found.end() for found in re.finditer(r"[a-z]+", grid[-1])]
+    """Cut the lines of a grid, the last of which holds the names of its columns."""
+    ends = [label.end() for label in re.finditer(r"[a-z]+", grid[-1])]
     cell = ends[1] - ends[0]
     margin = ends[0] - cell
     shown = max(1, (width - margin - 2) // cell)
@@ -50,7 +51,7 @@ def _cut(grid: Sequence[str], width: int, column: int) -> list[str]:
 
 
 def _column_of(action: Any) -> int:
-    """Return the column of an action that is a square, else 1."""
+    """Return the column of an action that is a square; else the first."""
     if isinstance(action, list | tuple) and len(action) == 2 and type(action[0]) is int:
         return int(action[0])
     return 1
@@ -61,13 +62,13 @@ def _shortened(line: str, width: int) -> str:
 
 
 def room_beside(board_lines: Sequence[str], width: int) -> int:
-    """Return how many characters fit beside a board; 0 if that is too narrow for notes."""
+    """Return how many characters fit beside a board; 0 if that is too little for notes."""
     room = width - max(map(len, board_lines)) - len(GAP)
     return room if room >= MIN_NOTES_WIDTH else 0
 
 
 def beside(board_lines: Sequence[str], notes: Sequence[str], width: int) -> list[str]:
-    """Return a board with notes to its right, or below it if there is no room."""
+    """Return a board with notes on its right; below it where there is no room."""
     board_width = max(map(len, board_lines))
     room = room_beside(board_lines, width)
     if not room:
@@ -79,19 +80,19 @@ def beside(board_lines: Sequence[str], notes: Sequence[str], width: int) -> list
 
 
 def note_text(note: Any) -> str:
-    """Return a bot's note as one line; a map becomes ``name value, …``."""
+    """Return a bot's note in a line: a map as ``name value, …``."""
     if isinstance(note, dict):
         return printable(", ".join(f"{name} {value}" for name, value in note.items()))
     return printable(str(note))
 
 
 def listed(game: Any, actions: Sequence[Any], width: int) -> str:
-    """Return actions as text, one line for each column or direction: ``a: 1 3 5``."""
+    """Return actions as text, those of one column or direction on a line together: ``a: 1 3 5``."""
     groups: dict[str, list[str]] = {}
     for action in actions:
         text = printable(game.format_action(action))
-        found = re.fullmatch(r"([a-z]+)([0-9]+)", text)
-        groups.setdefault(found[1] if found else "", []).append(found[2] if found else text)
+        square = re.fullmatch(r"([a-z]+)([0-9]+)", text)
+        groups.setdefault(square[1] if square else "", []).append(square[2] if square else text)
     lines = []
     for name, members in groups.items():
         text = f"{name}: {' '.join(members)}" if name else " ".join(members)

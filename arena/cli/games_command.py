@@ -1,4 +1,4 @@
-"""``arena games``: the list of games, or the details of one."""
+"""``arena games``: the list of games, or all about one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from arena.cli.common import chosen_format, format_options, print_table
+from arena.cli.common import format_options, print_table
 from arena.games import GAMES, Game, find_game, make_game
 from arena.report.tables import Column
 
@@ -19,7 +19,7 @@ LIST_COLUMNS = [
     Column("name", "game", is_number=False),
     Column("players", "players", is_number=False),
     Column("options", "options", is_number=False),
-    Column("summary", "summary", is_number=False),
+    Column("summary", "in short", is_number=False),
 ]
 OPTION_COLUMNS = [
     Column("name", "option", is_number=False),
@@ -33,9 +33,8 @@ OPTION_COLUMNS = [
 @click.command("games")
 @click.argument("name", required=False)
 @format_options
-def command(name: str | None, table_format: str, as_json: bool) -> None:
-    """List the games, or show the rules, options, actions and a board of the game NAME."""
-    table_format = chosen_format(table_format, as_json)
+def command(name: str | None, table_format: str) -> None:
+    """List the games, or show the rules, options, actions and a board of the one called NAME."""
     if name is None:
         print_table(LIST_COLUMNS, [_list_row(game, table_format) for game in GAMES.values()], table_format)
         return
@@ -88,7 +87,7 @@ def _wrapped(rulebook: str) -> str:
 
 
 def _sample(game: Game[Any]) -> str:
-    """Return a drawn board in the middle of a match."""
+    """Return a drawn board some way into a match."""
     from arena.seeds import pick_below
 
     state = game.initial_state()

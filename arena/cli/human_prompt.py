@@ -1,4 +1,4 @@
-"""A person at the terminal: the board, the scores, and a line that is read as an action or a command."""
+"""A person at the terminal: the board, the scores, and a line that is read as an action or a word of command."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ legal, ?    list the legal actions
 hint        ask {adviser} what it would do
 undo        take your last action back
 scores      show the scores so far
-board       draw the whole board, in full width
+board       draw the whole board, however wide
 rules       print the rules
 quit        leave the match"""
 
 
 SHOWN_ACTIONS = 8
-"""The largest number of legal actions that are listed in the question itself."""
+"""Up to this many legal actions are listed in the prompt itself."""
 
 
 class Table:
-    """A match on the terminal: every action when it is played, and the board when a person is to act."""
+    """What people at this terminal see of a match: every action as it is played, and the board when one is to act."""
 
     def __init__(
         self,
@@ -39,14 +39,14 @@ class Table:
         adviser: str,
         is_quiet: bool,
     ) -> None:
-        """Prepare for a match.
+        """Begin a match.
 
         Args:
             game: the rules.
             labels: the bots and people by seat.
-            suggest: called with the actions so far, returns a bot's ``Answer``; None if there is no bot to ask.
-            adviser: that bot's name.
-            is_quiet: print nothing but the questions, on stderr.
+            suggest: takes the actions so far and returns a bot's ``Answer``; None without an adviser.
+            adviser: the name of that bot.
+            is_quiet: print nothing but the questions, and those on stderr.
         """
         self._game = game
         self._labels = [f"{printable(label)} (seat {seat})" for seat, label in enumerate(labels)]
@@ -62,16 +62,16 @@ class Table:
         for ply in range(self._shown, len(actions)):
             seat, action = actions[ply]
             played = "is taken out" if action is None else f"plays {printable(game.format_action(action))}"
-            self._print(f"{ply + 1}. {self._labels[seat]} {played}")
+            self._say(f"{ply + 1}. {self._labels[seat]} {played}")
         self._shown = len(actions)
         self._state, self._actions = state, [list(pair) for pair in actions]
         if game.is_over(state):
             self._draw()
 
     def rewind(self, kept: int) -> list[Any]:
-        """Return to an earlier position, and return the actions that lead to it."""
+        """Go back to an earlier position; return the actions that lead there."""
         self._shown = kept
-        self._print(f"Back to the position after {counted(kept, 'action')}.")
+        self._say(f"Back to the position after {counted(kept, 'action')}.")
         return [action for _, action in self._actions[:kept]]
 
     def ask(self, seat: int, request: Any) -> Any:
@@ -94,14 +94,14 @@ class Table:
             word = line.strip()
             command = {"?": "help"}.get(word, word.lower())
             if command in ("help", "legal", "hint", "undo", "scores", "board", "rules", "quit"):
-                self._run(command, seat, legal)
+                self._obey(command, seat, legal)
             elif word:
                 action = self._read(word, legal)
                 if action is not None:
                     return action
 
     def _read(self, text: str, legal: list[Any]) -> Any:
-        """Return the action; None, after printing the reason, if the text is not a legal action."""
+        """Return the action, or None after saying why there is none."""
         try:
             action = self._game.parse_action(text)
             if action in legal:
@@ -111,7 +111,7 @@ class Table:
             click.echo(printable(f"{text}: {error.reason}"), err=True)
         return None
 
-    def _run(self, command: str, seat: int, legal: list[Any]) -> None:
+    def _obey(self, command: str, seat: int, legal: list[Any]) -> None:
         if command == "quit":
             from arena.players.human import LeftMatchError
 
@@ -142,7 +142,7 @@ class Table:
 
     def _hint(self) -> str:
         if self._suggest is None:
-            return "There is no bot to ask; choose one with --hints BOT."
+            return "There is no bot to ask; name one with --hints BOT."
         try:
             answer = self._suggest(self._actions)
         except ArenaError as error:
@@ -153,9 +153,9 @@ class Table:
     def _draw(self) -> None:
         last = self._actions[-1][1] if self._actions else None
         lines = board(self._game, self._state, terminal_width(), last)
-        self._print("\n".join(["", *lines, self._scores(), ""]))
+        self._say("\n".join(["", *lines, self._scores(), ""]))
 
-    def _print(self, text: str) -> None:
+    def _say(self, text: str) -> None:
         if not self._is_quiet:
             click.echo(text)
 

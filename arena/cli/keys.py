@@ -1,4 +1,4 @@
-"""Single key presses from a terminal, with a timeout."""
+"""Single keys from a terminal, with a time limit."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _NAMES = {
 
 
 class Keys:
-    """A context in which keys are read one by one; the terminal's settings are restored at its end."""
+    """Reads keys one by one as long as it is entered, and puts the terminal back afterwards."""
 
     def __enter__(self) -> Keys:
         self._descriptor = sys.stdin.fileno()
         self._before = termios.tcgetattr(self._descriptor)
-        tty.setcbreak(self._descriptor, termios.TCSANOW)  # keeps what was typed ahead
+        tty.setcbreak(self._descriptor, termios.TCSANOW)  # what was typed ahead is not lost
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -44,10 +44,10 @@ class Keys:
         """Return the next key: a letter, or a name such as "left"; "escape" at the end of input.
 
         Args:
-            seconds: the timeout; None for no timeout.
+            seconds: how long to wait; None for as long as it takes.
 
         Returns:
-            None after the timeout.
+            None if none came in time.
         """
         if not select.select([self._descriptor], [], [], seconds)[0]:
             return None

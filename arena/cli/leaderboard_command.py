@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, print_standings, print_table
+from arena.cli.common import format_options, home_option, print_standings, print_table
 from arena.report.tables import Column
 
 if TYPE_CHECKING:
-    from arena.analysis.rating_history import Stage
+    from arena.analysis.rating_history import RatingSnapshot
 
 SHOWN_BOTS = 8
 
@@ -20,31 +20,30 @@ SHOWN_BOTS = 8
 @click.option("--over-time", is_flag=True, help="The rating of each bot after each tournament.")
 @format_options
 @home_option
-def command(game: str | None, over_time: bool, table_format: str, as_json: bool, home: str | None) -> None:
+def command(game: str | None, over_time: bool, table_format: str, home: str | None) -> None:
     """Rate every bot that has played GAME, over all tournaments; without GAME, every bot in all games together.
 
-    A new version of a bot is a new player. A bot's rating over all games is that of all its matches together: it says
-    most where everybody plays the same games.
+    A new version of a bot is a new player. A bot's rating over all games is fitted to all its matches together, and
+    means most where all bots play the same games.
     """
-    from arena.analysis.rating_history import course_over_tournaments
+    from arena.analysis.rating_history import history_over_tournaments
     from arena.analysis.standings_cache import standings_of
     from arena.games import find_game
     from arena.home import ArenaHome
 
     if game is not None:
         find_game(game)
-    table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
         if over_time:
-            _print_course(course_over_tournaments(arena_home.store, game), table_format)
+            _print_history(history_over_tournaments(arena_home.store, game), table_format)
             return
         table = standings_of(arena_home.store, game=game)
     print_standings(table, table_format)
 
 
-def _print_course(stages: list[Stage], table_format: str) -> None:
+def _print_history(snapshots: list[RatingSnapshot], table_format: str) -> None:
     """Print mu after each tournament, a column for each bot, the best at the end first."""
-    bots = list(stages[-1].table.shown_names) if stages else []
+    bots = list(snapshots[-1].table.shown_names) if snapshots else []
     shown = bots if table_format in ("json", "csv") else bots[:SHOWN_BOTS]
     columns = [
         Column("tournament", "after", is_number=False),
@@ -53,11 +52,11 @@ def _print_course(stages: list[Stage], table_format: str) -> None:
         *(Column(bot, bot, 2) for bot in shown),
     ]
     rows = []
-    for stage in stages:
-        rated = {line.label: line for line in stage.table.lines}
+    for snapshot in snapshots:
+        rated = {line.label: line for line in snapshot.table.lines}
         mus = {bot: rated[bot].rating.mu if bot in rated else None for bot in shown}
-        at = stage.at if table_format == "json" else stage.at[:16].replace("T", " ")
-        rows.append({"tournament": stage.title, "at": at, "matches": stage.matches, **mus})
+        at = snapshot.at if table_format == "json" else snapshot.at[:16].replace("T", " ")
+        rows.append({"tournament": snapshot.title, "at": at, "matches": snapshot.matches, **mus})
     print_table(columns, rows, table_format)
     if table_format == "text":
         more = f" The best {len(shown)} of {len(bots)} bots; all with --format csv." if len(shown) < len(bots) else ""

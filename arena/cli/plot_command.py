@@ -1,4 +1,4 @@
-"""``arena plot``: pictures of a tournament."""
+"""``arena plot``: plots of a tournament."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from pathlib import Path
 
 import click
 
-from arena.cli.common import home_option, load_standings, named_or_latest
+from arena.cli.common import (
+    game_option,
+    home_option,
+    load_standings,
+    named_or_latest,
+)
 from arena.errors import UsageError
 from arena.names import as_file_name
 
@@ -17,10 +22,10 @@ KINDS = ("ratings", "course", "crosstable", "seats", "times")
 @click.argument("tournament", required=False)
 @click.option("--kind", type=click.Choice(KINDS), help="Only this one [default: all five].")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="A .png or .svg file, or a directory for all.")
-@click.option("--game", help="Only the matches of this game.")
+@game_option
 @home_option
 def command(tournament: str | None, kind: str | None, output: Path | None, game: str | None, home: str | None) -> None:
-    """Draw TOURNAMENT (by default the latest): ratings with intervals, their course, the crosstable, seats, and times.
+    """Draw TOURNAMENT (by default the latest): its ratings, ratings over matches, crosstable, seats, and times.
 
     Needs the extra `plots` (matplotlib).
     """
@@ -34,9 +39,9 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
         table = load_standings(arena_home, stored.name, game)
-        for one in KINDS if kind is None else (kind,):
-            path = _path(stored.name, one, output, is_all=kind is None)
-            figure = tournament_plot(arena_home, stored, table, one, game)
+        for chosen in KINDS if kind is None else (kind,):
+            path = _path(stored.name, chosen, output, is_all=kind is None)
+            figure = tournament_plot(arena_home, stored, table, chosen, game)
             data = rendered(figure, path.suffix[1:])
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.boards import DEFAULT_WIDTH, beside, board, note_text, room_beside, terminal_width
+from arena.cli.boards import USUAL_WIDTH, beside, board, note_text, room_beside, terminal_width
 from arena.cli.common import home_option, match_of, show_result
 from arena.report.tables import printable
 
@@ -23,11 +23,11 @@ PLAY_SECONDS = 0.7
 @click.argument("match")
 @home_option
 def command(match: str, home: str | None) -> None:
-    """Step through MATCH, written TOURNAMENT/NUMBER as in `arena matches`.
+    """Step through MATCH, written TOURNAMENT/NUMBER as `arena matches` lists it.
 
     Enter, n or the right arrow step forward, b or the left arrow back; a number and Enter jump to that ply, g and G to
-    the start and the end; p plays on until a key is pressed. The actions with their times and the bots' notes are
-    beside the board. Without a terminal, every position is printed.
+    the start and the end; p plays until a key is pressed. The actions with their times and the bots' notes are beside
+    the board. Without a terminal, every position is printed.
     """
     from arena.home import ArenaHome
     from arena.match.replay import states_of
@@ -53,8 +53,7 @@ def _plain_page(record: MatchRecord, ply: int, game: Any, state: Any) -> list[st
     """Return a position with the action that led to it."""
     action = [_action_line(record, ply - 1, game)] if ply else []
     last = record.actions[ply - 1][1] if ply else None
-    lines = board(game, state, DEFAULT_WIDTH, last)
-    return [_title(record, ply), *action, "", *lines, "", _scores(record, game, state)]
+    return [_title(record, ply), *action, "", *board(game, state, USUAL_WIDTH, last), "", _scores(record, game, state)]
 
 
 def _scores(record: MatchRecord, game: Any, state: Any) -> str:
@@ -81,19 +80,19 @@ def _action_line(record: MatchRecord, index: int, game: Any) -> str:
 
 
 def _page(record: MatchRecord, ply: int, game: Any, state: Any, width: int) -> list[str]:
-    """Return a position, with the actions around it and the note of the last action beside it."""
+    """Return a position with its neighbouring actions and the note of the last one beside it."""
     last = record.actions[ply - 1][1] if ply else None
     lines = board(game, state, width, last)
     count = max(6, len(lines) - 4) if room_beside(lines, width) else 5
-    notes = _actions_around(record, ply, game, count)
+    notes = _neighbours(record, ply, game, count)
     note = _note(record, ply - 1) if ply else ""
     if note:
         notes += ["", *textwrap.wrap(f"note: {note}", room_beside(lines, width) or width)]
     return [_title(record, ply), "", *beside(lines, notes, width), "", _scores(record, game, state)]
 
 
-def _actions_around(record: MatchRecord, ply: int, game: Any, count: int) -> list[str]:
-    """Return the actions around a ply, one line each, with the last one played marked."""
+def _neighbours(record: MatchRecord, ply: int, game: Any, count: int) -> list[str]:
+    """Return the actions around a ply, a line each, with the last one played marked."""
     first = max(0, min(ply - 1 - count // 2, len(record.actions) - count))
     lines = []
     for index in range(first, min(first + count, len(record.actions))):
@@ -107,14 +106,12 @@ def _actions_around(record: MatchRecord, ply: int, game: Any, count: int) -> lis
 
 
 class _Cursor:
-    """The position shown, moved by keys.
+    """The position shown, and how keys change it.
 
     Attributes:
-        last: the last ply of the match.
-        ply: the ply of the position shown.
-        is_playing: whether it advances without a key.
-        has_left: whether the user has asked to leave.
-        digits: the number typed so far.
+        ply: the position shown.
+        is_playing: whether the plies advance by themselves.
+        has_left: whether the replay was left.
     """
 
     def __init__(self, last: int) -> None:
@@ -125,7 +122,7 @@ class _Cursor:
         self.digits = ""
 
     def press(self, key: str | None) -> None:
-        """Handle a key, or None for a timeout while playing."""
+        """Do what a key asks for; None is the time that has passed while playing."""
         if key is None:
             self._go(self.ply + 1)
             self.is_playing = self.ply < self.last

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import WholeNumber, chosen_format, format_options, home_option, print_table
+from arena.cli.common import WholeNumber, format_options, home_option, print_table
 from arena.report.tables import Column, printable
 from arena.text import counted
 
@@ -41,7 +41,6 @@ def command(
     only_audit: bool,
     workers: int | None,
     table_format: str,
-    as_json: bool,
     home: str | None,
 ) -> None:
     """Show the schedule of the tournament that FILE defines (a path, or an example such as arena:swiss), without
@@ -52,15 +51,14 @@ def command(
     results, that is the first round, or what the store has of the tournament.
     """
     from arena.analysis.duration import seconds_a_match
-    from arena.analysis.schedule_balance import audit
+    from arena.analysis.schedule_balance import schedule_balance
     from arena.executors.cores import available_cores
     from arena.home import ArenaHome
-    from arena.report.standings_table import AUDIT_COLUMNS
+    from arena.report.standings_table import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
     from arena.tournament.rounds import needs_results
     from arena.tournament.schedule import schedule
 
-    table_format = chosen_format(table_format, as_json)
     with ArenaHome(home) as arena_home:
         definition = load_definition(file, arena_home.bots.find, arena_home.bots.is_known)
         stored = arena_home.store.find_tournament(definition.name)
@@ -70,14 +68,14 @@ def command(
             print_table(MATCH_COLUMNS, _match_rows(lines, definition, table_format), table_format)
             return
         counts = _Counts()
-        found = audit(
+        found = schedule_balance(
             counts.passing(lines), [choice.game for choice in definition.games], list(definition.shown_names.values())
         )
         if table_format == "text" and not only_audit:
             measured = seconds_a_match(arena_home.store, definition)
             slots = workers or definition.workers or len(available_cores())
             click.echo(_summary(definition, counts, measured, slots) + "\n")
-    print_table(AUDIT_COLUMNS, [asdict(line) for line in found], table_format)
+    print_table(BALANCE_COLUMNS, [asdict(line) for line in found], table_format)
 
 
 class _Counts:
@@ -119,11 +117,11 @@ def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_f
 
 
 def _summary(definition: Definition, counts: _Counts, measured: Sequence[float | None], slots: int) -> str:
-    from arena.tournament.rounds import expected_matches, needs_results
+    from arena.tournament.rounds import max_matches, needs_results
 
     grows = needs_results(definition)
     scheduled = counts.matches.total()
-    total = expected_matches(definition) if grows else scheduled
+    total = max_matches(definition) if grows else scheduled
     games = ", ".join(f"{choice.game} for {choice.players}" for choice in definition.games)
     text = [
         f"{printable(definition.name)}: {definition.format}, {counted(len(definition.entrants), 'entrant')}, {games}"

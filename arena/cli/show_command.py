@@ -1,4 +1,4 @@
-"""``arena show``: a bot's page."""
+"""``arena show``: the profile of a bot."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from arena.cli.common import home_option
 from arena.report.tables import Column, printable, render_table
 
 if TYPE_CHECKING:
-    from arena.analysis.bot_profile import BotPage
+    from arena.analysis.bot_profile import BotProfile
 
 SHOWN_RIVALS = 5
 
-COURSE_COLUMNS = [
+HISTORY_COLUMNS = [
     Column("game", "game", is_number=False),
     Column("tournament", "after", is_number=False),
     Column("at", "begun", is_number=False),
@@ -46,24 +46,24 @@ FAULT_COLUMNS = [
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
 @home_option
 def command(bot: str, as_json: bool, home: str | None) -> None:
-    """Show what is known of BOT, a name (all its versions) or name@version.
+    """Show the profile of BOT, a name (all its versions) or name@version.
 
     Its rating after each tournament it took part in, game by game; the rivals it does best and worst against; its
-    latest faults, each with the command that leads it there again.
+    latest faults, each with the command that reproduces it.
     """
-    from arena.analysis.bot_profile import bot_page, known_bots, labels_of
+    from arena.analysis.bot_profile import bot_profile, find_labels, known_bots
     from arena.home import ArenaHome
 
     with ArenaHome(home, must_exist=True) as arena_home:
-        labels = labels_of(bot, known_bots(arena_home.store.tournaments()))
-        pages = [bot_page(arena_home.store, label) for label in labels]
+        labels = find_labels(bot, known_bots(arena_home.store.tournaments()))
+        profiles = [bot_profile(arena_home.store, label) for label in labels]
     if as_json:
-        click.echo(json.dumps([_as_json(page) for page in pages], indent=2))
+        click.echo(json.dumps([_as_json(profile) for profile in profiles], indent=2))
         return
-    click.echo("\n\n".join(_as_text(page) for page in pages))
+    click.echo("\n\n".join(_as_text(profile) for profile in profiles))
 
 
-def _course_rows(page: BotPage) -> list[dict[str, Any]]:
+def _history_rows(profile: BotProfile) -> list[dict[str, Any]]:
     return [
         {
             "game": point.game,
@@ -76,11 +76,11 @@ def _course_rows(page: BotPage) -> list[dict[str, Any]]:
             "matches": point.standing.matches,
             "score_percent": None if point.standing.score_share is None else 100 * point.standing.score_share,
         }
-        for point in page.course
+        for point in profile.history
     ]
 
 
-def _rival_rows(page: BotPage) -> list[dict[str, Any]]:
+def _rival_rows(profile: BotProfile) -> list[dict[str, Any]]:
     return [
         {
             "rival": rival.rival,
@@ -88,11 +88,11 @@ def _rival_rows(page: BotPage) -> list[dict[str, Any]]:
             "margin_percent": 100 * rival.margin,
             "encounters": rival.encounters,
         }
-        for rival in page.rivals
+        for rival in profile.rivals
     ]
 
 
-def _fault_rows(page: BotPage) -> list[dict[str, Any]]:
+def _fault_rows(profile: BotProfile) -> list[dict[str, Any]]:
     return [
         {
             "kind": fault.kind,
@@ -101,31 +101,31 @@ def _fault_rows(page: BotPage) -> list[dict[str, Any]]:
             "game": fault.game,
             "repro": f"arena repro {fault.tournament}/{fault.match}",
         }
-        for fault in page.faults
+        for fault in profile.faults
     ]
 
 
-def _as_json(page: BotPage) -> dict[str, Any]:
+def _as_json(profile: BotProfile) -> dict[str, Any]:
     return {
-        "bot": page.label,
-        "course": _course_rows(page),
-        "rivals": _rival_rows(page),
-        "faults": _fault_rows(page),
-        "fault_count": page.fault_count,
+        "bot": profile.label,
+        "course": _history_rows(profile),
+        "rivals": _rival_rows(profile),
+        "faults": _fault_rows(profile),
+        "fault_count": profile.fault_count,
     }
 
 
-def _as_text(page: BotPage) -> str:
-    parts = [printable(page.label), render_table(COURSE_COLUMNS, _course_rows(page))]
-    rivals = _rival_rows(page)
+def _as_text(profile: BotProfile) -> str:
+    parts = [printable(profile.label), render_table(HISTORY_COLUMNS, _history_rows(profile))]
+    rivals = _rival_rows(profile)
     if len(rivals) > 2 * SHOWN_RIVALS:
         parts.append("Does best against\n\n" + render_table(RIVAL_COLUMNS, rivals[:SHOWN_RIVALS]))
         parts.append("Does worst against\n\n" + render_table(RIVAL_COLUMNS, rivals[: -SHOWN_RIVALS - 1 : -1]))
     elif rivals:
         parts.append("Against its rivals, the best first\n\n" + render_table(RIVAL_COLUMNS, rivals))
-    if page.faults:
-        title = f"Faults: {page.fault_count}, the latest first"
-        parts.append(f"{title}\n\n{render_table(FAULT_COLUMNS, _fault_rows(page))}")
+    if profile.faults:
+        title = f"Faults: {profile.fault_count}, the latest first"
+        parts.append(f"{title}\n\n{render_table(FAULT_COLUMNS, _fault_rows(profile))}")
     else:
         parts.append("No faults.")
     return "\n\n".join(parts)

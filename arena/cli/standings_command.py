@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from arena.cli.common import (
-    chosen_format,
     format_options,
+    game_option,
     home_option,
     load_standings,
     named_or_latest,
-    print_places,
+    print_ranking,
     print_standings,
 )
 from arena.errors import UsageError
@@ -18,29 +18,28 @@ from arena.errors import UsageError
 
 @click.command("standings")
 @click.argument("tournament", required=False)
-@click.option("--game", help="Only the matches of this game.")
+@game_option
 @click.option(
-    "--places", is_flag=True, help="The format's own table: of a Swiss by score and tie-breaks, of a knockout."
+    "--places",
+    is_flag=True,
+    help="Only the final ranking by the format: of a Swiss by score and tie-breaks, or of a knockout.",
 )
 @format_options
 @home_option
-def command(
-    tournament: str | None, game: str | None, places: bool, table_format: str, as_json: bool, home: str | None
-) -> None:
+def command(tournament: str | None, game: str | None, places: bool, table_format: str, home: str | None) -> None:
     """Show the table of TOURNAMENT (by default the latest), the best bot first."""
     from arena.home import ArenaHome
     from arena.tournament.rounds import ranking_of
 
-    table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
-        own = ranking_of(arena_home.store, stored) if game is None else None
+        ranking = ranking_of(arena_home.store, stored) if game is None else None
         table = load_standings(arena_home, stored.name, game)
-    if places and own is None:
+    if places and ranking is None:
         raise UsageError(f"--places: {stored.definition.format} has no table of its own; a whole swiss or knockout has")
-    if own is not None and (places or table_format == "text"):
-        print_places(own, table_format)
+    if ranking is not None and (places or table_format == "text"):
+        print_ranking(ranking, table_format)
         if places:
             return
         click.echo()

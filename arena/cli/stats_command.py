@@ -1,4 +1,4 @@
-"""``arena stats``: what the numbers of a table rest on."""
+"""``arena stats``: the statistics behind a table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, load_standings, named_or_latest
+from arena.cli.common import (
+    format_options,
+    game_option,
+    home_option,
+    load_standings,
+    named_or_latest,
+)
 from arena.errors import UsageError
 from arena.report.tables import printable_lines, render_table
 
@@ -19,26 +25,23 @@ TABLES = ("games", "seats", "groups", "better", "nash", "times", "faults")
 
 @click.command("stats")
 @click.argument("tournament", required=False)
-@click.option("--game", help="Only the matches of this game.")
+@game_option
 @click.option("--table", type=click.Choice(TABLES), help="Only this table, in any format.")
 @format_options
 @home_option
-def command(
-    tournament: str | None, game: str | None, table: str | None, table_format: str, as_json: bool, home: str | None
-) -> None:
-    """Show what the numbers of TOURNAMENT (by default the latest) rest on.
+def command(tournament: str | None, game: str | None, table: str | None, table_format: str, home: str | None) -> None:
+    """Show the statistics behind the table of TOURNAMENT (by default the latest).
 
     For each game draws and the score of each seat, with 95 % intervals by a bootstrap over encounters; groups of bots
-    that can't be told apart; the probability that one bot is better than another; whether one number for each bot is
-    enough, with the cycles if not, and Nash averaging; agreement with Bradley-Terry; faults and time used.
+    that can't be told apart; the probability that one bot is better than another; whether a single rating per bot fits,
+    with the cycles and Nash averaging if it does not; agreement with Bradley-Terry; faults and time used.
     """
     from arena.analysis.bot_times import bot_times
     from arena.analysis.encounters import count_encounters
-    from arena.analysis.game_statistics import check_of, game_statistics
+    from arena.analysis.game_statistics import cross_check, game_statistics
     from arena.home import ArenaHome
     from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 
-    table_format = chosen_format(table_format, as_json)
     if table is None and table_format not in ("text", "json"):
         raise UsageError(f"--format {table_format}: one table at a time; choose one with --table {'|'.join(TABLES)}")
     with ArenaHome(home, must_exist=True) as arena_home:
@@ -47,29 +50,29 @@ def command(
         encounters = count_encounters(arena_home.store.results(stored, game))
         standings = load_standings(arena_home, stored.name, game)
         times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
-    check = check_of(encounters, standings)
-    found: dict[str, tuple[list[Column], list[Row]]] = stats_tables(
+    check = cross_check(encounters, standings)
+    tables: dict[str, tuple[list[Column], list[Row]]] = stats_tables(
         standings, game_statistics(encounters), check, times, formatted=table_format not in ("json", "csv")
     )
     if table is not None:
-        click.echo(render_table(*found[table], table_format))
+        click.echo(render_table(*tables[table], table_format))
     elif table_format == "json":
-        click.echo(json.dumps(_everything(found, standings, check), indent=2))
+        click.echo(json.dumps(_everything(tables, standings, check), indent=2))
     else:
-        for name, (columns, rows) in found.items():
+        for name, (columns, rows) in tables.items():
             if rows and (name != "nash" or standings.consistency.is_flagged):
                 title, about = STATS_TITLES[name]
                 click.echo(f"{title}. {about}\n\n{render_table(columns, rows)}\n")
         click.echo(printable_lines("\n".join(stats_sentences(standings, check))))
 
 
-def _everything(found: dict[str, Any], standings: Any, check: Any) -> dict[str, Any]:
+def _everything(tables: dict[str, Any], standings: Any, check: Any) -> dict[str, Any]:
     tested = standings.consistency
-    tables = {
+    values = {
         name: [{column.key: row[column.key] for column in columns} for row in rows]
-        for name, (columns, rows) in found.items()
+        for name, (columns, rows) in tables.items()
     }
-    return tables | {
+    return values | {
         "consistency": {
             "phi": tested.phi,
             "chance": tested.p_value,

@@ -1,4 +1,4 @@
-"""The standard streams of the command line: closed, on a full disk, or a pipe without a reader."""
+"""The standard streams of the command line: closed, full, or without a reader."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ STDIN, STDOUT, STDERR = 0, 1, 2
 
 
 def fill_closed_streams() -> bool:
-    """Open the null device for each standard stream that is closed.
-
-    Otherwise the next file to be opened, such as the database, would get its number, and text would be printed into it.
+    """Put the null device in the place of standard streams that are closed, or the next file we open, such as the
+    database, would get the number of one of them and be printed into.
 
     Returns:
         Whether the standard output was open.
@@ -25,7 +24,7 @@ def fill_closed_streams() -> bool:
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number: this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
             was_open = was_open and descriptor != STDOUT
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - as long as the program
@@ -37,17 +36,15 @@ def fill_closed_streams() -> bool:
 
 
 class OutputError(UsageError):
-    """The output can't be written: the disk is full, or the terminal is gone."""
+    """What is printed can't be written: the disk is full, or the terminal has gone."""
 
 
 class _Output(io.FileIO):
-    """The standard output.
-
-    After the first error the rest is discarded, so that the interpreter does not report it again at its end.
-    """
+    """The standard output. After the first error the rest is discarded, so that the interpreter does not report it
+    again when it ends."""
 
     def write(self, data: Any) -> int:
-        """Write as ``FileIO`` does; raise ``OutputError`` for all errors except a broken pipe."""
+        """Write as ``FileIO`` does; raise ``OutputError`` for any error but a broken pipe."""
         try:
             return super().write(data)
         except OSError as error:
@@ -57,8 +54,8 @@ class _Output(io.FileIO):
             raise OutputError(f"the output can't be written: {error.strerror}") from error
 
 
-def wrap_stdout() -> None:
-    """Replace ``sys.stdout`` by a stream whose errors can be distinguished from those of other files."""
+def watch_output() -> None:
+    """Replace the standard output by one whose errors can be distinguished from those of other files."""
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(_Output(STDOUT, "w", closefd=False)),
         encoding=sys.stdout.encoding,

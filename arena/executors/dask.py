@@ -5,7 +5,7 @@
 - The scheduler repeats a task elsewhere if its worker dies. If a worker is frozen (its heartbeat has stopped), the
   executor submits its tasks to another one as well. The first result counts, so a match is played at least once and
   recorded once.
-- If the scheduler is lost, the run ends with an error; the same command continues from what was recorded.
+- If the scheduler is lost, the run ends with an error; the same command resumes it.
 """
 
 from __future__ import annotations
@@ -153,7 +153,8 @@ class DaskExecutor(Executor):
                 self._cluster = distributed.LocalCluster(
                     n_workers=self._processes,
                     threads_per_worker=1,
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",  # a second cluster here must not complain of a port in use
+                    scheduler_kwargs={"dashboard": False},
                     silence_logs=logging.CRITICAL,
                 )
             except Exception as error:
@@ -305,9 +306,7 @@ class DaskExecutor(Executor):
         deadline = time.monotonic() + RECONNECT_SECONDS
         while self._client.status != "running":
             if time.monotonic() > deadline or self._client.status in ("closed", "closing"):
-                raise ClusterError(
-                    f"cluster {self._shown}: its scheduler is lost; the same command continues from what was recorded"
-                )
+                raise ClusterError(f"cluster {self._shown}: its scheduler is lost; the same command resumes the run")
             time.sleep(REFRESH_SECONDS)
 
 

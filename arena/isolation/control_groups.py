@@ -76,12 +76,12 @@ def group_specs(parents: ParentGroups, limits: Limits) -> list[GroupSpec]:
 
 
 def count_breaches(groups: Sequence[GroupSpec]) -> dict[str, int]:
-    """Return the kernel's counts of broken limits: kills under ``memory``, refused forks under ``processes``."""
-    counts = {"memory": 0, "processes": 0}
+    """Return by limit what the kernel has counted: kills for ``memory_bytes``, refused forks for ``processes``."""
+    counts = {"memory_bytes": 0, "processes": 0}
     for group in groups:
         for file, key, limit in (
-            ("memory.events", "oom_kill", "memory"),
-            ("memory.oom_control", "oom_kill", "memory"),
+            ("memory.events", "oom_kill", "memory_bytes"),
+            ("memory.oom_control", "oom_kill", "memory_bytes"),
             ("pids.events", "max", "processes"),
         ):
             counts[limit] += _counter(Path(group["directory"], file), key)

@@ -19,7 +19,7 @@ from typing import Any
 from arena.isolation import procfs
 from arena.isolation.launch_spec import SHARED_MEMORY
 from arena.monitoring import memory
-from arena.records import MEBIBYTE, Limits
+from arena.records import LIMITS, MEBIBYTE, Limits
 
 MAX_FILES = 15_000
 """In both places together: counting them must not take long."""
@@ -179,7 +179,7 @@ class ScratchMonitor:
                 return broken
         largest = max((contents.largest_bytes for contents in walked), default=0)
         if largest >= limits.file_bytes:
-            return f"a file of {_mebibytes(largest)}; file_bytes allows {_mebibytes(limits.file_bytes)}"
+            return LIMITS["file_bytes"].broken_by(largest, limits.file_bytes)
         if any(contents.is_too_deep for contents in walked):
             return f"more than {MAX_DEPTH} directories nested in the scratch directory; {MAX_DEPTH} are allowed"
         return None
@@ -188,19 +188,15 @@ class ScratchMonitor:
         if files >= MAX_FILES:
             return f"{files:,} files and directories in the scratch directory; at most {MAX_FILES:,} are allowed"
         if total > self._limits.scratch_bytes:
-            return self._full_text(total)
+            return LIMITS["scratch_bytes"].broken_by(total, self._limits.scratch_bytes)
         return None
 
     def _full(self, place: str) -> str | None:
         with contextlib.suppress(OSError):
             system = os.statvfs(place)
             if system.f_bfree == 0 or system.f_ffree == 0:
-                return self._full_text(_used(place)[0])
+                return LIMITS["scratch_bytes"].broken_by(_used(place)[0], self._limits.scratch_bytes)
         return None
-
-    def _full_text(self, total: int) -> str:
-        allowed = _mebibytes(self._limits.scratch_bytes)
-        return f"{_mebibytes(total)} in the scratch directory and in {SHARED_MEMORY}; scratch_bytes allows {allowed}"
 
 
 def _used(place: str) -> tuple[int, int]:
@@ -273,7 +269,3 @@ def _removed_and_mapped(place: str, directory: str) -> Iterator[int]:
                 *_, inode, path = line.split(maxsplit=5)
                 if path.startswith(start):
                     yield int(inode)
-
-
-def _mebibytes(size: int) -> str:
-    return f"{size / MEBIBYTE:.0f} MiB" if size >= 10 * MEBIBYTE else f"{size:,} bytes"

@@ -1,7 +1,7 @@
 """One self-contained HTML page: tables, plots and replayable matches. It works from a file, without a network.
 
-What comes from bots (names, notes) stands in the page as escaped text, or in JSON that the viewer only ever shows as
-text; "<" never occurs in that JSON, so that nothing can end a script early.
+Text from bots (names, notes) is in the page as escaped text, or in JSON that the viewer shows only as text; "<" never
+occurs in that JSON, so that nothing can end a script early.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from arena.report.tables import Column, Row, printable, shown
 
 CHUNK = 100
-"""Matches that are packed together; a chunk is unpacked when one of its matches is opened."""
+"""Matches compressed together; the viewer unpacks a chunk when one of its matches is opened."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class Section:
         columns: of its table; empty for none.
         rows: of its table.
         text: a paragraph under the table.
-        pictures: SVG, with a caption each.
+        plots: SVG, with a caption each.
     """
 
     title: str
     columns: Sequence[Column] = ()
     rows: Sequence[Row] = ()
     text: str = ""
-    pictures: Sequence[tuple[str, str]] = ()
+    plots: Sequence[tuple[str, str]] = ()
 
 
 def html_page(
@@ -99,9 +99,9 @@ def _section(section: Section) -> str:
         parts.append(f'<div class="scroll">{_table(section.columns, section.rows)}</div>')
     if section.text:
         parts.append(f"<p>{escape(printable(section.text))}</p>")
-    if section.pictures:
+    if section.plots:
         figures = "\n".join(
-            f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>" for svg, caption in section.pictures
+            f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>" for svg, caption in section.plots
         )
         parts.append(f'<div class="plots">{figures}</div>')
     return "\n".join(parts)
@@ -123,7 +123,7 @@ def _kind(column: Column) -> str:
 
 
 def frames_of(drawings: Sequence[Sequence[Any]]) -> tuple[list[Any], list[list[list[int]]]]:
-    """Return all shapes that occur, and for each drawing the numbers of those that come and those that go."""
+    """Return all shapes that occur, and for each drawing the numbers of those that appear and those that disappear."""
     numbers: dict[Any, int] = {}
     frames = []
     before: dict[Any, None] = {}

@@ -24,9 +24,9 @@ except ImportError:  # pragma: no cover - the sentence is tested where the packa
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C8C00", "#7F7F7F")
 INK = "#010203"
-"""Stands for the colour of the page's text in an SVG."""
+"""A placeholder for the colour of the page's text in an SVG."""
 
-MOST_LABELS = 60
+MAX_LABELS = 60
 _STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "arena",
@@ -53,10 +53,10 @@ def ratings_plot(bots: Sequence[str], means: Sequence[float], margins: Sequence[
     return figure
 
 
-def course_plot(courses: Mapping[str, Sequence[tuple[float, float]]], x_label: str = "matches") -> Any:
-    """Return the course of each bot's mu, from (x, mu) pairs."""
+def history_plot(histories: Mapping[str, Sequence[tuple[float, float]]], x_label: str = "matches") -> Any:
+    """Return each bot's mu over matches, from (x, mu) pairs."""
     figure, axes = _figure(height=4.2)
-    for number, (bot, points) in enumerate(courses.items()):
+    for number, (bot, points) in enumerate(histories.items()):
         style = ("-", "--", ":", "-.")[number // len(PALETTE) % 4]
         axes.plot(
             [x for x, _ in points],
@@ -70,7 +70,7 @@ def course_plot(courses: Mapping[str, Sequence[tuple[float, float]]], x_label: s
     axes.set_xlabel(x_label)
     axes.set_ylabel("mu")
     axes.grid(alpha=0.25)
-    if courses:
+    if histories:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return figure
 
@@ -98,11 +98,11 @@ def seats_plot(bots: Sequence[str], shares: Sequence[Sequence[float | None]]) ->
     figure, axes = _figure(height=0.4 * len(bots) + 1.4)
     seats = max((len(row) for row in shares), default=0)
     for seat in range(seats):
-        found = [(k, 100 * row[seat]) for k, row in enumerate(shares) if seat < len(row) and row[seat] is not None]  # type: ignore[operator]
+        marks = [(k, 100 * row[seat]) for k, row in enumerate(shares) if seat < len(row) and row[seat] is not None]  # type: ignore[operator]
         offset = 0.6 * ((seat + 0.5) / seats - 0.5)
         axes.plot(
-            [x for _, x in found],
-            [k + offset for k, _ in found],
+            [x for _, x in marks],
+            [k + offset for k, _ in marks],
             "os^Dv<>p"[seat % 8],
             color=PALETTE[seat % len(PALETTE)],
             label=f"seat {seat}",
@@ -121,9 +121,9 @@ def times_plot(bots: Sequence[str], means: Sequence[float | None], p99s: Sequenc
     """Return the mean and the 99th percentile of the seconds an action took, on a logarithmic axis."""
     figure, axes = _figure(height=0.32 * len(bots) + 1.4)
     for values, marker, label in ((means, "o", "mean"), (p99s, "|", "99 of 100 are faster")):
-        found = [(k, 1000 * value) for k, value in enumerate(values) if value]
+        marks = [(k, 1000 * value) for k, value in enumerate(values) if value]
         colour = PALETTE[0 if marker == "o" else 5]
-        axes.plot([x for _, x in found], [k for k, _ in found], marker, color=colour, label=label, markersize=9)
+        axes.plot([x for _, x in marks], [k for k, _ in marks], marker, color=colour, label=label, markersize=9)
     _name_rows(axes, bots)
     if any(means):
         axes.set_xscale("log")
@@ -140,19 +140,19 @@ def _figure(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
 
 
 def _name_rows(axes: Any, bots: Sequence[str]) -> None:
-    step = max(1, len(bots) // MOST_LABELS)
+    step = max(1, len(bots) // MAX_LABELS)
     shown = range(0, len(bots), step)
     axes.set_yticks(list(shown), [f"{printable(bots[k])}  {k + 1}" for k in shown])
     axes.set_ylim(len(bots) - 0.5, -0.5)
 
 
 def rendered(figure: Any, image_format: str, for_page: bool = False) -> bytes:
-    """Return a figure as a file, and let go of it.
+    """Return a figure as the bytes of a file, and close it.
 
     Args:
         figure: from one of the functions above.
         image_format: "svg" or "png".
-        for_page: an SVG to stand in a page: text and axes take the page's colour, and there is no paper behind.
+        for_page: for an SVG in a page: text and axes take the page's colour, and the background is transparent.
     """
     out = io.BytesIO()
     with pyplot.rc_context(_STYLE):

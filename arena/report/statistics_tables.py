@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.analysis.bot_times import BotTimes
-from arena.analysis.game_statistics import Check, GameStatistics, Share
+from arena.analysis.game_statistics import CrossCheck, GameStatistics, Share
 from arena.analysis.standings import Standings
 from arena.enums import FaultKind
 from arena.ratings.consistency import Consistency
@@ -34,7 +34,7 @@ _Table = tuple[list[Column], list[Row]]
 def stats_tables(
     table: Standings,
     games: Sequence[GameStatistics],
-    check: Check,
+    check: CrossCheck,
     times: Sequence[BotTimes],
     formatted: bool = True,
 ) -> dict[str, _Table]:
@@ -81,7 +81,7 @@ def _games(games: Sequence[GameStatistics], formatted: bool) -> _Table:
             "game": game.game,
             "matches": game.matches,
             "encounters": game.encounters,
-            "repeats": game.repeats,
+            "repeats": game.duplicates,
             "decisive_percent": 100 * game.decisive,
             "draws": _share(game.draws, formatted),
         }
@@ -129,7 +129,7 @@ def _los(table: Standings, formatted: bool) -> _Table:
     return columns, rows
 
 
-def _nash(table: Standings, check: Check) -> _Table:
+def _nash(table: Standings, check: CrossCheck) -> _Table:
     columns = [
         Column("bot", "bot", is_number=False),
         Column("weight_percent", "weight %", 1),
@@ -186,7 +186,7 @@ def _faults(table: Standings) -> _Table:
     ]
 
 
-def stats_sentences(table: Standings, check: Check) -> list[str]:
+def stats_sentences(table: Standings, check: CrossCheck) -> list[str]:
     """Return the results of the tests, in sentences."""
     sentences = [_about_overdispersion(table.consistency)]
     sentences += [

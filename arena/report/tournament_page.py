@@ -9,8 +9,8 @@ from typing import Any
 
 from arena.analysis.bot_times import bot_times
 from arena.analysis.encounters import count_encounters
-from arena.analysis.game_statistics import check_of, game_statistics
-from arena.analysis.schedule_balance import audit
+from arena.analysis.game_statistics import cross_check, game_statistics
+from arena.analysis.schedule_balance import schedule_balance
 from arena.analysis.standings import Standings, crosstable
 from arena.analysis.standings_cache import standings_of
 from arena.errors import UsageError
@@ -19,9 +19,9 @@ from arena.match.replay import states_of
 from arena.records import MatchRecord
 from arena.report.html_page import Section, frames_of, html_page
 from arena.report.standings_table import (
-    AUDIT_COLUMNS,
+    BALANCE_COLUMNS,
     crosstable_table,
-    places_table,
+    ranking_table,
     standings_footer,
     standings_table,
 )
@@ -41,20 +41,20 @@ CAPTIONS = {
 
 
 def tournament_page(home: ArenaHome, tournament: StoredTournament, most_matches: int) -> tuple[str, bool]:
-    """Return the report of a tournament, and whether it has plots (they need an extra).
+    """Return the report of a tournament, and whether it has plots, which need the extra ``plots``.
 
     Args:
         home: where the tournament is.
         tournament: the tournament.
-        most_matches: how many matches can be replayed in it, from the first one on.
+        most_matches: how many matches can be replayed in it, the first ones.
     """
     table = standings_of(home.store, tournament.name, cache_directory=home.cache_directory)
-    pictures = _pictures(home, tournament, table)
+    plots = _plots(home, tournament, table)
     sections = [_standings_section(home, tournament, table)]
-    if pictures:
-        sections.append(Section("Plots", pictures=pictures))
+    if plots:
+        sections.append(Section("Plots", plots=plots))
     sections += _statistics_sections(home, tournament, table)
-    sections.append(_audit_section(home, tournament))
+    sections.append(_balance_section(home, tournament))
     names = tournament.definition.shown_names
     records = list(islice(home.store.records(tournament), most_matches))
     page = html_page(
@@ -65,7 +65,7 @@ def tournament_page(home: ArenaHome, tournament: StoredTournament, most_matches:
         [match_frames(record, names) for record in records],
         _about(len(records), tournament.recorded),
     )
-    return page, bool(pictures)
+    return page, bool(plots)
 
 
 def _subtitle(tournament: StoredTournament) -> str:
@@ -92,18 +92,18 @@ def _about(included: int, recorded: int) -> str:
 
 def _standings_section(home: ArenaHome, tournament: StoredTournament, table: Standings) -> Section:
     columns, rows = standings_table(table)
-    found = ranking_of(home.store, tournament)
-    if found is not None:
-        own_columns, own_rows = places_table(found)
-        places = {row["bot"]: row["place"] for row in own_rows}
+    ranking = ranking_of(home.store, tournament)
+    if ranking is not None:
+        own_columns, own_rows = ranking_table(ranking)
+        place_of = {row["bot"]: row["place"] for row in own_rows}
         columns = [own_columns[0], *columns]
         rows = sorted(
-            ({**row, "place": places[row["bot"]]} for row in rows), key=lambda row: (row["place"], row["rank"])
+            ({**row, "place": place_of[row["bot"]]} for row in rows), key=lambda row: (row["place"], row["rank"])
         )
     return Section("Standings", columns, rows, standings_footer(table))
 
 
-def _pictures(home: ArenaHome, tournament: StoredTournament, table: Standings) -> list[tuple[str, str]]:
+def _plots(home: ArenaHome, tournament: StoredTournament, table: Standings) -> list[tuple[str, str]]:
     try:
         from arena.report.plots import rendered
         from arena.report.tournament_plots import PLOTS, tournament_plot
@@ -120,7 +120,7 @@ def _statistics_sections(home: ArenaHome, tournament: StoredTournament, table: S
     sections = [
         Section("Crosstable", *crosstable_table(crosstable(encounters), table.shown_names), "Points / matches.")
     ]
-    check = check_of(encounters, table)
+    check = cross_check(encounters, table)
     times = bot_times(home.store.records(tournament))
     for name, (columns, rows) in stats_tables(table, game_statistics(encounters), check, times).items():
         if rows and (name != "nash" or table.consistency.is_flagged):
@@ -128,11 +128,11 @@ def _statistics_sections(home: ArenaHome, tournament: StoredTournament, table: S
     return [*sections, Section("Tests", text=" ".join(stats_sentences(table, check)))]
 
 
-def _audit_section(home: ArenaHome, tournament: StoredTournament) -> Section:
+def _balance_section(home: ArenaHome, tournament: StoredTournament) -> Section:
     names = list(tournament.definition.shown_names.values())
-    lines = audit(home.store.schedule(tournament), tournament.games, names)
+    lines = schedule_balance(home.store.schedule(tournament), tournament.games, names)
     text = "How far the worst count is from what would be fair, in matches."
-    return Section("Schedule audit", AUDIT_COLUMNS, [asdict(line) for line in lines], text)
+    return Section("Schedule balance", BALANCE_COLUMNS, [asdict(line) for line in lines], text)
 
 
 def _index_line(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def _index_line(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]
 
 
 def match_frames(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a match as the page's viewer takes it: its shapes, and for each ply which come and which go."""
+    """Return a match for the page's viewer: its shapes, and for each ply which appear and which disappear."""
     states = list(states_of(record))
     drawings = [game.drawing(state) for game, state in states]
     game = states[0][0]
@@ -168,7 +168,7 @@ def match_frames(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any
         "scores": [[f"{score:.6g}" for score in game.scores(state)] for game, state in states],
         "actions": [[seat, _action_text(game, action)] for seat, action in record.actions],
         "marks": [_square(action) for _, action in record.actions],
-        "said": [_said(record, notes, ply) for ply in range(len(record.actions))],
+        "comments": [_comment(record, notes, ply) for ply in range(len(record.actions))],
         "end": printable("; ".join([f"ended: {record.termination}", *faults])),
     }
 
@@ -182,14 +182,14 @@ def _action_text(game: Any, action: Any) -> str:
 
 
 def _square(action: Any) -> list[int] | None:
-    """Return the square of an action, to be marked; None if it is none."""
+    """Return the square of an action, to be marked; None if the action is no square."""
     is_square = isinstance(action, (list, tuple)) and all(type(value) is int for value in action)
     return list(action) if is_square else None
 
 
-def _said(record: MatchRecord, notes: Mapping[int, Any], ply: int) -> str:
+def _comment(record: MatchRecord, notes: Mapping[int, Any], ply: int) -> str:
     seconds = record.wall_seconds[ply]
     if seconds is None:
         return f"opening {record.opening}" if ply < record.opening_plies else ""
-    said = f"{1000 * seconds:.2f} ms"
-    return said + (f"; {printable(str(notes[ply]))}" if ply in notes else "")
+    text = f"{1000 * seconds:.2f} ms"
+    return text + (f"; {printable(str(notes[ply]))}" if ply in notes else "")

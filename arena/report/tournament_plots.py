@@ -7,13 +7,13 @@ from typing import Any
 
 from arena.analysis.bot_times import bot_times
 from arena.analysis.encounters import count_encounters
-from arena.analysis.rating_history import course_of_tournament
+from arena.analysis.rating_history import history_of_tournament
 from arena.analysis.standings import Score, Standings, crosstable
 from arena.home import ArenaHome
 from arena.report import plots
 from arena.store.values import StoredTournament
 
-MOST_COURSES = 24
+MAX_SHOWN_BOTS = 24
 
 
 def tournament_plot(
@@ -38,15 +38,15 @@ def _ratings(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | No
     )
 
 
-def _course(home: ArenaHome, tournament: StoredTournament, table: Standings, _: str | None) -> Any:
-    stages = course_of_tournament(home.store, tournament)
-    courses: dict[str, list[tuple[float, float]]] = {line.bot: [] for line in table.lines[:MOST_COURSES]}
+def _history(home: ArenaHome, tournament: StoredTournament, table: Standings, _: str | None) -> Any:
+    snapshots = history_of_tournament(home.store, tournament)
+    histories: dict[str, list[tuple[float, float]]] = {line.bot: [] for line in table.lines[:MAX_SHOWN_BOTS]}
     shown = table.shown_names
-    for stage in stages:
-        for line in stage.table.lines:
-            if shown.get(line.label) in courses:
-                courses[shown[line.label]].append((stage.matches, line.rating.mu))
-    return plots.course_plot(courses)
+    for snapshot in snapshots:
+        for line in snapshot.table.lines:
+            if shown.get(line.label) in histories:
+                histories[shown[line.label]].append((snapshot.matches, line.rating.mu))
+    return plots.history_plot(histories)
 
 
 def _crosstable(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None) -> Any:
@@ -78,7 +78,7 @@ def _times(home: ArenaHome, tournament: StoredTournament, table: Standings, game
 
 PLOTS: Mapping[str, Callable[[ArenaHome, StoredTournament, Standings, str | None], Any]] = {
     "ratings": _ratings,
-    "course": _course,
+    "course": _history,
     "crosstable": _crosstable,
     "seats": _seats,
     "times": _times,

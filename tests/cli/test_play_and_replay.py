@@ -100,7 +100,7 @@ def test_a_hint_comes_from_a_bot_and_is_an_action_the_rules_allow(play):
     _, _, errors = play(typed, *arguments)
     assert re.search(r"alphabeta@1 would play [abc][123] \(value .*nodes \d+", errors)
     _, _, errors = play(typed, "differences", "human", "human", "-o", "size=3")
-    assert "There is no bot to ask; choose one with --hints BOT." in errors
+    assert "There is no bot to ask; name one with --hints BOT." in errors
 
 
 def test_a_bot_that_fails_has_no_hint_and_the_match_goes_on(play):
@@ -200,7 +200,7 @@ def test_notes_stand_beside_a_board_if_there_is_room_and_else_below():
         ("end home", 0),
     ],
 )
-def test_keys_move_to_a_ply(keys, ply):
+def test_keys_lead_to_a_ply(keys, ply):
     cursor = _Cursor(9)
     for key in keys.split():
         cursor.press(key)
@@ -208,7 +208,7 @@ def test_keys_move_to_a_ply(keys, ply):
     assert not cursor.has_left
 
 
-def test_playing_continues_until_a_key_or_the_end():
+def test_playing_goes_on_by_itself_until_a_key_or_the_end():
     cursor = _Cursor(3)
     cursor.press("p")
     assert cursor.is_playing

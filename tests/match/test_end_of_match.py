@@ -159,7 +159,7 @@ def test_a_flood_without_end_costs_the_next_match_and_not_this_one(pool, tmp_pat
     first, second = play(pool, bot(tmp_path, "\n        while True: say('x' * 4000)"), 2)
     assert (first.termination, first.faults) == ("normal", ())
     (fault,) = second.faults
-    assert (fault.kind, "bytes on stderr in one match" in fault.detail) == ("limit", True)
+    assert (fault.kind, " on stderr in one match" in fault.detail) == ("limit", True)
 
 
 def test_a_bot_that_never_reads_its_end_has_its_result_all_the_same(pool, tmp_path):

@@ -55,8 +55,8 @@ function show(number) {
     span.textContent = `${bot} ${match.scores[ply][seat]}`;
     return span;
   }));
-  const said = ply > 0 && match.said[ply - 1] ? "\n" + match.said[ply - 1] : "";
-  at("notes").textContent = match.notes[ply].join("\n") + said + (ply === match.frames.length - 1 ? "\n" + match.end : "");
+  const comment = ply > 0 && match.comments[ply - 1] ? "\n" + match.comments[ply - 1] : "";
+  at("notes").textContent = match.notes[ply].join("\n") + comment + (ply === match.frames.length - 1 ? "\n" + match.end : "");
   for (const item of at("moves").children) item.classList.toggle("now", Number(item.dataset.ply) === ply);
   const now = at("moves").querySelector(".now");
   if (now) now.scrollIntoView({ block: "nearest" });
