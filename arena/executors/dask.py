@@ -153,7 +153,8 @@ class DaskExecutor(Executor):
                 self._cluster = distributed.LocalCluster(
                     n_workers=self._processes,
                     threads_per_worker=1,
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",  # a second cluster here must not complain of a port in use
+                    scheduler_kwargs={"dashboard": False},
                     silence_logs=logging.CRITICAL,
                 )
             except Exception as error:

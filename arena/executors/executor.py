@@ -98,9 +98,9 @@ class Executor(ABC):
             queue: take as many matches as can be played soon, not more: the rest is not even read.
 
         Yields:
-            The results that have come in since the last time, in any order, each match once for each time that it was
-            taken; an empty list after a while without one, so that the caller is not blocked. A match without a result
-            through our own failure is ``Void``, never an exception.
+            The results that have come in since the last time, in any order, one for each match taken; an empty list
+            after a while without one, so that the caller is not blocked while matches are played elsewhere. A match
+            without a result through our own failure is ``Void``, never an exception.
 
         Raises:
             UsageError: if no match can be played here any more.

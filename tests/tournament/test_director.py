@@ -143,28 +143,6 @@ def test_when_the_director_is_killed_spinning_bots_die_too(write_definition, tmp
     wait_until_nothing_runs_in(PROGRAM)
 
 
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(write_definition, tmp_path):
-    path = write_definition(bots=BOTS, encounters=4000)  # many seconds' worth
-    command = [*ARENA, "run", str(path), "--home", str(tmp_path / "h")]
-    with subprocess.Popen(
-        command,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(
-            signal.SIGINT, signal.SIG_DFL
-        ),  # ignored where the tests run in the background
-    ) as director:
-        assert "matches" in director.stderr.readline()
-        time.sleep(0.3)
-        director.send_signal(signal.SIGINT)
-        _, errors = director.communicate(timeout=30)
-    assert director.returncode == 130
-    assert "matches recorded. To continue: arena run" in errors
-    assert "Traceback" not in errors
-    wait_until_nothing_runs_in(tmp_path)
-
-
 def test_another_definition_of_the_same_name_is_refused_with_what_differs(write_definition, tmp_path):
     with ArenaHome(tmp_path / "h") as home:
         run_tournament(load_definition(write_definition()), home.store, workers=1)

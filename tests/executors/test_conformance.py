@@ -1,0 +1,235 @@
+"""What every executor of the table does, whatever it plays on."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from arena.executors import EXECUTORS, Job, Played, Void, WorkQueue, open_executor
+from arena.executors.in_process import InProcessExecutor
+from arena.games import make_game
+from arena.home import ArenaHome
+from arena.isolation.levels import choose_isolation
+from arena.match.bot_pool import BotPool
+from arena.players.manifest import load_bot
+from arena.records import MatchSpec
+from arena.tournament import director
+from arena.tournament.definition import load_definition
+from benchmarks.zoo_bots import bad_bot
+from tests.conftest import BOTS
+
+LEVEL = "limits"
+OPTIONS = make_game("differences", size=4).options
+MAX_READ_AHEAD = 512
+"""Matches that two workers may hold together."""
+
+UNCLOSED_SOCKETS_OF_DASK = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
+]
+URLS = [
+    pytest.param(kind.example, id=name, marks=UNCLOSED_SOCKETS_OF_DASK if name == "dask" else ())
+    for name, kind in EXECUTORS.items()
+]
+
+
+def skip_without_its_packages(url):
+    if url.startswith("dask"):
+        pytest.importorskip("distributed")
+
+
+@pytest.fixture(params=URLS)
+def url(request):
+    skip_without_its_packages(request.param)
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def bots():
+    return [load_bot(BOTS / "minimal"), load_bot(BOTS / "random_legal"), load_bot(bad_bot("slow_but_good"))]
+
+
+@pytest.fixture(scope="module")
+def job(bots):
+    return Job(bots=tuple(bots), isolation=LEVEL, workers=2)
+
+
+@pytest.fixture(scope="module", params=URLS)
+def executor(request, job):
+    """An executor that is entered once: each test gives it another queue, as each round of a tournament does."""
+    skip_without_its_packages(request.param)
+    with open_executor(request.param, job) as opened:
+        yield opened
+
+
+def spec_of(bots, number, game="differences"):
+    seated = (bots[number % 2], bots[1 - number % 2])
+    return MatchSpec(match=number, tournament="t", game=game, options=OPTIONS, bots=seated, rng_seed=number)
+
+
+def played(executor, queue):
+    """Play a queue to its end; return the records by match, each of which comes back once."""
+    records = {}
+    for results in executor.run(queue):
+        for result in results:
+            assert isinstance(result, Played), result
+            assert result.match not in records
+            records[result.match] = json.loads(result.row.record)
+            queue.done(result.match)
+    return records
+
+
+def without_clocks(record):
+    clocks = ("wall_seconds", "cpu_seconds", "seats", "started_at")
+    return {name: value for name, value in record.items() if name not in clocks}
+
+
+def test_each_match_comes_back_once_as_it_would_be_played_alone(executor, bots):
+    specs = [spec_of(bots, number) for number in range(1, 31)]
+    records = played(executor, WorkQueue(specs))
+    assert sorted(records) == list(range(1, 31))
+    with BotPool(choose_isolation(LEVEL)) as pool:
+        for spec in specs:
+            alone = json.loads(json.dumps(pool.play(spec).to_json()))
+            assert without_clocks(records[spec.match]) == without_clocks(alone)
+
+
+def test_nothing_is_played_of_an_empty_queue(executor):
+    assert played(executor, WorkQueue([])) == {}
+
+
+def test_a_void_match_comes_back_with_the_reason_and_is_played_when_it_is_requeued(executor, bots):
+    queue = WorkQueue([spec_of(bots, 1), spec_of(bots, 2, game="no_such_game"), spec_of(bots, 3)])
+    voids, recorded = [], []
+    for results in executor.run(queue):
+        for result in results:
+            if isinstance(result, Void):
+                voids.append(result)
+                queue.requeue(spec_of(bots, 2))
+            else:
+                recorded.append(result.match)
+                queue.done(result.match)
+    assert [void.spec for void in voids] == [spec_of(bots, 2, game="no_such_game")]
+    assert "no_such_game" in voids[0].reason
+    assert sorted(recorded) == [1, 2, 3]
+
+
+def test_a_match_that_is_given_up_does_not_keep_the_run_waiting(executor, bots):
+    queue = WorkQueue([spec_of(bots, 1, game="no_such_game")])
+    for results in executor.run(queue):
+        for result in results:
+            assert isinstance(result, Void)
+            queue.done(result.match)
+    assert queue.is_finished()
+
+
+def test_an_empty_list_comes_while_a_match_takes_long(executor, bots):
+    """Only an executor that plays in this process can't send one."""
+    queue = WorkQueue([spec_of([bots[2], bots[0]], 1)])
+    lists = []
+    for results in executor.run(queue):
+        lists.append(results)
+        for result in results:
+            queue.done(result.match)
+    assert ([] in lists) == (not isinstance(executor, InProcessExecutor))
+
+
+def test_an_endless_queue_is_read_as_far_as_can_be_played_soon(url, job, bots):
+    read, done = count(1), 0
+    queue = WorkQueue(spec_of(bots, number) for number in read)
+    with open_executor(url, job) as executor:
+        for results in executor.run(queue):
+            for result in results:
+                queue.done(result.match)
+            done += len(results)
+            if done >= 100:
+                break
+    assert next(read) - 1 <= done + MAX_READ_AHEAD
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_exception_in_the_middle_of_a_run_leaves_no_process(url, job, bots, error):
+    before = descendants(os.getpid())
+    queue = WorkQueue(spec_of(bots, number) for number in count(1))
+    with pytest.raises(error), open_executor(url, job) as executor:
+        for results in executor.run(queue):
+            if results:
+                raise error
+    wait_for_the_end_of(descendants(os.getpid()) - before)
+
+
+def test_a_match_that_stays_void_is_given_up_and_the_rest_is_recorded(url, write_definition, tmp_path, monkeypatch):
+    def spec_without_a_game(scheduled, definition, make=director.spec_of):
+        spec = make(scheduled, definition)
+        return spec_of(spec.bots, 2, game="no_such_game") if spec.match == 2 else spec
+
+    monkeypatch.setattr(director, "spec_of", spec_without_a_game)
+    definition = load_definition(write_definition(encounters=2))
+    with ArenaHome(tmp_path / "h") as home:
+        progress = director.run_tournament(definition, home.store, workers=2, executor=url)
+        assert list(progress.given_up) == [2]
+        assert "no_such_game" in progress.given_up[2]
+        assert (progress.recorded, progress.is_complete) == (3, False)
+        assert [match for match, _ in home.store.void_tries(home.store.tournament("t"))] == [2] * director.MAX_TRIES
+
+
+def test_ctrl_c_stops_cleanly_and_says_how_to_continue(url, write_definition, tmp_path):
+    path = write_definition(bots=("minimal", "random_legal", "greedy"), encounters=4000)  # many seconds' worth
+    command = [sys.executable, "-m", "arena", "run", str(path), "--executor", url, "--home", str(tmp_path / "h")]
+    with subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
+    ) as run:
+        assert "matches" in run.stderr.readline()
+        time.sleep(0.3)
+        started = descendants(run.pid)
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=30)
+    assert run.returncode == 130
+    assert "matches recorded. To continue: arena run" in errors
+    assert "Traceback" not in errors
+    assert started
+    wait_for_the_end_of(started)
+
+
+def descendants(pid):
+    """Return the processes below a process, but for those that the arena and Python keep until it ends."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, parent = (path / "stat").read_text().rpartition(")")[2].split()[:2]
+            command = (path / "cmdline").read_bytes()
+            if state != "Z":
+                parents[int(path.name)] = int(parent), command
+    below, found = {pid}, set()
+    while below:
+        below = {child for child, (parent, _) in parents.items() if parent in below}
+        found |= below
+    return {child for child in found if not any(kept in parents[child][1] for kept in KEPT)}
+
+
+KEPT = (b"fork_server.py", b"resource_tracker")
+
+
+def wait_for_the_end_of(pids):
+    deadline = time.monotonic() + 20
+    while running := {pid for pid in pids if is_running(pid)}:
+        assert time.monotonic() < deadline, running
+        time.sleep(0.05)
+
+
+def is_running(pid):
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
