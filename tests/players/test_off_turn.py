@@ -36,7 +36,7 @@ def bystanders():
         process.end()
 
 
-@pytest.mark.parametrize("isolation", [LEVEL, Isolation(LEVEL.level)], ids=["as it is", "without control groups"])
+@pytest.mark.parametrize("isolation", [LEVEL, Isolation(level=LEVEL.level)], ids=["as it is", "without control groups"])
 @pytest.mark.parametrize("name", ["children_think_off_turn", "chains_think_off_turn", "children_nobody_waits_for"])
 def test_who_works_while_another_is_to_act_is_stopped(bystanders, name, isolation):
     busy = launched(name, bystanders, isolation)
@@ -62,7 +62,7 @@ def test_who_is_at_rest_is_left_alone(bystanders):
     assert not idle.rest.was_broken
 
 
-@pytest.mark.parametrize("isolation", [LEVEL, Isolation(LEVEL.level)], ids=["as it is", "without control groups"])
+@pytest.mark.parametrize("isolation", [LEVEL, Isolation(level=LEVEL.level)], ids=["as it is", "without control groups"])
 def test_work_that_children_did_on_turn_excuses_nobody(bystanders, isolation):
     """Whoever lets its time run out could else have every match against such a bot played again."""
     honest = launched("works_by_children_on_turn", bystanders, isolation)
