@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from arena.errors import StoreError
 from arena.text import any_of, shortened_text
@@ -183,6 +183,8 @@ def _check_of(hint: Any) -> Check:
     if origin in (types.UnionType, Union):
         checks = [_check_of(part) for part in inner]
         return lambda value: any(check(value) for check in checks)
+    if origin is Literal:
+        return lambda value: value in inner
     if origin in (dict, Mapping):
         return lambda value: isinstance(value, dict) and is_plain(value)
     if hint == tuple[Sequence[Any], ...]:  # the longest of a record
@@ -201,6 +203,8 @@ def _in_words(hint: Any) -> str:
         return any_of(list(hint))
     if origin in (types.UnionType, Union):
         return " or ".join(dict.fromkeys(_in_words(part) for part in inner))
+    if origin is Literal:
+        return any_of(inner)
     if origin in (list, tuple, Sequence):
         return f"a list, each {_in_words(inner[0])}"
     return _WORDS.get(hint, "a mapping")

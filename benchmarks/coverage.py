@@ -82,7 +82,16 @@ def free_for_all(field, players, groups):
 
 def adaptive(kind, field, settings, encounters=1):
     names = tuple(map(name_of, range(len(field.strengths))))
-    planned = FORMATS[kind](Field(names, names, 2, field.rng.getrandbits(60), encounters, settings))
+    planned = FORMATS[kind](
+        Field(
+            bots=names,
+            names=names,
+            players=2,
+            settings=FORMATS[kind].Settings(**settings),
+            rng_seed=field.rng.getrandbits(60),
+            encounters=encounters,
+        )
+    )
     played = []
     while (upcoming := planned.next_round()) is not None:
         meetings = []

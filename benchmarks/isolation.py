@@ -79,7 +79,7 @@ def turn_us(isolation, freeze=False):
         started = time.perf_counter()
         process.ask(HELLO, 5.0)
         if freeze:
-            process.freeze()
+            process.off_turn.freeze()
         taken.append((time.perf_counter() - started) * 1e6)
     process.end()
     return statistics.median(taken)

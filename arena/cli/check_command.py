@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict
 
 import click
 
-from arena.cli.common import SECONDS, find_bots, home_option, print_wrapped
+from arena.cli.common import (
+    find_bots,
+    home_option,
+    isolation_option,
+    print_wrapped,
+    seconds_option,
+)
 from arena.cli.group import FAILED, OK
 from arena.conformance.check import Step, check_bot
 from arena.errors import UsageError
@@ -27,8 +32,8 @@ INDENT = "     "
 @click.command("check")
 @click.argument("bot")
 @click.option("--game", "games", multiple=True, metavar="GAME", help="Try this game [default: all the bot claims].")
-@click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="For each action.")
-@click.option("--isolation", default="auto", show_default=True, help="The level it runs under.")
+@seconds_option
+@isolation_option
 @click.option("--bytes", "shows_bytes", is_flag=True, help="Show what was said byte by byte also for bots with botkit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each step, and nothing else.")
 @home_option
@@ -68,7 +73,16 @@ def command(
 
 
 def _print_json(number: int, step: Step) -> bool:
-    values = asdict(step) | {"number": number, "sent": step.sent.hex(), "received": step.received.hex()}
+    values = {
+        "name": step.name,
+        "is_passed": step.is_passed,
+        "detail": step.detail,
+        "hint": step.hint,
+        "sent": step.sent.hex(),
+        "received": step.received.hex(),
+        "stderr": step.stderr,
+        "number": number,
+    }
     click.echo(json.dumps(values))
     return step.is_passed
 
@@ -111,7 +125,7 @@ class _Display:
     def _explain(self, step: Step) -> None:
         """Print what was said and how to fix it."""
         if self._shows_bytes and step.sent:
-            for line in exchange_lines(step.sent, step.received):
+            for line in exchange_lines(step.before, step.sent, step.received):
                 print_wrapped(INDENT, len(INDENT) + (0 if line.startswith(" ") else 11), line)
         for line in own_traceback(step.stderr, self._bot)[-STDERR_LINES:]:
             print_wrapped(f"{INDENT}stderr:    ", len(INDENT) + 11, printable(line))

@@ -1,4 +1,4 @@
-"""What several commands share: options, the arena's home, tables and boards on the terminal."""
+"""What commands share: options, the arena's home, and tables on the terminal."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from functools import wraps
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -28,7 +29,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class WholeNumber(click.IntRange):
-    """An option that is a whole number within bounds. Both bounds are given: no number is too large for nobody."""
+    """An option that is a whole number within bounds; both are given, since every number is too large for something."""
 
     name = "integer"  # in "'x' is not a valid integer"
 
@@ -37,7 +38,7 @@ class WholeNumber(click.IntRange):
 
 
 class Number(click.FloatRange):
-    """An option that is a number within bounds, which "nan" is not, though no comparison refuses it."""
+    """An option that is a number within bounds; "nan" is refused, although no comparison with a bound is true."""
 
     name = "number"
 
@@ -64,35 +65,46 @@ MAX_COUNT = 2**31 - 1
 """The largest number of a match, a ply or a list's length: what every database holds."""
 
 
-def home_option(function: Function) -> Function:
-    """Add ``--home``."""
-    return click.option(
-        "--home",
-        metavar="DIR",
-        help="Where the arena keeps its database, logs and bots [default: $ARENA_HOME, or .arena].",
-    )(function)
+home_option = click.option(
+    "--home", metavar="DIR", help="Where the arena keeps its database, logs and bots [default: $ARENA_HOME, or .arena]."
+)
+
+game_option = click.option("--game", help="Only the matches of this game.")
+
+seconds_option = click.option(
+    "--seconds", type=SECONDS, default=1.0, show_default=True, help="The time limit of each action."
+)
+
+isolation_option = click.option(
+    "--isolation", default="auto", show_default=True, help="The isolation level of bots; arena doctor lists them."
+)
+
+workers_option = click.option(
+    "--workers", type=WholeNumber(1, 1024), help="Matches at a time [default: one for each core]."
+)
 
 
 def format_options(function: Function) -> Function:
-    """Add ``--format`` and ``--json``."""
-    function = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")(function)
-    return click.option(
+    """Add ``--format``, and ``--json`` as a short form; the command gets ``table_format``."""
+
+    @click.option(
         "--format",
         "table_format",
         type=click.Choice(FORMATS),
         default="text",
         show_default=True,
         help="How to print the table.",
-    )(function)
+    )
+    @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+    @wraps(function)
+    def command(*args: Any, table_format: str, as_json: bool, **options: Any) -> Any:
+        return function(*args, table_format="json" if as_json else table_format, **options)
 
-
-def chosen_format(table_format: str, as_json: bool) -> str:
-    """Return the format that both options together ask for."""
-    return "json" if as_json else table_format
+    return cast("Function", command)
 
 
 def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTournament:
-    """Return the tournament of that name, or without a name the one that was begun last, saying which."""
+    """Return the tournament of that name, or without a name the latest, which is then named on stderr."""
     if tournament is not None:
         return arena_home.store.tournament(tournament)
     latest = arena_home.store.latest_tournament()
@@ -122,7 +134,7 @@ def match_of(text: str) -> tuple[str, int]:
 
 
 def warn_of_weak_isolation(wanted: str) -> None:
-    """Say on stderr that bots are not confined here, if nobody has asked for that."""
+    """Warn on stderr that bots are hardly confined here, unless that level was asked for."""
     from arena.isolation.levels import choose_isolation
 
     level = choose_isolation(wanted).level
@@ -164,7 +176,7 @@ def print_ranking(places: Sequence[tuple[str, Placing]], table_format: str) -> N
 
 
 def print_standings(table: Standings, table_format: str) -> None:
-    """Print standings, with the sentences under them where people read them."""
+    """Print standings, as text with the sentences under them."""
     from arena.report.standings_table import standings_footer, standings_table
 
     print_table(*standings_table(table, formatted=table_format not in ("json", "csv")), table_format)
@@ -196,7 +208,7 @@ def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[An
 
 
 def show_result(record: MatchRecord) -> None:
-    """Print how a match ended: the places, each fault on a line of its own, and the stderr of bots with a fault."""
+    """Print how a match ended: the ranks, each fault on a line of its own, and the stderr of bots with a fault."""
     bots, faults = record.bots, record.faults
     click.echo(f"{_result_line(bots, record.scores, record.ranks)} ({record.termination})")
     for fault in faults:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, load_standings, named_or_latest, print_table
+from arena.cli.common import (
+    format_options,
+    game_option,
+    home_option,
+    load_standings,
+    named_or_latest,
+    print_table,
+)
 
 
 @click.command("crosstable")
 @click.argument("tournament", required=False)
-@click.option("--game", help="Only the matches of this game.")
+@game_option
 @format_options
 @home_option
-def command(tournament: str | None, game: str | None, table_format: str, as_json: bool, home: str | None) -> None:
-    """Show points/matches of each bot against each other in TOURNAMENT (by default the latest).
+def command(tournament: str | None, game: str | None, table_format: str, home: str | None) -> None:
+    """Show points/matches of each bot against each rival in TOURNAMENT (by default the latest).
 
     A win is a point, a tie half.
     """
@@ -22,7 +29,6 @@ def command(tournament: str | None, game: str | None, table_format: str, as_json
     from arena.home import ArenaHome
     from arena.report.standings_table import crosstable_table
 
-    table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from arena.cli.common import chosen_format, format_options, print_table
+from arena.cli.common import format_options, print_table
 from arena.games import GAMES, Game, find_game, make_game
 from arena.report.tables import Column
 
@@ -33,9 +33,8 @@ OPTION_COLUMNS = [
 @click.command("games")
 @click.argument("name", required=False)
 @format_options
-def command(name: str | None, table_format: str, as_json: bool) -> None:
+def command(name: str | None, table_format: str) -> None:
     """List the games, or show the rules, options, actions and a board of the one called NAME."""
-    table_format = chosen_format(table_format, as_json)
     if name is None:
         print_table(LIST_COLUMNS, [_list_row(game, table_format) for game in GAMES.values()], table_format)
         return

@@ -1,6 +1,7 @@
 """The group of commands, each imported when it is used, and what happens when one fails.
 
-Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interrupted; 141 the reader of the output left.
+Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interrupted; 141 the reader of the output has
+gone.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ COMPLETION = "_ARENA_COMPLETE"
 
 COMMANDS = {
     "quickstart": "Play four example bots, and say what to do next.",
-    "run": "Play a tournament, or go on with it.",
+    "run": "Play a tournament, or resume it.",
     "compare": "Find out whether a new version is better.",
     "schedule": "Show a tournament before it is played.",
     "play": "Play one match and draw it as it goes.",
     "standings": "Show the table of a tournament.",
-    "stats": "Say what the numbers of a table rest on.",
+    "stats": "Show draws, seats, groups and tests behind a table.",
     "plot": "Draw ratings, crosstable, seats and times.",
     "report": "Write a tournament as one HTML file.",
     "show": "Show one bot: ratings, rivals, faults.",
@@ -41,10 +42,10 @@ COMMANDS = {
     "verify": "Replay every record and recompute ranks and ratings.",
     "games": "List the games, or show the rules of one.",
     "bots": "List the submitted bots.",
-    "new": "Write the start of a bot, in one of eight languages.",
+    "new": "Write the start of a bot, in a language of your choice.",
     "protocol": "Show protocol.md: how the arena and a bot talk.",
     "check": "Try out whether a bot keeps the protocol, step by step.",
-    "doctor": "Say what this machine can contain, and measure its clock.",
+    "doctor": "Show what this machine can contain, and measure its clock.",
     "submit": "Check a bot and copy it into the arena.",
     "export": "Print records as JSON lines.",
 }
@@ -118,13 +119,13 @@ def run(arguments: list[str] | None = None) -> int:
         if COMPLETION in os.environ:
             raise
         return READER_GONE
-    except Exception as error:  # the last line: a defect of ours, told in one sentence
+    except Exception as error:  # the last line: a defect of ours, as one sentence
         return _complain(_about_defect(error), FAILED)
     return code if isinstance(code, int) else OK
 
 
 def _check_text(arguments: list[str]) -> None:
-    """Raise UsageError for an argument that is no text: no name in a store or in a file can be one."""
+    """Raise UsageError for an argument that is not UTF-8: no name in a store or in a file can be such an argument."""
     for argument in arguments:
         try:
             argument.encode()
@@ -133,7 +134,7 @@ def _check_text(arguments: list[str]) -> None:
 
 
 def _look_for_games_here() -> None:
-    """Let games of one's own, by their dotted paths, be found in the working directory, after all other places."""
+    """Add the working directory to the end of the import path, so that external games are found in it."""
     try:
         here = str(Path.cwd())
     except OSError:

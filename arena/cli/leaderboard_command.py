@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, print_standings, print_table
+from arena.cli.common import format_options, home_option, print_standings, print_table
 from arena.report.tables import Column
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ SHOWN_BOTS = 8
 @click.option("--over-time", is_flag=True, help="The rating of each bot after each tournament.")
 @format_options
 @home_option
-def command(game: str | None, over_time: bool, table_format: str, as_json: bool, home: str | None) -> None:
+def command(game: str | None, over_time: bool, table_format: str, home: str | None) -> None:
     """Rate every bot that has played GAME, over all tournaments; without GAME, every bot in all games together.
 
-    A new version of a bot is a new player. A bot's rating over all games is that of all its matches together: it says
-    most where everybody plays the same games.
+    A new version of a bot is a new player. A bot's rating over all games is fitted to all its matches together, and
+    means most where all bots play the same games.
     """
     from arena.analysis.rating_history import history_over_tournaments
     from arena.analysis.standings_cache import standings_of
@@ -33,7 +33,6 @@ def command(game: str | None, over_time: bool, table_format: str, as_json: bool,
 
     if game is not None:
         find_game(game)
-    table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
         if over_time:
             _print_history(history_over_tournaments(arena_home.store, game), table_format)

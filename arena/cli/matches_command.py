@@ -10,7 +10,6 @@ import click
 from arena.cli.common import (
     MAX_COUNT,
     WholeNumber,
-    chosen_format,
     format_options,
     home_option,
     named_or_latest,
@@ -53,7 +52,7 @@ TIMES_COLUMNS = [
 @click.option(
     "--limit", type=WholeNumber(1, MAX_COUNT), default=1000, show_default=True, help="List at most this many."
 )
-@click.option("--times", is_flag=True, help="Instead of matches, what time and processor each bot used in them.")
+@click.option("--times", is_flag=True, help="Show the time that each bot used, instead of the matches.")
 @format_options
 @home_option
 def command(
@@ -63,7 +62,6 @@ def command(
     limit: int,
     times: bool,
     table_format: str,
-    as_json: bool,
     home: str | None,
 ) -> None:
     """List the recorded matches of TOURNAMENT (by default the latest)."""
@@ -71,7 +69,6 @@ def command(
     from arena.errors import UnknownNameError
     from arena.home import ArenaHome
 
-    table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         names = [entrant.name for entrant in stored.definition.entrants]

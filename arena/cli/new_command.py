@@ -1,4 +1,4 @@
-"""``arena new``: the start of a bot in one of eight languages."""
+"""``arena new``: the start of a bot in one of the languages that have a kit."""
 
 from __future__ import annotations
 
@@ -17,16 +17,19 @@ from arena.report.tables import printable
 @click.option(
     "-l", "--language", default="python", show_default=True, metavar="LANGUAGE", help=f"One of {', '.join(LANGUAGES)}."
 )
-@click.option("--game", "games", multiple=True, metavar="GAME", help="What it is to play [default: all the games].")
+@click.option(
+    "--game", "games", multiple=True, metavar="GAME", help="A game it claims to play; repeatable [default: all games]."
+)
 def command(name: Path, language: str, games: tuple[str, ...]) -> int:
     """Write the start of a bot into the new directory NAME: a main file with a place for your idea, a codec, a build
     command, a test and a README. It plays any legal action at once.
     """
     from arena.kits.new_bot import new_bot
 
-    found = find_language(language)
-    written = new_bot(name, found, games)
-    place = shlex.quote(str(name))
-    click.echo(f"{printable(str(name))}: a bot in {found.title}: {', '.join(written)}")
-    click.echo(f"Your idea goes into {printable(str(name / found.main))}. To try it out: arena check {place}")
+    kit = find_language(language)
+    written = new_bot(name, kit, games)
+    click.echo(f"{printable(str(name))}: a bot in {kit.title}: {', '.join(written)}")
+    click.echo(
+        f"Your idea goes into {printable(str(name / kit.main))}. To try it out: arena check {shlex.quote(str(name))}"
+    )
     return OK

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.boards import board, terminal_width
-from arena.cli.common import SECONDS, SEED, find_bots, home_option, show_result, warn_of_weak_isolation
+from arena.cli.common import (
+    SEED,
+    find_bots,
+    home_option,
+    isolation_option,
+    seconds_option,
+    show_result,
+    warn_of_weak_isolation,
+)
 from arena.cli.group import FAILED, OK
 from arena.errors import UsageError
 from arena.report.tables import printable
@@ -22,10 +30,12 @@ if TYPE_CHECKING:
 @click.command("play")
 @click.argument("game")
 @click.argument("bots", nargs=-1, required=True)
-@click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game.")
+@click.option(
+    "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game; repeatable."
+)
 @click.option("--rng-seed", type=SEED, default=0, show_default=True, help="Given to every bot.")
-@click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="For each action.")
-@click.option("--isolation", default="auto", show_default=True, help="The level bots run under.")
+@seconds_option
+@isolation_option
 @click.option("--hints", metavar="BOT", help="The bot people may ask for a hint [default: the first one in BOTS].")
 @click.option("-q", "--quiet", is_flag=True, help="Only the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON, and nothing else.")
@@ -45,8 +55,8 @@ def command(
     """Play one match of GAME between BOTS, the first one in seat 0.
 
     A bot is a path (a directory with a bot.toml, a program or a .py file), an example such as arena:greedy, a submitted
-    name or name@version, or `human` to play yourself, without a clock: type an action such as c4, or ? for what else
-    there is: the legal actions, a hint from a bot, taking back.
+    name or name@version, or `human` to play yourself, without a clock: type an action such as c4, or ? to see what else
+    you can type, such as a request for the legal actions or for a hint, or to take an action back.
     """
     from arena.games import make_game, parse_options
     from arena.players.human import HUMAN
@@ -88,7 +98,7 @@ def _first_bot(loaded: Sequence[Bot]) -> Bot | None:
 def _play_with_people(
     game: str, rules: Game[Any], loaded: Sequence[Bot], adviser: Bot | None, settings: dict[str, Any], is_quiet: bool
 ) -> MatchRecord | None:
-    """Play the match, from an earlier position again whenever somebody takes something back; None if it was left."""
+    """Play the match, again from an earlier position whenever a person takes actions back; None if a person left it."""
     from arena.cli.human_prompt import Table
     from arena.match.single_match import ask_bot, play_match
     from arena.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackError

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import click
 
-from arena.cli.common import home_option, load_standings, named_or_latest
+from arena.cli.common import (
+    game_option,
+    home_option,
+    load_standings,
+    named_or_latest,
+)
 from arena.errors import UsageError
 from arena.names import as_file_name
 
@@ -17,7 +22,7 @@ KINDS = ("ratings", "course", "crosstable", "seats", "times")
 @click.argument("tournament", required=False)
 @click.option("--kind", type=click.Choice(KINDS), help="Only this one [default: all five].")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="A .png or .svg file, or a directory for all.")
-@click.option("--game", help="Only the matches of this game.")
+@game_option
 @home_option
 def command(tournament: str | None, kind: str | None, output: Path | None, game: str | None, home: str | None) -> None:
     """Draw TOURNAMENT (by default the latest): ratings with intervals, their course, the crosstable, seats, and times.

@@ -12,13 +12,13 @@ import click
 
 from arena.cli.common import (
     WholeNumber,
-    chosen_format,
     format_options,
     home_option,
     load_standings,
     print_ranking,
     print_standings,
     warn_of_weak_isolation,
+    workers_option,
 )
 from arena.cli.group import FAILED, INTERRUPTED, OK
 from arena.cli.progress import make_progress
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--workers", type=WholeNumber(1, 1024), help="Matches at a time [default: one for each core].")
+@workers_option
 @click.option(
     "--executor", metavar="URL", help="Where to play matches: local, in-process or dask://HOST:PORT [default: local]."
 )
@@ -57,12 +57,11 @@ def command(
     verbose: bool,
     log_file: Path | None,
     table_format: str,
-    as_json: bool,
     home: str | None,
 ) -> int:
     """Play the tournament that FILE defines: a path, or an example such as arena:quickstart.
 
-    Everything recorded stays: after Ctrl-C, a crash or a power cut, the same command continues where it stopped, and
+    Everything recorded stays: after Ctrl-C, a crash or a power cut, the same command resumes where it stopped, and
     once every match is played, it only shows the table. `--workers` and `--executor` may differ from run to run;
     results don't depend on them.
     """
@@ -71,7 +70,6 @@ def command(
     from arena.tournament.director import run_tournament
     from arena.tournament.rounds import ranking_of
 
-    table_format = chosen_format(table_format, as_json)
     executor_url = _executor_url(executor, cluster, local_cluster)
     if verbose:
         handler = logging.StreamHandler()
@@ -98,7 +96,7 @@ def command(
             stored = arena_home.store.find_tournament(definition.name)
             recorded = f"{stored.recorded} of {counted(stored.scheduled, 'match')}" if stored is not None else "nothing"
             again = shlex.join(["arena", *sys.argv[1:]])
-            click.echo(f"Stopped with {recorded} recorded. To continue: {again}", err=True)
+            click.echo(f"Stopped with {recorded} recorded. To resume: {again}", err=True)
             return INTERRUPTED
         own = ranking_of(arena_home.store, arena_home.store.tournament(definition.name))
         if own is not None and table_format == "text":

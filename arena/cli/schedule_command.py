@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import WholeNumber, chosen_format, format_options, home_option, print_table
+from arena.cli.common import WholeNumber, format_options, home_option, print_table
 from arena.report.tables import Column, printable
 from arena.text import counted
 
@@ -41,7 +41,6 @@ def command(
     only_audit: bool,
     workers: int | None,
     table_format: str,
-    as_json: bool,
     home: str | None,
 ) -> None:
     """Show the schedule of the tournament that FILE defines (a path, or an example such as arena:swiss), without
@@ -60,7 +59,6 @@ def command(
     from arena.tournament.rounds import needs_results
     from arena.tournament.schedule import schedule
 
-    table_format = chosen_format(table_format, as_json)
     with ArenaHome(home) as arena_home:
         definition = load_definition(file, arena_home.bots.find, arena_home.bots.is_known)
         stored = arena_home.store.find_tournament(definition.name)
@@ -119,11 +117,11 @@ def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_f
 
 
 def _summary(definition: Definition, counts: _Counts, measured: Sequence[float | None], slots: int) -> str:
-    from arena.tournament.rounds import expected_matches, needs_results
+    from arena.tournament.rounds import max_matches, needs_results
 
     grows = needs_results(definition)
     scheduled = counts.matches.total()
-    total = expected_matches(definition) if grows else scheduled
+    total = max_matches(definition) if grows else scheduled
     games = ", ".join(f"{choice.game} for {choice.players}" for choice in definition.games)
     text = [
         f"{printable(definition.name)}: {definition.format}, {counted(len(definition.entrants), 'entrant')}, {games}"

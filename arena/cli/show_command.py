@@ -46,10 +46,10 @@ FAULT_COLUMNS = [
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
 @home_option
 def command(bot: str, as_json: bool, home: str | None) -> None:
-    """Show what is known of BOT, a name (all its versions) or name@version.
+    """Show the profile of BOT, a name (all its versions) or name@version.
 
     Its rating after each tournament it took part in, game by game; the rivals it does best and worst against; its
-    latest faults, each with the command that leads it there again.
+    latest faults, each with the command that reproduces it.
     """
     from arena.analysis.bot_profile import bot_profile, find_labels, known_bots
     from arena.home import ArenaHome

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from arena.cli.common import (
-    chosen_format,
     format_options,
+    game_option,
     home_option,
     load_standings,
     named_or_latest,
@@ -18,20 +18,17 @@ from arena.errors import UsageError
 
 @click.command("standings")
 @click.argument("tournament", required=False)
-@click.option("--game", help="Only the matches of this game.")
+@game_option
 @click.option(
     "--places", is_flag=True, help="The format's own table: of a Swiss by score and tie-breaks, of a knockout."
 )
 @format_options
 @home_option
-def command(
-    tournament: str | None, game: str | None, places: bool, table_format: str, as_json: bool, home: str | None
-) -> None:
+def command(tournament: str | None, game: str | None, places: bool, table_format: str, home: str | None) -> None:
     """Show the table of TOURNAMENT (by default the latest), the best bot first."""
     from arena.home import ArenaHome
     from arena.tournament.rounds import ranking_of
 
-    table_format = chosen_format(table_format, as_json)
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)

@@ -1,4 +1,4 @@
-"""``arena stats``: what the numbers of a table rest on."""
+"""``arena stats``: the statistics behind a table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import chosen_format, format_options, home_option, load_standings, named_or_latest
+from arena.cli.common import (
+    format_options,
+    game_option,
+    home_option,
+    load_standings,
+    named_or_latest,
+)
 from arena.errors import UsageError
 from arena.report.tables import printable_lines, render_table
 
@@ -19,18 +25,16 @@ TABLES = ("games", "seats", "groups", "better", "nash", "times", "faults")
 
 @click.command("stats")
 @click.argument("tournament", required=False)
-@click.option("--game", help="Only the matches of this game.")
+@game_option
 @click.option("--table", type=click.Choice(TABLES), help="Only this table, in any format.")
 @format_options
 @home_option
-def command(
-    tournament: str | None, game: str | None, table: str | None, table_format: str, as_json: bool, home: str | None
-) -> None:
-    """Show what the numbers of TOURNAMENT (by default the latest) rest on.
+def command(tournament: str | None, game: str | None, table: str | None, table_format: str, home: str | None) -> None:
+    """Show the statistics behind the table of TOURNAMENT (by default the latest).
 
     For each game draws and the score of each seat, with 95 % intervals by a bootstrap over encounters; groups of bots
-    that can't be told apart; the probability that one bot is better than another; whether one number for each bot is
-    enough, with the cycles if not, and Nash averaging; agreement with Bradley-Terry; faults and time used.
+    that can't be told apart; the probability that one bot is better than another; whether a single rating per bot fits,
+    with the cycles and Nash averaging if it does not; agreement with Bradley-Terry; faults and time used.
     """
     from arena.analysis.bot_times import bot_times
     from arena.analysis.encounters import count_encounters
@@ -38,7 +42,6 @@ def command(
     from arena.home import ArenaHome
     from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 
-    table_format = chosen_format(table_format, as_json)
     if table is None and table_format not in ("text", "json"):
         raise UsageError(f"--format {table_format}: one table at a time; choose one with --table {'|'.join(TABLES)}")
     with ArenaHome(home, must_exist=True) as arena_home:

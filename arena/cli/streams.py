@@ -1,4 +1,4 @@
-"""The standard streams of the command line: closed, full, or with nobody reading at the other end."""
+"""The standard streams of the command line: closed, full, or without a reader."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class OutputError(UsageError):
 
 
 class _Output(io.FileIO):
-    """The standard output. After the first error the rest goes nowhere, so that the interpreter does not complain of it
-    when it ends."""
+    """The standard output. After the first error the rest is discarded, so that the interpreter does not report it
+    again when it ends."""
 
     def write(self, data: Any) -> int:
-        """Write as ``FileIO`` does; raise ``OutputError`` for what is not the reader's leaving."""
+        """Write as ``FileIO`` does; raise ``OutputError`` for any error but a broken pipe."""
         try:
             return super().write(data)
         except OSError as error:
@@ -55,7 +55,7 @@ class _Output(io.FileIO):
 
 
 def watch_output() -> None:
-    """Let errors in writing the standard output be told from those of other files."""
+    """Replace the standard output by one whose errors can be distinguished from those of other files."""
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(_Output(STDOUT, "w", closefd=False)),
         encoding=sys.stdout.encoding,

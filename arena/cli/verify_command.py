@@ -1,4 +1,4 @@
-"""``arena verify``: nobody has to take the records' word for it."""
+"""``arena verify``: replay the records and recompute what follows from them."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def compared(store: Store, tournament: StoredTournament) -> Compared:
     """Return how a comparison in the store stands."""
     definition = tournament.definition
     field = field_of(definition)
-    course = Comparison(field)
+    comparison = Comparison(field)
     for results in store.results_by_round(tournament):
-        course.add_results(meetings(results, definition))
-    return Compared(course.verdict, course.hypotheses, course.repeats, field.players)
+        comparison.add_results(meetings(results, definition))
+    return Compared(comparison.verdict, field.settings, comparison.repeats, field.players)

@@ -21,8 +21,8 @@ from arena.players.manifest import IsKnown, check_name, load_bot
 from arena.records import Bot, Limits, TimeControl
 from arena.shipped import bot_path, tournament_path
 from arena.text import toml_value
-from arena.tournament.formats import FORMATS, formats_of
-from arena.tournament.tournament_file import EntrantTable, GameTable, TournamentFile
+from arena.tournament.formats import FORMATS, format_of, table_key
+from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile
 
 FindBot = Callable[[str, Sequence[str]], Bot]
 """Finds a submitted bot by ``name`` or ``name@version``; raises UsageError if there is none."""
@@ -47,7 +47,8 @@ def load_definition(
     definition = _Builder(file, path, find_bot, is_known, faults).build()
     if not faults:
         with _collecting(faults):
-            formats_of(definition)
+            for game in range(len(definition.games)):
+                format_of(definition, game)
     if faults:
         raise DefinitionError(f"{path}: " + "; ".join(faults))
     return definition
@@ -72,11 +73,11 @@ def check_tournament_name(name: str, where: str, is_known: IsKnown | None = None
 
 
 class _Builder:
-    """Turns a file whose shape is right into a definition, collecting what is wrong with its contents."""
+    """Makes a definition from a file, whose shape has been checked, and collects every fault in its contents."""
 
     def __init__(
         self,
-        file: TournamentFile,
+        file: CommonKeys,
         path: Path,
         find_bot: FindBot | None,
         is_known: IsKnown | None,
@@ -90,21 +91,24 @@ class _Builder:
 
     def build(self) -> Definition:
         file = self._file
-        name = file.name if file.name is not None else self._path.stem
+        title = file.name if file.name is not None else self._path.stem
         with _collecting(self._faults):
-            check_tournament_name(name, "name", self._is_known)
+            check_tournament_name(title, "name", self._is_known)
         with _collecting(self._faults):
             choose_isolation(file.isolation)
         if file.format not in FORMATS:
             known = ", ".join(repr(known) for known in FORMATS)
             self._faults.append(f"format = {file.format!r}: expected {known}")
-        for key in file.needless_tables():
-            self._faults.append(f"{key}: these settings are for another format, and format = {file.format!r}")
+        for name in FORMATS:
+            if name != file.format and file.table_of(name) is not None:
+                self._faults.append(
+                    f"{table_key(name)}: this table belongs to format = {name!r}, but format = {file.format!r}"
+                )
         games = self._games()
         entrants = self._entrants()
         self._check_fit(games, entrants)
         return Definition(
-            name=name,
+            name=title,
             games=games,
             entrants=entrants,
             format=file.format,
@@ -171,7 +175,8 @@ class _Builder:
         for choice in games:
             if choice.players > len(entrants):
                 self._faults.append(
-                    f"entrants: {len(entrants)} of them, but {choice.game} is for {choice.players} players"
+                    f"entrants: expected at least {choice.players}, one for each player of {choice.game};"
+                    f" got {len(entrants)}"
                 )
             for bot in entrants:
                 if bot.games and choice.game not in bot.games:

@@ -23,9 +23,9 @@ from arena.players.building import build_bots
 from arena.records import ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
-from arena.tournament.formats import kind_of
+from arena.tournament.formats import format_class
 from arena.tournament.resumption import Resumed, create_or_resume
-from arena.tournament.rounds import Course
+from arena.tournament.rounds import TournamentRounds
 from arena.tournament.schedule import spec_of
 
 MAX_TRIES = 3
@@ -153,11 +153,11 @@ class _Run:
         self._store = store
         self._executor = executor
         self._listener = listener
-        may_change = kind_of(self._definition).open_entry and executor.takes_new_bots
+        may_change = format_class(self._definition).open_entry and executor.takes_new_bots
         self._refresh = refresh if may_change else None
         self._tries: Counter[int] = Counter()
-        self._rounds = Course(self._definition, store, self._tournament)
-        self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.expected_matches)
+        self._rounds = TournamentRounds(self._definition, store, self._tournament)
+        self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.max_matches)
 
     def play(self) -> None:
         """Play the schedule and the rounds that follow, until no match is left that may be tried."""
@@ -196,7 +196,7 @@ class _Run:
         except UsageError as error:
             log.warning("the changed definition is refused: %s", error)
             return
-        self._rounds = Course(self._definition, self._store, self._tournament)
+        self._rounds = TournamentRounds(self._definition, self._store, self._tournament)
         log.info("the definition has changed: %d entrants may be paired", len(self._definition.active or ()))
 
     def _play_matches(self, matches: Iterable[ScheduledMatch]) -> None:

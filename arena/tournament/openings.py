@@ -37,7 +37,7 @@ def openings(game: Game[Any], plies: int, rng_seed: int) -> Iterator[Opening]:
         if first is None:
             raise DefinitionError(
                 f"opening_plies = {plies}: no random opening of that many plies leaves every seat in a match of"
-                f" {game!r}; fewer are accepted"
+                f" {game!r}; expected fewer"
             )
         if looks_for_new:
             fresh = first if first not in seen else next((opening for opening in drawn if opening not in seen), None)

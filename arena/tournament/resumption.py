@@ -9,7 +9,7 @@ from arena.definition import Definition
 from arena.errors import DefinitionError
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.formats import kind_of
+from arena.tournament.formats import format_class
 from arena.tournament.schedule import schedule
 
 
@@ -34,7 +34,7 @@ def create_or_resume(definition: Definition, store: Store) -> Resumed:
     found = store.find_tournament(definition.name)
     if found is None:
         return Resumed(definition, store.create_tournament(definition, schedule(definition)))
-    open_entry = kind_of(definition).open_entry
+    open_entry = format_class(definition).open_entry
     if open_entry:
         definition = _with_earlier_entrants(definition, found.definition)
     differing = _differences(found.definition.identity(), definition.identity(), open_entry)

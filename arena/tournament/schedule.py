@@ -12,7 +12,7 @@ from arena.definition import Definition, GameChoice
 from arena.games import make_game
 from arena.records import MatchSpec, ScheduledMatch
 from arena.seeds import derived_seed
-from arena.tournament.formats import Pairing, Round, formats_of
+from arena.tournament.formats import Pairing, Round, format_class, format_of
 from arena.tournament.openings import Opening, openings
 from arena.tournament.seats import SeatPlanner, rotations
 
@@ -25,20 +25,20 @@ def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
     Raises:
         DefinitionError: if there is no opening of that many plies, or the format does not fit.
     """
-    formats = formats_of(definition)
     scheduler = Scheduler(definition)
-    first = formats[0]
-    if first.needs_results:
-        upcoming = first.next_round()
+    if format_class(definition).needs_results:
+        planned = format_of(definition)
+        upcoming = planned.next_round()
         if upcoming is not None:
-            yield from scheduler.round_in_all_games(upcoming, first.encounters_per_round)
+            yield from scheduler.round_in_all_games(upcoming, planned.encounters_per_round)
         return
     for number in range(definition.encounters):
-        for game, known in enumerate(formats_of(definition)):
-            while (upcoming := known.next_round()) is not None:
+        for game in range(len(definition.games)):
+            planned = format_of(definition, game)
+            while (upcoming := planned.next_round()) is not None:
                 yield from scheduler.lines(upcoming.pairings, game, number)
                 scheduler.round += 1
-                known.add_results(())
+                planned.add_results(())
 
 
 class Scheduler:
@@ -55,8 +55,8 @@ class Scheduler:
         self._match = self._encounter = 0
         self.round = 1
 
-    def go_on_after(self, scheduled: Iterable[ScheduledMatch]) -> None:
-        """Take note of what has been scheduled before, in order."""
+    def continue_after(self, scheduled: Iterable[ScheduledMatch]) -> None:
+        """Continue a schedule, given all its matches in order."""
         for line in scheduled:
             if line.encounter != self._encounter:
                 self._planner.note(line.seats)

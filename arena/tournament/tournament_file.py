@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
@@ -14,6 +15,7 @@ from arena.checked import without_nul
 from arena.enums import ClockKind, OffTurn
 from arena.limit import Limit, Unit
 from arena.records import LIMITS, MEBIBYTE
+from arena.tournament.formats import DEFAULT_FORMAT, FORMATS, table_key
 
 Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False)]
 SecondsOrZero = Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False)]
@@ -82,56 +84,34 @@ else:
 
 
 class GameTable(_Strict):
-    """``[[games]]``: a game and its options."""
+    """``[[games]]``: a game and its options.
+
+    Attributes:
+        game: its name, or ``package.module:Class`` for an external game.
+        options: of the game; ``arena games NAME`` lists them.
+    """
 
     game: str
     options: dict[str, Any] = {}
 
 
 class EntrantTable(_Strict):
-    """``[[entrants]]``: a path (from the file's directory), ``arena:NAME``, or a submitted ``name[@version]``."""
+    """``[[entrants]]``: a bot.
+
+    Attributes:
+        bot: a path from the file's directory, ``arena:NAME`` for an example bot, or ``name[@version]`` of a submitted
+            bot.
+        name: in this tournament; by default the bot's own.
+        args: arguments added to the bot's command.
+    """
 
     bot: Argument
     name: str | None = None
     args: list[Argument] = []
 
 
-class RoundRobinTable(_Strict):
-    """``[round_robin]``: how many groups meet, in games of three or more; by default all there are."""
-
-    groups: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-
-
-class GauntletTable(_Strict):
-    """``[gauntlet]``: the names of the entrants who meet all others."""
-
-    challengers: Annotated[list[str], Field(min_length=1)]
-
-
-class SwissTable(_Strict):
-    """``[swiss]``: by default as many rounds as tell a single winner, and the order of tie-breaks below."""
-
-    rounds: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    tie_breaks: Annotated[list[Literal["BH", "BH-C1", "SB", "DE", "WON"]], Field(min_length=1)] | None = None
-
-
-class KnockoutTable(_Strict):
-    """``[knockout]``: see ``formats/knockout.py``."""
-
-    seeding: Literal["entrants", "random"] | None = None
-    tie_encounters: Annotated[int, Field(ge=0, le=1000)] = 3
-
-
-class LadderTable(_Strict):
-    """``[ladder]``: when it stops; without any of these when it is stopped."""
-
-    matches: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
-    margin_95: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] | None = None
-    hours: Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)] | None = None
-
-
-class TournamentFile(_Strict):
-    """The whole file.
+class CommonKeys(_Strict):
+    """The whole file, without the tables of formats.
 
     Attributes:
         name: of the tournament, in the store; by default the file's name.
@@ -139,16 +119,15 @@ class TournamentFile(_Strict):
         options: of ``game``.
         games: several games, each with its options.
         entrants: at least as many as each game has players.
-        format: "round-robin", "gauntlet", "swiss", "knockout" or "ladder".
-        round_robin, gauntlet, swiss, knockout, ladder: settings of the format.
-        encounters: for each pairing: one opening each, played in all seat rotations; in a knockout the best of so many.
+        format: the name of the format, which may have a table of its own.
+        encounters: for each pairing: one opening each, played in all seat rotations.
         opening_plies: random actions before the bots take over.
         time_control: the time rules.
         limits: what a bot may use.
         workers: matches at a time; by default one for each core.
-        rng_seed: everything random follows from it.
-        isolation: "auto", or a level that is demanded.
-        fresh_bots: launch every bot anew for every match.
+        rng_seed: the source of all randomness.
+        isolation: "auto", or the level to demand.
+        fresh_bots: whether bots are started again for every match.
     """
 
     name: str | None = None
@@ -156,12 +135,7 @@ class TournamentFile(_Strict):
     options: dict[str, Any] = {}
     games: list[GameTable] = []
     entrants: Annotated[list[EntrantTable], Field(min_length=2)]
-    format: str = "round-robin"
-    round_robin: RoundRobinTable | None = None
-    gauntlet: GauntletTable | None = None
-    swiss: SwissTable | None = None
-    knockout: KnockoutTable | None = None
-    ladder: LadderTable | None = None
+    format: str = DEFAULT_FORMAT
     encounters: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     opening_plies: Annotated[int, Field(ge=0, le=1000)] = 2
     time_control: TimeControlTable = TimeControlTable(per_action_seconds=1.0)
@@ -171,23 +145,39 @@ class TournamentFile(_Strict):
     isolation: str = "auto"
     fresh_bots: bool = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_table_of_format(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Add the table of the chosen format if it is left out, so that its keys have their defaults."""
+        name = values.get("format", DEFAULT_FORMAT)
+        return {table_key(name): {}, **values} if isinstance(name, str) and name in FORMATS else values
+
     def format_settings(self) -> dict[str, Any]:
-        """Return the settings of the format that is chosen."""
-        table = getattr(self, _key(self.format), None)
-        if table is None:
-            table = _TABLES[self.format]() if self.format in _TABLES else None
-        values: dict[str, Any] = table.model_dump(exclude_none=True) if table is not None else {}
-        return values
+        """Return the settings of the chosen format; a key without a value is left out."""
+        table = self.table_of(self.format)
+        return {} if table is None else table.model_dump(mode="json", exclude_none=True)
 
-    def needless_tables(self) -> list[str]:
-        """Return the tables of formats that are not chosen."""
-        keys = ("round_robin", "gauntlet", "swiss", "knockout", "ladder")
-        return [key for key in keys if getattr(self, key) is not None and key != _key(self.format)]
+    def table_of(self, format_name: str) -> BaseModel | None:
+        """Return the table of a format; None if the file has none."""
+        table: BaseModel | None = getattr(self, table_key(format_name), None)
+        return table
 
 
-_TABLES: dict[str, type[_Strict]] = {"knockout": KnockoutTable}
-"""Formats whose settings have defaults."""
+def _table(settings: type[Any]) -> type[_Strict]:
+    """Return the model of a format's table: the fields of its settings."""
+    hints = get_type_hints(settings, include_extras=True)
+    keys: dict[str, Any] = {
+        part.name: (hints[part.name], ... if part.default is MISSING else part.default) for part in fields(settings)
+    }
+    return create_model(settings.__name__, __base__=_Strict, __doc__=settings.__doc__, **keys)
 
 
-def _key(format_name: str) -> str:
-    return format_name.replace("-", "_")
+_TABLES: dict[str, Any] = {
+    table_key(name): (_table(kind.Settings) | None, Field(None, description=f"settings of format {name!r}."))
+    for name, kind in FORMATS.items()
+}
+
+TournamentFile: type[CommonKeys] = create_model(
+    "TournamentFile", __base__=CommonKeys, __doc__=CommonKeys.__doc__, **_TABLES
+)
+"""The whole file, with a table for each format."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -120,11 +120,10 @@ def _summary(model: type[BaseModel]) -> str:
 
 def _rows(model: type[BaseModel]) -> Iterator[str]:
     meanings = _meanings(_DESCRIBED_BY.get(model, model))
-    heads = ["key", *(["meaning"] if meanings else []), "type", "default"]
-    yield f"| {' | '.join(heads)} |"
-    yield "| --- " * len(heads) + "|"
+    yield "| key | meaning | type | default |"
+    yield "| --- | --- | --- | --- |"
     for key, field in model.model_fields.items():
-        cells = [f"`{key}`", *([meanings.get(key, "")] if meanings else []), _type(field), _default(field)]
+        cells = [f"`{key}`", field.description or meanings[key], _type(field), _default(field)]
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -158,7 +157,7 @@ def _words(annotation: Any) -> str:
         return _words(annotation.__origin__)
     if get_origin(annotation) in (Union, types.UnionType):
         return " or ".join(_words(part) for part in get_args(annotation) if part is not type(None))
-    if get_origin(annotation) is list:
+    if get_origin(annotation) in (list, Sequence):
         (item,) = get_args(annotation)
         return "tables" if _table_in(item) else f"list of {_words(item)}"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -178,7 +177,7 @@ def _default(field: FieldInfo) -> str:
     value = field.default
     if value is PydanticUndefined:
         return "required"
-    if value is None or value == [] or value == {}:
+    if value in (None, [], (), {}):
         return "–"
     if isinstance(value, BaseModel):
         chosen = value.model_dump(exclude_unset=True)

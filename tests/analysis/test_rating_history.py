@@ -260,22 +260,25 @@ def test_places_of_a_half_played_swiss_count_whole_rounds_only(write_definition,
         assert "the tournament is not complete" in standings_footer(standings_of(home.store, "t"))
 
 
-def test_courses_end_at_the_final_table(write_definition, tmp_path):
+def test_histories_end_at_the_final_table(write_definition, tmp_path):
     with ArenaHome(tmp_path / "h") as home:
         for name, encounters in (("a", 5), ("b", 8)):
             path = write_definition(file_name=name, encounters=encounters, options="{size = 5}")
             run_tournament(load_definition(path), home.store, workers=2)
-        stages = history_of_tournament(home.store, home.store.tournament("b"))
-        assert [stage.matches for stage in stages] == sorted({stage.matches for stage in stages})
-        assert [line.rating for line in stages[-1].table.lines] == [
+        snapshots = history_of_tournament(home.store, home.store.tournament("b"))
+        assert [snapshot.matches for snapshot in snapshots] == sorted({snapshot.matches for snapshot in snapshots})
+        assert [line.rating for line in snapshots[-1].table.lines] == [
             line.rating for line in standings_of(home.store, "b").lines
         ]
         over_time = history_over_tournaments(home.store, "differences")
-        assert [stage.title for stage in over_time] == ["a", "b"]
+        assert [snapshot.title for snapshot in over_time] == ["a", "b"]
         board = standings_of(home.store, game="differences")
         assert [line.rating for line in over_time[-1].table.lines] == [line.rating for line in board.lines]
         assert history_over_tournaments(home.store, "plaid") == []
-        page = bot_profile(home.store, "minimal@1")
-        assert [(point.game, point.tournament) for point in page.course] == [("differences", "a"), ("differences", "b")]
-        assert [rival.rival for rival in page.rivals] == ["random_legal@1"]
-        assert 8 <= page.rivals[0].encounters <= 13  # the first five openings of b are those of a
+        profile = bot_profile(home.store, "minimal@1")
+        assert [(point.game, point.tournament) for point in profile.history] == [
+            ("differences", "a"),
+            ("differences", "b"),
+        ]
+        assert [rival.rival for rival in profile.rivals] == ["random_legal@1"]
+        assert 8 <= profile.rivals[0].encounters <= 13  # the first five openings of b are those of a

@@ -258,7 +258,7 @@ MISTAKES = [
     (["play", "differences", str(BOTS / "greedy")], "players = 1: differences is a game for exactly 2 players"),
     (["play", "differences", "nobody", "nobody"], "unknown bot 'nobody'"),
     (["play", "differences", *[str(BOTS / "greedy")] * 3], "players = 3: differences is a game for exactly 2 players"),
-    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width"], "an option is written NAME=VALUE"),
+    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width"], "expected NAME=VALUE, such as size=9"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width=x"], "width = 'x': expected a whole number"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "x=1"], "plaid has no such option"),
     (
@@ -313,7 +313,7 @@ def test_ctrl_c_before_the_schedule_is_written_is_told_too(arena, home, monkeypa
     monkeypatch.setattr("sys.argv", ["/somewhere/arena", "run", "my file.toml"])
     code, _, errors = arena("run", home.parent / "tiny.toml", "--name", "new", "-q")
     assert code == 130
-    assert errors == "Stopped with nothing recorded. To continue: arena run 'my file.toml'\n"
+    assert errors == "Stopped with nothing recorded. To resume: arena run 'my file.toml'\n"
 
 
 def test_a_reader_that_goes_away_is_no_error(home):

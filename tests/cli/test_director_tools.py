@@ -265,11 +265,11 @@ BAD_FILES = {
     'format = "knockout"': "knockout.seeding is missing: with 3 entrants the best seeds have a bye",
     'format = "gauntlet"': "gauntlet.challengers is missing: expected names of entrants: minimal, random_legal",
     'format = "gauntlet"\n[gauntlet]\nchallengers = ["greedi"]': "unknown entrant 'greedi': did you mean 'greedy'?",
-    'format = "swiss"\n[ladder]\nmatches = 3': "ladder: these settings are for another format, and format = 'swiss'",
+    'format = "swiss"\n[ladder]\nmatches = 3': "ladder: this table belongs to format = 'ladder', but format = 'swiss'",
     'format = "ladder"\n[ladder]\nmatches = 0': "ladder.matches = 0",
     'format = "knockout"\n[knockout]\nseeding = "alphabet"': "knockout.seeding = 'alphabet'",
     'format = "swiss"\n[swiss]\ntie_breaks = ["BHX"]': "swiss.tie_breaks",
-    "[round_robin]\ngroups = 3": "round_robin.groups = 3: only for games of more than two players",
+    "[round_robin]\ngroups = 3": "round_robin.groups = 3: only for games of three or more players",
     'format = "swis"': "format = 'swis': expected 'round-robin', 'gauntlet'",
 }
 

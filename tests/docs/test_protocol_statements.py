@@ -99,11 +99,11 @@ def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
 
     with BotPool() as pool:
         players = []
-        take = pool._take
-        pool._take = lambda place: players.append(take(place)) or players[-1]
+        take = pool.take
+        pool.take = lambda place: players.append(take(place)) or players[-1]
         with pytest.raises(VoidMatchError):
             pool.play(match_with_opening(listener, 7), stands_still)
-        void = [heard(player._last_report.stderr) for player in players]
+        void = [heard(player.last_report.stderr) for player in players]
         record = pool.play(match_with_opening(listener, 7))
     for seat in (0, 1):
         again = heard(record.seats[seat].stderr)

@@ -231,7 +231,7 @@ def test_a_first_line_steals_nothing_from_a_running_arena(tmp_path, level, mode)
     bot.chmod(mode)
     process = BotConnection(load_bot(bot), choose_isolation(level), DEFAULT_LIMITS)
     try:
-        assert process.ask(b"hello", 20.0)[0] == b"no"
+        assert process.ask(b"hello", 20.0).body == b"no"
     finally:
         process.end()
 

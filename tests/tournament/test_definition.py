@@ -1,11 +1,14 @@
 """Tournament files: what is read, and the sentence for everything that is wrong."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.errors import DefinitionError, UsageError
+from arena.errors import DefinitionError, StoreError, UsageError
 from arena.tournament.definition import load_definition
+from arena.tournament.formats import format_of
 from tests.conftest import BOTS
 
 
@@ -61,7 +64,11 @@ REFUSED = {
     "nan": ({}, "[time_control]\nper_action_seconds = nan", "per_action_seconds = nan"),
     "no limit": ({}, "[time_control]\nmargin_seconds = 1", "needs per_action_seconds or bank_seconds"),
     "misspelt time": ({}, "[time_control]\nper_action = 1", "did you mean 'per_action_seconds'?"),
-    "too few": ({"game": '"coprimality"', "options": "{players = 3}"}, "", "2 of them, but coprimality is for 3"),
+    "too few": (
+        {"game": '"coprimality"', "options": "{players = 3}"},
+        "",
+        "entrants: expected at least 3, one for each player of coprimality; got 2",
+    ),
     "not TOML": ({}, "]", "not valid TOML"),
 }
 
@@ -153,3 +160,17 @@ def test_nothing_but_a_usage_error_escapes_from_a_mutated_file(tmp_path_factory,
         load_definition(path)
     except UsageError as error:
         assert str(error)
+
+
+@pytest.mark.parametrize(
+    ("settings_", "says"),
+    [
+        ({"rounds": "4"}, "rounds = '4'; expected is a whole number"),
+        ({"tie_breaks": ["BHX"]}, "tie_breaks = .'BHX'.; expected is a list, each 'BH', 'BH-C1', 'SB', 'DE' or"),
+        ({"colours": 1}, "has a field 'colours' that this arena does not know"),
+    ],
+)
+def test_stored_settings_that_do_not_fit_the_format_are_refused_in_a_sentence(write_definition, settings_, says):
+    definition = replace(load_definition(write_definition()), format="swiss", settings=settings_)
+    with pytest.raises(StoreError, match=f"tournament 't': its table of format 'swiss' .*{says}"):
+        format_of(definition)

@@ -45,7 +45,7 @@ def definition(entrants=4, encounters=3, games=(("differences", {}),), plies=2, 
 @given(st.integers(2, 12), st.integers(2, 4))
 def test_a_round_robin_has_every_pairing_once(entrants, players):
     names = tuple(map(str, range(max(entrants, players))))
-    field = Field(names, names, players)
+    field = Field(bots=names, names=names, players=players, settings=FORMATS["round-robin"].Settings())
     entrants = field.entrants
     pairings = [pairing for upcoming in FORMATS["round-robin"](field).rounds() for pairing in upcoming.pairings]
     assert len(pairings) == comb(entrants, players)

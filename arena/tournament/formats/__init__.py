@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from arena.tournament.formats.format import (
-    Field,
-    Format,
-    Meeting,
-    Pairing,
-    Placing,
-    Round,
-)
+from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Placing, Round
 from arena.tournament.formats.sprt import Comparison
-from arena.tournament.formats.table import FORMATS, KINDS, field_of, formats_of, kind_of
+from arena.tournament.formats.table import DEFAULT_FORMAT, FORMATS, field_of, format_class, format_of, table_key
 
 __all__ = [
+    "DEFAULT_FORMAT",
     "FORMATS",
-    "KINDS",
     "Comparison",
     "Field",
     "Format",
@@ -24,6 +17,7 @@ __all__ = [
     "Placing",
     "Round",
     "field_of",
-    "formats_of",
-    "kind_of",
+    "format_class",
+    "format_of",
+    "table_key",
 ]

@@ -1,24 +1,24 @@
-"""What a format is: it says who meets whom in the next round, from the field and the results so far.
+"""The interface of a format: it decides who meets whom in the next round, from the field and the results so far.
 
 A pairing is a group of entrants who meet; their meeting is one or more encounters, each of them one opening in all seat
-rotations. A format knows nothing else: no clock, no store, no generator of random numbers with a state. Told the same
-results it gives the same rounds, which is what lets the director take a tournament up again.
+rotations. A format has no clock, no store and no random number generator with a state. Given the same results it
+returns the same rounds, so that the director can resume a tournament.
 """
 
 from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from arena.errors import DefinitionError
 from arena.results import StoredResult, points_of
 
 ANY_NUMBER = range(2, sys.maxsize)
 FOR_TWO = range(2, 3)
-"""What a format's ``players`` may be."""
+"""Values of a format's ``players``."""
 
 Pairing = tuple[int, ...]
 """The numbers of the entrants who meet, counted from 0."""
@@ -28,9 +28,9 @@ class Round(NamedTuple):
     """Who meets whom in a round.
 
     Attributes:
-        pairings: nobody is in two of them where the game is for two.
+        pairings: in games for two, each entrant is in at most one of them.
         byes: entrants who are still in but meet nobody in this round.
-        encounters: how many of the encounters of a round are played in this one; None for all.
+        encounters: how many encounters each pairing plays, if fewer than the format's ``encounters_per_round``.
     """
 
     pairings: tuple[Pairing, ...]
@@ -55,7 +55,7 @@ class Meeting(NamedTuple):
         return sum(points_of(result.ranks, result.bots.index(bot)) for result in self.results)
 
     def share(self, entrant: int) -> float:
-        """Return the points of an entrant for each match, from 0 to 1."""
+        """Return the points of an entrant per match, from 0 to 1."""
         return self.points(entrant) / len(self.results)
 
 
@@ -73,70 +73,88 @@ class Placing(NamedTuple):
     values: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Field:
-    """Who takes part, and in what.
+@dataclass(frozen=True, slots=True)
+class NoSettings:
+    """Of a format without settings of its own."""
+
+
+SettingsT = TypeVar("SettingsT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field(Generic[SettingsT]):
+    """The entrants of a tournament, and what a format needs to know of its definition.
 
     Attributes:
         bots: the entrants as ``name@version``, in the order of the file.
         names: what tables call them.
         players: in each match.
-        rng_seed: everything random follows from it.
+        settings: of the format.
+        rng_seed: the source of all randomness.
         encounters: for each pairing.
-        settings: the format's own settings, complete.
-        active: the numbers of those who may be paired; all, except in a ladder that somebody has left.
+        active: the numbers of the entrants who may be paired; None for all.
     """
 
     bots: tuple[str, ...]
     names: tuple[str, ...]
     players: int
+    settings: SettingsT
     rng_seed: int = 0
     encounters: int = 1
-    settings: Mapping[str, Any] = field(default_factory=dict)
     active: frozenset[int] | None = None
 
     @property
     def entrants(self) -> int:
-        """How many take part."""
+        """The number of entrants."""
         return len(self.bots)
 
     @property
     def taking_part(self) -> tuple[int, ...]:
-        """The numbers of those who may be paired."""
+        """The numbers of the entrants who may be paired."""
         everybody = range(self.entrants)
         return tuple(everybody) if self.active is None else tuple(k for k in everybody if k in self.active)
 
 
-class Format(ABC):
-    """One tournament in this format: ``next_round`` asks who meets whom, ``add_results`` says what came of it, in turn.
+class Format(ABC, Generic[SettingsT]):
+    """A tournament in this format: ``next_round`` and ``add_results`` are called in turn.
 
     Attributes:
+        Settings: a frozen dataclass: the format's table in a tournament file. Its docstring and the types of its fields
+            are the reference of the table. A setting that is None is not stored.
         players: how many players its games may have.
-        needs_results: whether rounds depend on results; where they don't, ``add_results`` may be given none.
+        needs_results: whether rounds depend on results; if not, ``add_results`` may be given an empty list.
         open_entry: whether entrants may come and go while it is played.
-        has_ranking: whether it ranks entrants itself, and not by ratings only.
+        has_ranking: whether it ranks entrants by itself, and not by ratings only.
     """
 
+    Settings: ClassVar[type[Any]] = NoSettings
     players: ClassVar[range] = ANY_NUMBER
     needs_results: ClassVar[bool] = True
     open_entry: ClassVar[bool] = False
     has_ranking: ClassVar[bool] = False
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field[SettingsT]) -> None:
         """Begin.
 
         Raises:
             DefinitionError: if the field does not fit the format.
         """
         self.field = field
+        self.check_field()
+
+    def check_field(self) -> None:
+        """Raise DefinitionError unless the number of entrants and of players fits the format."""
+        field = self.field
         if len(field.taking_part) < field.players:
             raise DefinitionError(
-                f"entrants: {len(field.taking_part)} of them, but a match is for {field.players} players"
+                f"entrants: expected at least {field.players}, one for each player of a match; got"
+                f" {len(field.taking_part)}"
             )
         if field.players not in self.players:
+            fewest, most = self.players[0], self.players[-1]
+            expected = f"{fewest}" if fewest == most else f"{fewest} to {most}"
             raise DefinitionError(
-                f"format: this one is for games of two, and a match here has {field.players} players; accepted for"
-                " more are 'round-robin', 'gauntlet' and 'ladder'"
+                f"format: expected games for {expected} players in this format, got {field.players} players"
             )
 
     @property
@@ -146,18 +164,18 @@ class Format(ABC):
 
     @abstractmethod
     def next_round(self) -> Round | None:
-        """Return the round that follows, or None at the end. Asking changes nothing."""
+        """Return the next round, or None at the end; calling it changes nothing."""
 
     @abstractmethod
     def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Add the results of the round that ``next_round`` returned."""
 
     def total_pairings(self) -> int | None:
-        """Return how many pairings the whole tournament has at most; None where nobody can say."""
+        """Return how many pairings the whole tournament has at most; None if there is no maximum."""
         return None
 
     def total_encounters(self) -> int | None:
-        """Return how many encounters the whole tournament has at most in each game; None where nobody can say."""
+        """Return how many encounters the whole tournament has at most in each game; None if there is no maximum."""
         pairings = self.total_pairings()
         return None if pairings is None else pairings * self.encounters_per_round
 
@@ -166,36 +184,36 @@ class Format(ABC):
         return False
 
     def ranking(self) -> list[Placing] | None:
-        """Return the table this format ranks by; None where only ratings do."""
+        """Return the format's own table, the best entrant first; None if only ratings rank."""
         return None
 
     def status(self) -> str:
-        """Return how it stands, in a few words, for the line of progress."""
+        """Return the state of the tournament in a few words, for the progress line."""
         return ""
 
 
-class FixedFormat(Format):
-    """A format whose rounds are known before anything is played: a pass, which ``encounters`` repeats."""
+class FixedFormat(Format[SettingsT]):
+    """A format whose rounds are known before anything is played; they are one pass, repeated ``encounters`` times."""
 
     needs_results = False
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field[SettingsT]) -> None:
         super().__init__(field)
         self._rounds: Iterator[Round] | None = None
         self._next: Round | None = None
 
     @abstractmethod
     def rounds(self) -> Iterator[Round]:
-        """Yield the rounds of a pass; a pass is one encounter of each pairing."""
+        """Yield the rounds of a pass, which has one encounter of each pairing."""
 
     def next_round(self) -> Round | None:
-        """Return the round that follows in the pass."""
+        """Return the next round of the pass."""
         if self._rounds is None:
             self._rounds = self.rounds()
             self._next = next(self._rounds, None)
         return self._next
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
-        """Go on to the next round, whatever came of this one."""
+        """Move on to the next round; the results make no difference."""
         if self.next_round() is not None and self._rounds is not None:
             self._next = next(self._rounds, None)

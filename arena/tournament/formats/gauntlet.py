@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Annotated
+
+from annotated_types import MinLen
 
 from arena.errors import DefinitionError, UnknownNameError
+from arena.text import toml_value
 from arena.tournament.formats.format import Field, FixedFormat, Round
-from arena.tournament.formats.round_robin import MOST_GROUPS
+from arena.tournament.formats.round_robin import MAX_GROUPS
 
 
-class Gauntlet(FixedFormat):
-    """Every challenger meets everybody in the field; with more players, every group of others from the field."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GauntletSettings:
+    """``[gauntlet]``: always needed.
 
-    def __init__(self, field: Field) -> None:
+    Attributes:
+        challengers: the names of the entrants who meet all others; at least one.
+    """
+
+    challengers: Annotated[Sequence[str], MinLen(1)] = ()
+
+
+class Gauntlet(FixedFormat[GauntletSettings]):
+    """Every challenger meets everybody in the field; with more than two players, every group from the field."""
+
+    Settings = GauntletSettings
+
+    def __init__(self, field: Field[GauntletSettings]) -> None:
         super().__init__(field)
-        names = field.settings.get("challengers", [])
+        names = field.settings.challengers
         if not names:
             raise DefinitionError(
                 f"gauntlet.challengers is missing: expected names of entrants: {', '.join(field.names)}"
@@ -28,15 +46,15 @@ class Gauntlet(FixedFormat):
         self._others = [k for k in range(field.entrants) if k not in self._challengers]
         if len(self._others) < field.players - 1:
             raise DefinitionError(
-                f"gauntlet.challengers = {names}: that leaves {len(self._others)} for them to meet, and"
-                f" {field.players - 1} are needed"
+                f"gauntlet.challengers = {toml_value(names)}: expected at least {field.players - 1} other entrants"
+                f" to meet, got {len(self._others)}"
             )
 
         groups = comb(len(self._others), field.players - 1)
-        if groups * len(self._challengers) > MOST_GROUPS:
+        if groups * len(self._challengers) > MAX_GROUPS:
             raise DefinitionError(
-                f"entrants: {len(self._others)} to meet make {groups} groups for each challenger; at most {MOST_GROUPS}"
-                " pairings are accepted"
+                f"entrants: expected at most {MAX_GROUPS} pairings; the field of {len(self._others)} makes {groups}"
+                " groups for each challenger"
             )
 
     def rounds(self) -> Iterator[Round]:

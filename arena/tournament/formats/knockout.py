@@ -14,6 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Le
 
 from arena.errors import DefinitionError
 from arena.ranking import competition_ranks
@@ -45,23 +48,37 @@ class _Duel:
         return self.better if len(self.shares) >= best_of + tie_encounters else None
 
 
-class Knockout(Format):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnockoutSettings:
+    """``[knockout]``: the draw, and how tied duels are decided.
+
+    Attributes:
+        seeding: who is the better seed: "entrants" takes the order of the file. It is needed unless the number of
+            entrants is a power of two; then the default is a random draw.
+        tie_encounters: how many more encounters a tied duel may have before the better seed advances.
+    """
+
+    seeding: Literal["entrants", "random"] | None = None
+    tie_encounters: Annotated[int, Ge(0), Le(1000)] = 3
+
+
+class Knockout(Format[KnockoutSettings]):
     """Stages of duels. A round is one more encounter of every duel that is not decided yet."""
 
+    Settings = KnockoutSettings
     players = FOR_TWO
     has_ranking = True
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field[KnockoutSettings]) -> None:
         super().__init__(field)
         entrants = field.entrants
-        seeding = field.settings.get("seeding")
+        seeding = field.settings.seeding
         has_byes = entrants & (entrants - 1) != 0
         if has_byes and seeding is None:
             raise DefinitionError(
                 f"knockout.seeding is missing: with {entrants} entrants the best seeds have a bye in the first stage;"
                 ' expected "entrants" (the order of the file) or "random"'
             )
-        self._tie_encounters: int = field.settings.get("tie_encounters", 3)
         order = list(range(entrants))
         if seeding != "entrants":
             order.sort(key=lambda k: derived_seed("knockout", field.rng_seed, k))
@@ -97,7 +114,7 @@ class Knockout(Format):
         return Round(pairings, waiting)
 
     def _winner(self, duel: _Duel) -> int | None:
-        return duel.winner(self.field.encounters, self._tie_encounters)
+        return duel.winner(self.field.encounters, self.field.settings.tie_encounters)
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Enter an encounter of each open duel; go on to the next stage when all are decided."""

@@ -16,8 +16,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from heapq import nsmallest
 from statistics import NormalDist
+from typing import Annotated
+
+from annotated_types import Ge, Gt, Le
 
 from arena.ratings import MU, SIGMA, Rating, fit_counted
 from arena.ratings.environment import CONFIDENCE_95
@@ -32,15 +36,29 @@ DRAWS_ESTIMATED_EVERY = 8
 """Rounds after which the draw probability is estimated anew; it hardly changes, and takes several fits."""
 
 
-class Ladder(Format):
-    """Rounds without end, or until enough is known."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderSettings:
+    """``[ladder]``: when it stops. Without any of these it runs until it is stopped.
 
+    Attributes:
+        matches: stop after this many matches.
+        margin_95: stop when the widest interval is at most ± this many points of mu.
+        hours: stop a run after this time.
+    """
+
+    matches: Annotated[int, Ge(1), Le(1_000_000_000)] | None = None
+    margin_95: Annotated[float, Gt(0), Le(100)] | None = None
+    hours: Annotated[float, Gt(0), Le(100_000)] | None = None
+
+
+class Ladder(Format[LadderSettings]):
+    """Rounds without end, or until the ratings are precise enough."""
+
+    Settings = LadderSettings
     open_entry = True
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field[LadderSettings]) -> None:
         super().__init__(field)
-        self._most_matches: int | None = field.settings.get("matches")
-        self._margin: float | None = field.settings.get("margin_95")
         self._counts: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
         self._round = 0
         self._waited: Counter[int] = Counter()
@@ -49,9 +67,8 @@ class Ladder(Format):
 
     def total_pairings(self) -> int | None:
         """Return the pairings that make the matches asked for; None if it is not matches that end it."""
-        if self._most_matches is None:
-            return None
-        return -(-self._most_matches // (self.field.players * self.field.encounters))
+        matches = self.field.settings.matches
+        return None if matches is None else -(-matches // (self.field.players * self.field.encounters))
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Count the results and rate everybody again."""
@@ -90,13 +107,14 @@ class Ladder(Format):
 
     def should_stop(self, elapsed_seconds: float) -> bool:
         """Tell whether the hours of a run are over."""
-        hours = self.field.settings.get("hours")
+        hours = self.field.settings.hours
         return hours is not None and elapsed_seconds >= 3600 * hours
 
     def _is_over(self) -> bool:
-        if self._most_matches is not None and self._counts.total() >= self._most_matches:
+        settings = self.field.settings
+        if settings.matches is not None and self._counts.total() >= settings.matches:
             return True
-        return self._margin is not None and CONFIDENCE_95 * self._widest() <= self._margin
+        return settings.margin_95 is not None and CONFIDENCE_95 * self._widest() <= settings.margin_95
 
     def _due(self) -> list[int]:
         """Return who has to play, the most urgent first."""

@@ -2,49 +2,66 @@
 
 For two players, in rounds where everybody plays once, by the circle method (the tables of FIDE's Handbook, C.05 annex
 1, are made the same way); with an odd number one entrant has a bye in each round. For more players a round is one pass
-through all groups, or, with ``groups``, through as many, chosen so that everybody plays and meets everybody as equally
-as can be.
+through all groups, or through ``groups`` groups, chosen so that everybody plays and meets everybody as equally as
+possible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Annotated
+
+from annotated_types import Ge, Le
 
 from arena.errors import DefinitionError
 from arena.tournament.formats.format import Field, FixedFormat, Round
 from arena.tournament.formats.groups import balanced_groups
 
-MOST_GROUPS = 1_000_000
+MAX_GROUPS = 1_000_000
 
 
-class RoundRobin(FixedFormat):
-    """Everybody meets everybody; ``encounters`` says how often."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundRobinSettings:
+    """``[round_robin]``: for games of three or more players.
 
-    def __init__(self, field: Field) -> None:
+    Attributes:
+        groups: how many groups meet; by default all possible groups.
+    """
+
+    groups: Annotated[int, Ge(1), Le(MAX_GROUPS)] | None = None
+
+
+class RoundRobin(FixedFormat[RoundRobinSettings]):
+    """Everybody meets everybody, in ``encounters`` encounters."""
+
+    Settings = RoundRobinSettings
+
+    def __init__(self, field: Field[RoundRobinSettings]) -> None:
         super().__init__(field)
-        players, wanted = field.players, field.settings.get("groups")
+        players, wanted = field.players, field.settings.groups
         if players == 2:
             if wanted is not None:
-                raise DefinitionError(f"round_robin.groups = {wanted}: only for games of more than two players")
+                raise DefinitionError(f"round_robin.groups = {wanted}: only for games of three or more players")
             return
         possible = comb(field.entrants, players)
         if wanted is not None and wanted > possible:
             raise DefinitionError(
-                f"round_robin.groups = {wanted}: {field.entrants} entrants make {possible} groups of {players}; no more"
-                " are accepted"
+                f"round_robin.groups = {wanted}: {field.entrants} entrants make {possible} groups of {players};"
+                f" expected at most {possible}"
             )
-        if (wanted or possible) > MOST_GROUPS:
+        if (wanted or possible) > MAX_GROUPS:
             raise DefinitionError(
-                f"entrants: {field.entrants} of them make {possible} groups of {players}; let some of them meet with"
-                f" round_robin.groups = N, at most {MOST_GROUPS}"
+                f"entrants: {field.entrants} entrants make {possible} groups of {players}; set round_robin.groups to at"
+                f" most {MAX_GROUPS}"
             )
 
     def rounds(self) -> Iterator[Round]:
-        """Yield every round of one pass."""
+        """Yield the rounds of one pass."""
         entrants, players = self.field.entrants, self.field.players
-        wanted = self.field.settings.get("groups")
+        wanted = self.field.settings.groups
         if players == 2:
             yield from circle(entrants)
         elif wanted is None or wanted == comb(entrants, players):
@@ -56,14 +73,14 @@ class RoundRobin(FixedFormat):
 def circle(entrants: int) -> Iterator[Round]:
     """Yield rounds in which everybody meets somebody else, by the circle method.
 
-    One entrant stays and the others move around it. With an odd number, an empty chair takes part: whoever meets it has
-    a bye.
+    One entrant keeps its chair and the others move around it. With an odd number of entrants there is an empty chair;
+    the entrant opposite has a bye.
     """
     chairs = entrants + entrants % 2
-    turning = list(range(1, chairs))
+    moving = list(range(1, chairs))
     for _ in range(chairs - 1):
-        row = [0, *turning]
+        row = [0, *moving]
         met = [(row[k], row[-1 - k]) for k in range(chairs // 2)]
         byes = tuple(min(pair) for pair in met if entrants in pair)
         yield Round(tuple((min(pair), max(pair)) for pair in met if entrants not in pair), byes)
-        turning = [turning[-1], *turning[:-1]]
+        moving = [moving[-1], *moving[:-1]]

@@ -20,17 +20,21 @@ BATCH = 16
 """Encounters in a round: enough to keep many workers busy, few enough that little is played in vain."""
 
 
-class Comparison(Format):
+class Comparison(Format[Hypotheses]):
     """Encounters until there is a verdict, or ``field.encounters`` have been played."""
 
-    def __init__(self, field: Field) -> None:
-        self.field = field
-        if field.entrants != 2:
-            raise DefinitionError(f"entrants: {field.entrants} of them, but a comparison is between 2")
-        self.hypotheses = Hypotheses(**field.settings)
+    Settings = Hypotheses
+
+    def __init__(self, field: Field[Hypotheses]) -> None:
+        super().__init__(field)
         self._played: list[tuple[StoredResult, ...]] = []
         self._scores: list[float] = []
-        self._test = SequentialTest(self.hypotheses)
+        self._test = SequentialTest(field.settings)
+
+    def check_field(self) -> None:
+        """Raise DefinitionError unless two bots are compared."""
+        if self.field.entrants != 2:
+            raise DefinitionError(f"entrants: expected 2 in a comparison, got {self.field.entrants}")
 
     @property
     def verdict(self) -> Verdict:
@@ -65,7 +69,7 @@ class Comparison(Format):
             self._played += [results[k : k + players] for k in range(0, len(results), players)]
         scores = [self._score(results) for results in self._counted()]
         if scores[: len(self._scores)] != self._scores:  # what looked like a repeat was none
-            self._scores, self._test = [], SequentialTest(self.hypotheses)
+            self._scores, self._test = [], SequentialTest(self.field.settings)
         for score in scores[len(self._scores) :]:
             self._test.add(score)
         self._scores = scores
@@ -85,7 +89,7 @@ class Comparison(Format):
     def status(self) -> str:
         """Return the LLR between its bounds, and what goes with it."""
         found = self.verdict.evidence
-        low, high = self.hypotheses.bounds
+        low, high = self.field.settings.bounds
         return f"LLR {found.llr:.2f} ({low:.2f}, {high:.2f}), Elo {found.elo[0]:+.0f}, LOS {100 * found.los:.1f} %"
 
     def _score(self, results: Sequence[StoredResult]) -> float:

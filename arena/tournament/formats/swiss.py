@@ -11,10 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil, log2
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import networkx
+from annotated_types import Ge, Le, MinLen
 
 from arena.errors import DefinitionError
 from arena.ranking import competition_ranks
@@ -23,32 +25,48 @@ from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Pla
 from arena.tournament.formats.tie_breaks import Card, CardLine, tie_breaks
 
 NEIGHBOURS = 40
-"""Rivals that are looked at for an entrant in a large field: those nearest to it in the table."""
-
+"""How many rivals are considered for an entrant in a large field: those nearest to it in the table."""
 
 TRIES = 20
 BYE_CHAIR = -1
-MOST_LOOKED_AHEAD = 24
-"""Entrants up to which it is made sure that later rounds can be paired; in larger fields rounds are few beside them."""
+MAX_LOOKAHEAD_ENTRANTS = 24
+"""Up to this many entrants, a round is only chosen if all later rounds can be paired. Larger fields have far fewer
+rounds than entrants, so that a pairing can always be found."""
+
+DEFAULT_TIE_BREAKS = ("BH-C1", "BH", "SB", "DE", "WON")
 
 
-class Swiss(Format):
-    """A fixed number of rounds; ``swiss.rounds``, or enough to tell a single winner."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwissSettings:
+    """``[swiss]``: rounds and tie-breaks.
 
+    Attributes:
+        rounds: by default as many as a knockout would have, which leaves at most one entrant with only wins.
+        tie_breaks: codes of the FIDE Handbook, C.07, the first one first; by default BH-C1, BH, SB, DE, WON.
+    """
+
+    rounds: Annotated[int, Ge(1), Le(10_000)] | None = None
+    tie_breaks: Annotated[Sequence[Literal["BH", "BH-C1", "SB", "DE", "WON"]], MinLen(1)] | None = None
+
+
+class Swiss(Format[SwissSettings]):
+    """A fixed number of rounds."""
+
+    Settings = SwissSettings
     players = FOR_TWO
     has_ranking = True
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field[SwissSettings]) -> None:
         super().__init__(field)
         entrants = field.entrants
-        self._rounds: int = field.settings.get("rounds") or ceil(log2(entrants))
-        most = entrants - 1 + entrants % 2
-        if self._rounds > most:
+        self._rounds = field.settings.rounds or ceil(log2(entrants))
+        max_rounds = entrants - 1 + entrants % 2
+        if self._rounds > max_rounds:
             raise DefinitionError(
-                f"swiss.rounds = {self._rounds}: with {entrants} entrants at most {most} are possible without repeating"
-                " a pairing"
+                f"swiss.rounds = {self._rounds}: with {entrants} entrants at most {max_rounds} are possible without"
+                " repeating a pairing"
             )
-        self._tie_breaks: Sequence[str] = field.settings.get("tie_breaks") or ("BH-C1", "BH", "SB", "DE", "WON")
+        self._tie_breaks: Sequence[str] = field.settings.tie_breaks or DEFAULT_TIE_BREAKS
         self._cards: list[Card] = [[] for _ in range(entrants)]
 
     def total_pairings(self) -> int:
@@ -92,7 +110,7 @@ class Swiss(Format):
                 return found
         raise DefinitionError(
             f"swiss.rounds = {self._rounds}: after {done} rounds nobody can be paired without repeating a pairing;"
-            f" {done} rounds are accepted"
+            f" expected at most {done}"
         )
 
     def _byes(self, order: Sequence[int]) -> list[int | None]:
@@ -113,7 +131,7 @@ class Swiss(Format):
         """Tell whether the last rounds may find nobody to pair: with more rounds than half the field (Dirac's
         theorem).
         """
-        return 2 * self._rounds > self.field.entrants and self.field.entrants <= MOST_LOOKED_AHEAD
+        return 2 * self._rounds > self.field.entrants and self.field.entrants <= MAX_LOOKAHEAD_ENTRANTS
 
     def _leaves_enough(self, chosen: Round) -> bool:
         """Tell whether all later rounds can be paired after this one."""

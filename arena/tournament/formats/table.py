@@ -1,11 +1,13 @@
-"""The table of formats, and the formats of a definition."""
+"""The table of formats, and the format of a definition."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from arena.definition import Definition
 from arena.errors import DefinitionError, UnknownNameError
+from arena.stored import from_stored
 from arena.tournament.formats.format import Field, Format
 from arena.tournament.formats.gauntlet import Gauntlet
 from arena.tournament.formats.knockout import Knockout
@@ -14,62 +16,75 @@ from arena.tournament.formats.round_robin import RoundRobin
 from arena.tournament.formats.sprt import Comparison
 from arena.tournament.formats.swiss import Swiss
 
-FORMATS: Mapping[str, type[Format]] = {
+FORMATS: Mapping[str, type[Format[Any]]] = {
     "round-robin": RoundRobin,
     "gauntlet": Gauntlet,
     "swiss": Swiss,
     "knockout": Knockout,
     "ladder": Ladder,
 }
+"""The formats of tournament files, by name; the first one is the default."""
 
-KINDS: Mapping[str, type[Format]] = {**FORMATS, "comparison": Comparison}
-"""The formats of tournament files, and that of ``arena compare``."""
+DEFAULT_FORMAT = next(iter(FORMATS))
+
+ALL_FORMATS: Mapping[str, type[Format[Any]]] = {**FORMATS, "comparison": Comparison}
+"""The formats of tournament files and of ``arena compare``."""
 
 
-def kind_of(definition: Definition) -> type[Format]:
-    """Return the format of a definition.
+def table_key(name: str) -> str:
+    """Return the key of a format's table in a tournament file."""
+    return name.replace("-", "_")
+
+
+def format_class(definition: Definition) -> type[Format[Any]]:
+    """Return the class of a definition's format.
 
     Raises:
-        UnknownNameError: if it is not in the table; a newer arena may have stored it.
+        UnknownNameError: if there is no such format; a newer arena may have stored it.
     """
-    if definition.format not in KINDS:
-        raise UnknownNameError("format", definition.format, KINDS)
-    return KINDS[definition.format]
+    if definition.format not in ALL_FORMATS:
+        raise UnknownNameError("format", definition.format, ALL_FORMATS)
+    return ALL_FORMATS[definition.format]
 
 
-def field_of(definition: Definition, players: int | None = None) -> Field:
-    """Return what a format is told of a definition.
+def field_of(definition: Definition, game: int = 0) -> Field[Any]:
+    """Return the field of a definition.
 
     Args:
         definition: the tournament.
-        players: in each match; by default as in its first game.
+        game: the number of the game, which says how many players a match has.
+
+    Raises:
+        StoreError: if the settings are not those of the format.
     """
+    where = f"tournament {definition.name!r}: its table of format {definition.format!r}"
     shown = definition.shown_names
-    players = definition.games[0].players if players is None else players
     return Field(
-        tuple(shown),
-        tuple(shown.values()),
-        players,
-        definition.rng_seed,
-        definition.encounters,
-        definition.settings,
-        definition.active,
+        bots=tuple(shown),
+        names=tuple(shown.values()),
+        players=definition.games[game].players,
+        settings=from_stored(format_class(definition).Settings, definition.settings, where),
+        rng_seed=definition.rng_seed,
+        encounters=definition.encounters,
+        active=definition.active,
     )
 
 
-def formats_of(definition: Definition) -> list[Format]:
-    """Return the formats of a tournament: one for each game; a single one for all if rounds depend on results.
+def format_of(definition: Definition, game: int = 0) -> Format[Any]:
+    """Return the format of a tournament at its beginning.
+
+    Args:
+        definition: the tournament.
+        game: the number of the game; it makes no difference if rounds depend on results, for these have all games.
 
     Raises:
-        DefinitionError: if entrants or games don't fit the format.
+        DefinitionError: if the entrants or the games don't fit the format.
     """
-    kind = kind_of(definition)
+    kind = format_class(definition)
     players = [choice.players for choice in definition.games]
-    if not kind.needs_results:
-        return [kind(field_of(definition, number)) for number in players]
-    if len(set(players)) > 1:
+    if kind.needs_results and len(set(players)) > 1:
         raise DefinitionError(
             f"games: format {definition.format!r} needs games of the same number of players, and these are for"
             f" {', '.join(map(str, players))}"
         )
-    return [kind(field_of(definition))]
+    return kind(field_of(definition, game))
