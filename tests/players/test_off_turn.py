@@ -45,7 +45,7 @@ class Launcher:
 @pytest.fixture(params=["as it is", "without control groups"])
 def isolation(request):
     found = choose_isolation("auto")
-    return found if request.param == "as it is" else Isolation(found.level)
+    return found if request.param == "as it is" else Isolation(level=found.level)
 
 
 @pytest.fixture
