@@ -147,7 +147,7 @@ def _reader(name: str, hint: Any) -> Read:
 
     def read(value: Any, where: str) -> Any:
         if not check(value):
-            raise StoreError(f"{where} is malformed: {name} = {shortened_text(repr(value))}; expected is {accepted}")
+            raise StoreError(f"{where} is malformed: {name} = {shortened_text(repr(value))}; expected {accepted}")
         return value if convert is None else convert(value)
 
     return read

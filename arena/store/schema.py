@@ -88,7 +88,7 @@ def _fault_kind(value: Any) -> FaultKind:
         return FaultKind(value)
     except ValueError:
         raise StoreError(
-            f"the database holds {value!r:.80} where a kind of fault belongs; expected is {any_of(list(FaultKind))}"
+            f"the database holds {value!r:.80} where a kind of fault belongs; expected {any_of(list(FaultKind))}"
         ) from None
 
 
