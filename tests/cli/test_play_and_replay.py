@@ -77,7 +77,7 @@ def test_undo_takes_back_the_persons_own_last_action_and_what_came_after(play):
     typed = "undo\na1\nc3\nundo\nundo\nc1\nquit\n"
     code, text, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=6")
     assert code == 0
-    assert "There is nothing of yours to take back." in errors
+    assert "You have no action to take back." in errors
     moves = re.findall(r"^(\d+)\. (?:human|minimal@1) \(seat \d\) plays (\w+)", text, re.MULTILINE)
     assert moves[:2] == [("1", "a1"), ("2", "b2")]
     assert moves[-2:] == [("1", "c1"), ("2", "a2")]  # minimal plays the first legal square

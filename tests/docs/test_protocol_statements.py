@@ -71,7 +71,7 @@ def match_with_opening(listener, number=1, control=None):
     )
 
 
-def test_updates_do_not_count_as_told_and_an_opening_is_no_update(listener):
+def test_updates_are_sent_again_in_act_and_an_opening_is_no_update(listener):
     page_says("What a bot has been sent in `update` doesn't count: its next `act` lists those actions again.")
     page_says("The actions of an opening don't: they were played before `match`, and are in the bot's first `act`.")
     page_says("The bot's own actions come as updates too, and so does the last action of a match, before `end`.")

@@ -129,7 +129,7 @@ def test_root_that_can_not_mount_refuses_what_bots_could_not_reach(monkeypatch, 
     (tmp_path / "bot.py").write_text("")
     with pytest.raises(UsageError, match="the arena runs as root, and bots under other uids: those can't enter"):
         launch_spec.make_launch_spec(
-            load_bot(tmp_path / "bot.py"), Isolation(IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none"
+            load_bot(tmp_path / "bot.py"), Isolation(level=IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none"
         )
 
 

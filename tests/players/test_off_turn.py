@@ -46,7 +46,7 @@ def launcher():
         yield Launcher(stack)
 
 
-@pytest.mark.parametrize("isolation", [LEVEL, Isolation(LEVEL.level)], ids=["as it is", "without control groups"])
+@pytest.mark.parametrize("isolation", [LEVEL, Isolation(level=LEVEL.level)], ids=["as it is", "without control groups"])
 @pytest.mark.parametrize("name", ["children_think_off_turn", "chains_think_off_turn", "children_nobody_waits_for"])
 def test_a_bot_that_works_while_another_is_to_act_is_frozen(launcher, name, isolation):
     busy = launcher.launch(name, isolation)
@@ -72,7 +72,7 @@ def test_a_bot_that_is_idle_off_turn_is_left_alone(launcher):
     assert not idle.off_turn.has_worked
 
 
-@pytest.mark.parametrize("isolation", [LEVEL, Isolation(LEVEL.level)], ids=["as it is", "without control groups"])
+@pytest.mark.parametrize("isolation", [LEVEL, Isolation(level=LEVEL.level)], ids=["as it is", "without control groups"])
 def test_work_that_children_did_on_turn_excuses_nobody(launcher, isolation):
     """Whoever lets its time run out could else have every match against such a bot played again."""
     honest = launcher.launch("works_by_children_on_turn", isolation)
