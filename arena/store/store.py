@@ -137,7 +137,7 @@ class Store:
         self._database.write(lambda connection: insert_lines(connection, number, lines), again=extend_once)
 
     def change_definition(self, tournament: StoredTournament, definition: Definition) -> None:
-        """Write another definition: of a ladder that somebody enters or leaves."""
+        """Replace the definition: of a ladder whose entrants change."""
         values = {"definition": as_json(definition.to_json()), "finished_at": None}
         self._update(tournament, values)
 
