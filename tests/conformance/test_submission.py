@@ -146,7 +146,7 @@ def test_a_hostile_submission_is_refused_in_one_sentence(tmp_path, what):
         remove_tree(str(bot))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't tell what has been opened")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 @pytest.mark.parametrize("replaced", ["inner", "inner/data"])
 def test_what_is_replaced_by_a_link_after_it_was_looked_at_is_not_copied(tmp_path, replaced):
     bot, other = make_bot(tmp_path / "b"), tmp_path / "other"
