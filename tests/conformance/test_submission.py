@@ -143,7 +143,7 @@ def test_a_hostile_submission_is_refused_in_one_sentence(tmp_path, what):
             assert len(str(raised.value).splitlines()) == 1
             assert list(home.directory.glob("bots/*")) == []
     finally:
-        remove_tree(str(bot))
+        remove_tree(str(bot), seconds=60.0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
