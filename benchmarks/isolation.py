@@ -79,7 +79,7 @@ def turn_us(isolation, freeze=False):
         started = time.perf_counter()
         process.ask(HELLO, 5.0)
         if freeze:
-            process.freeze()
+            process.off_turn.freeze()
         taken.append((time.perf_counter() - started) * 1e6)
     process.end()
     return statistics.median(taken)
@@ -88,11 +88,11 @@ def turn_us(isolation, freeze=False):
 def levels():
     for level in IsolationLevel:
         if probe_level(level).is_available:
-            yield Isolation(level)
+            yield Isolation(level=level)
             if probe_level(level).isolation.user_namespace:
-                yield Isolation(level, user_namespace=True)
+                yield Isolation(level=level, user_namespace=True)
             if probe_level(level).isolation.groups:
-                yield Isolation(level, groups=True)
+                yield Isolation(level=level, groups=True)
 
 
 def python_start_ms():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict
 
 import click
 
@@ -74,7 +73,16 @@ def command(
 
 
 def _print_json(number: int, step: Step) -> bool:
-    values = asdict(step) | {"number": number, "sent": step.sent.hex(), "received": step.received.hex()}
+    values = {
+        "name": step.name,
+        "is_passed": step.is_passed,
+        "detail": step.detail,
+        "hint": step.hint,
+        "sent": step.sent.hex(),
+        "received": step.received.hex(),
+        "stderr": step.stderr,
+        "number": number,
+    }
     click.echo(json.dumps(values))
     return step.is_passed
 
@@ -117,7 +125,7 @@ class _Display:
     def _explain(self, step: Step) -> None:
         """Print what was said and how to fix it."""
         if self._shows_bytes and step.sent:
-            for line in exchange_lines(step.sent, step.received):
+            for line in exchange_lines(step.before, step.sent, step.received):
                 print_wrapped(INDENT, len(INDENT) + (0 if line.startswith(" ") else 11), line)
         for line in own_traceback(step.stderr, self._bot)[-STDERR_LINES:]:
             print_wrapped(f"{INDENT}stderr:    ", len(INDENT) + 11, printable(line))

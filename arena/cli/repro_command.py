@@ -58,33 +58,34 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
             click.echo(f"arena: the files of {printable(bot.label)} have changed since this match", err=True)
         level = choose_isolation(isolation)
         build_bots([bot], level)
-        found = repeat(record, ProcessPlayer(bot, level, limits), seat, ply)
-        _show(record, found)
-        _show_commands(arena_home, f"{as_file_name(tournament)}-{number}-seat-{seat}", found, bot)
-    return OK if found.is_same and not found.differing else FAILED
+        repro = repeat(record, ProcessPlayer(bot, level, limits, keeps_all_messages=True), seat, ply)
+        _show(record, repro)
+        _show_commands(arena_home, f"{as_file_name(tournament)}-{number}-seat-{seat}", repro, bot)
+    return OK if repro.is_same else FAILED
 
 
-def _show(record: MatchRecord, found: Reproduction) -> None:
-    label = printable(record.bots[found.seat])
+def _show(record: MatchRecord, repro: Reproduction) -> None:
+    label = printable(record.bots[repro.seat])
     match = f"{printable(record.tournament)}/{record.match}"
-    click.echo(f"{label} (seat {found.seat}) in {match}, asked {counted(found.asked, 'time')}")
-    for ply, before, now in found.differing:
+    click.echo(f"{label} (seat {repro.seat}) in {match}, asked {counted(repro.asked, 'time')}")
+    for ply, before, now in repro.differences:
         click.echo(printable(f"ply {ply}: recorded {before}, now {now!r}"))
-    recorded, fault = found.recorded, found.fault
+    recorded, fault = repro.recorded, repro.fault
     was = "no fault" if recorded is None else f"{recorded.kind} at ply {recorded.ply}: {recorded.detail}"
     now = "no fault" if fault is None else f"{fault.kind} at ply {fault.ply}: {fault.detail}"
     click.echo(f"recorded:  {printable(was)}\nnow:       {printable(now)}")
-    click.echo("\n".join(exchange_lines(*found.last_exchange)))
-    for line in found.stderr.splitlines()[-20:]:
+    transcript = repro.transcript
+    click.echo("\n".join(exchange_lines(transcript.before_last_exchange(), *transcript.last_exchange())))
+    for line in repro.stderr.splitlines()[-20:]:
         click.echo(f"stderr:    {printable(line)}")
-    click.echo("The same as recorded." if found.is_same and not found.differing else "Not the same as recorded.")
+    click.echo("The same as recorded." if repro.is_same else "Not the same as recorded.")
 
 
-def _show_commands(arena_home: ArenaHome, name: str, found: Reproduction, bot: Bot) -> None:
+def _show_commands(arena_home: ArenaHome, name: str, repro: Reproduction, bot: Bot) -> None:
     """Keep what the bot was sent in a file, and say how to run the bot on it."""
     from arena.isolation.launch_spec import clean_environment
 
-    path = arena_home.keep_input(name, b"".join(found.frames))
+    path = arena_home.keep_input(name, b"".join(repro.frames))
     directory, file = shlex.quote(bot.directory), shlex.quote(str(path))
     settings = {key: value for key, value in clean_environment("/tmp").items() if key != "ARENA_BOT"}
     environment = " ".join(f"{key}={shlex.quote(value)}" for key, value in settings.items())

@@ -61,7 +61,7 @@ def command(
 ) -> int:
     """Play the tournament that FILE defines: a path, or an example such as arena:quickstart.
 
-    Everything recorded stays: after Ctrl-C, a crash or a power cut, the same command continues where it stopped, and
+    Everything recorded stays: after Ctrl-C, a crash or a power cut, the same command resumes where it stopped, and
     once every match is played, it only shows the table. `--workers` and `--executor` may differ from run to run;
     results don't depend on them.
     """
@@ -96,7 +96,7 @@ def command(
             stored = arena_home.store.find_tournament(definition.name)
             recorded = f"{stored.recorded} of {counted(stored.scheduled, 'match')}" if stored is not None else "nothing"
             again = shlex.join(["arena", *sys.argv[1:]])
-            click.echo(f"Stopped with {recorded} recorded. To continue: {again}", err=True)
+            click.echo(f"Stopped with {recorded} recorded. To resume: {again}", err=True)
             return INTERRUPTED
         own = ranking_of(arena_home.store, arena_home.store.tournament(definition.name))
         if own is not None and table_format == "text":

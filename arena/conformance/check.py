@@ -20,11 +20,12 @@ from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.launch_spec import Isolation
 from arena.match.referee import Referee
 from arena.players.building import build_bots
-from arena.players.connection import BotConnection
 from arena.players.diagnosis import Failure, hint_for
 from arena.players.player import Player, Request
 from arena.players.process_player import ProcessPlayer
 from arena.players.scripted import ScriptedPlayer
+from arena.players.subprocess import Subprocess
+from arena.players.transcript import TranscriptFrame
 from arena.protocol.messages import Seating
 from arena.records import (
     DEFAULT_LIMITS,
@@ -53,7 +54,8 @@ class Step:
         detail: what was seen, in a few words.
         hint: how to fix it; empty if it is passed.
         sent: the last question before it failed, as a frame.
-        received: what came back.
+        received: the bytes that came back.
+        before: the messages before that question.
         stderr: what the bot wrote there.
     """
 
@@ -64,6 +66,7 @@ class Step:
     sent: bytes = b""
     received: bytes = b""
     stderr: str = ""
+    before: tuple[TranscriptFrame, ...] = ()
 
 
 def check_bot(
@@ -178,13 +181,12 @@ class _Checker:
         cores = os.sched_getaffinity(0)
         self._player.close()
         os.sched_setaffinity(0, {min(cores)})
-        programs = []
         try:
-            programs = [BotConnection(busy, self._isolation, self._limits) for _ in range(BUSY_PROGRAMS)]
-            record = self._play(game, {}, 0)
+            with contextlib.ExitStack() as stack:
+                for _ in range(BUSY_PROGRAMS):
+                    stack.enter_context(Subprocess(busy, self._isolation, self._limits))
+                record = self._play(game, {}, 0)
         finally:
-            for program in programs:
-                program.end()
             os.sched_setaffinity(0, cores)
         if record.faults:
             return self._failed_in(record, 0, name)
@@ -209,7 +211,7 @@ class _Checker:
     def quit(self) -> Step:
         """See whether it leaves by itself."""
         name = "leaves when it is told to quit"
-        if self._player.left_by_itself:
+        if self._player.exited_by_itself:
             return Step(name, True, "within half a second")
         return Step(name, False, "it had to be killed", "end the program on quit, and when its input ends")
 
@@ -254,7 +256,8 @@ class _Checker:
         return self._failed(name, record.faults[0], report, report.cpu_seconds - before, waited_seconds)
 
     def _failed(self, name: str, fault: Fault, report: SeatReport, cpu_seconds: float, waited_seconds: float) -> Step:
-        sent, received = self._player.last_exchange
+        transcript = self._player.transcript
+        sent, received = transcript.last_exchange()
         has_waited = fault.kind == FaultKind.TIMEOUT or "within" in fault.detail
         failure = Failure(
             self._bot, fault, report.stderr, received, cpu_seconds, waited_seconds if has_waited else None
@@ -263,7 +266,16 @@ class _Checker:
         detail = f"{fault.kind} fault{where}: {fault.detail}"
         if has_waited:
             detail += f" (CPU time {cpu_seconds:.2f} s)"
-        step = Step(name, False, detail, hint_for(failure), sent, received, report.stderr)
+        step = Step(
+            name=name,
+            is_passed=False,
+            detail=detail,
+            hint=hint_for(failure),
+            sent=sent,
+            received=received,
+            stderr=report.stderr,
+            before=tuple(transcript.before_last_exchange()),
+        )
         if fault.kind == FaultKind.LIMIT and self._broken is None:
             self._broken = step
         return step

@@ -1,14 +1,15 @@
-"""Runs matches one after another in this process, launching each bot once and keeping it for the next match."""
+"""Plays matches one after another in this process; each bot is launched once and kept for the next match."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import TracebackType
+from typing import NamedTuple
 
 from arena.isolation.launch_spec import Isolation
 from arena.match.referee import Observer, Referee
-from arena.players.bystanders import Bystanders
 from arena.players.human import HumanPlayer
+from arena.players.off_turn import RunningBots
 from arena.players.process_player import ProcessPlayer
 from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec
 
@@ -17,28 +18,41 @@ KEPT_BOTS = 16
 
 NO_ISOLATION = Isolation()
 
-_Place = tuple[Bot, int]
-"""A bot, and which of its copies: a bot that plays itself runs once for each seat."""
+
+class PoolKey(NamedTuple):
+    """What a player is kept under.
+
+    Attributes:
+        bot: the bot.
+        copy: which of its copies, counted from 0: a bot that plays itself runs once for each seat.
+    """
+
+    bot: Bot
+    copy: int
 
 
 class BotPool:
-    """Plays match specs. Use as a context manager, so that no bot is left running."""
+    """Plays match specs. Use as a context manager, so that no bot is left running.
+
+    Attributes:
+        players: the bots that are kept, those idle the longest first.
+    """
 
     def __init__(
         self, isolation: Isolation = NO_ISOLATION, limits: Limits = DEFAULT_LIMITS, fresh_bots: bool = False
     ) -> None:
-        """Prepare to run matches.
+        """Prepare to play matches.
 
         Args:
             isolation: the level from ``choose_isolation``.
             limits: what a bot may use.
-            fresh_bots: launch every bot anew for every match.
+            fresh_bots: launch every bot again for every match.
         """
+        self.players: dict[PoolKey, ProcessPlayer] = {}
         self._isolation = isolation
         self._limits = limits
         self._fresh_bots = fresh_bots
-        self._bystanders = Bystanders()
-        self._players: dict[_Place, ProcessPlayer] = {}  # in the order of their last use
+        self._running_bots = RunningBots()
 
     def __enter__(self) -> BotPool:
         return self
@@ -61,11 +75,14 @@ class BotPool:
         """
         people = people or {}
         if spec.void_tries:
-            self.close()  # somebody's rest may have been what disturbed the last try
-        places = {seat: (bot, spec.bots[:seat].count(bot)) for seat, bot in enumerate(spec.bots) if seat not in people}
-        bots = {seat: self._take(place) for seat, place in places.items()}
-        for player in bots.values():
-            player.is_stopped_off_turn = bool(spec.void_tries)
+            self.close()  # a bot that should have been idle may have disturbed the last try
+        keys = {
+            seat: PoolKey(bot, spec.bots[:seat].count(bot)) for seat, bot in enumerate(spec.bots) if seat not in people
+        }
+        bots = {seat: self.take(key) for seat, key in keys.items()}
+        if spec.void_tries:
+            for player in bots.values():
+                player.is_frozen_off_turn = True
         seated = [people[seat] if seat in people else bots[seat] for seat in range(len(spec.bots))]
         try:
             record = Referee(spec, seated, self._isolation.label, observer).play()
@@ -73,25 +90,25 @@ class BotPool:
             for player in bots.values():
                 player.close()
             raise
-        self._keep({place: bots[seat] for seat, place in places.items()})
+        self._keep({key: bots[seat] for seat, key in keys.items()})
         return record
 
-    def _take(self, place: _Place) -> ProcessPlayer:
-        """Return the player that was kept, or a new one."""
-        if place in self._players:
-            return self._players.pop(place)
-        return ProcessPlayer(place[0], self._isolation, self._limits, self._bystanders)
+    def take(self, key: PoolKey) -> ProcessPlayer:
+        """Return the player that is kept under a key, which is no longer kept then, or a new one."""
+        if key in self.players:
+            return self.players.pop(key)
+        return ProcessPlayer(key.bot, self._isolation, self._limits, self._running_bots)
 
-    def _keep(self, players: dict[_Place, ProcessPlayer]) -> None:
+    def _keep(self, players: Mapping[PoolKey, ProcessPlayer]) -> None:
         if self._fresh_bots:
             for player in players.values():
                 player.close()
             return
-        self._players.update(players)
-        while len(self._players) > max(KEPT_BOTS, len(players)):
-            self._players.pop(next(iter(self._players))).close()
+        self.players.update(players)
+        while len(self.players) > max(KEPT_BOTS, len(players)):
+            self.players.pop(next(iter(self.players))).close()
 
     def close(self) -> None:
         """End every bot."""
-        while self._players:
-            self._players.popitem()[1].close()
+        while self.players:
+            self.players.popitem()[1].close()

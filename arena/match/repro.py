@@ -1,57 +1,63 @@
-"""Doing again what a recorded bot did: it is launched, told the recorded history, and asked as it was asked then."""
+"""Doing again what a recorded bot did: it is launched, sent what the match sent it, and asked as it was asked then."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from arena.enums import ClockKind, FaultKind, Termination
+from arena.enums import ClockKind, FaultKind
 from arena.errors import BotError, IllegalActionError, UsageError
+from arena.games import Game
 from arena.match.clock import SeatClock
 from arena.match.replay import states_of
 from arena.match.request import build_request
 from arena.players.player import Request
 from arena.players.process_player import ProcessPlayer
-from arena.protocol import messages
-from arena.protocol.frames import encode_frame
+from arena.players.transcript import Transcript
 from arena.protocol.messages import Seating, shortened
 from arena.records import Fault, MatchRecord
-from arena.version import __version__
 
 
-@dataclass
+class Difference(NamedTuple):
+    """A ply at which a bot acts otherwise than recorded."""
+
+    ply: int
+    recorded: Any
+    now: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduction:
     """What came of it.
 
     Attributes:
         seat: the bot's.
-        ply: where its fault was recorded, or the last it was asked at.
+        ply: where its fault was recorded, or the last ply that was gone to.
         recorded: the recorded fault; None if there was none.
         fault: the fault it committed now; None if it committed none.
-        differing: plies at which it acted otherwise than recorded, with both actions.
-        asked: plies at which it was asked.
-        frames: everything it was sent, in order.
+        differences: where it acted otherwise than recorded.
+        asked: how often it was asked for an action.
+        frames: everything it was sent up to its fault or its last action, in order.
         stderr: what it wrote there.
-        last_exchange: the last question and what came back.
+        transcript: the whole conversation.
     """
 
     seat: int
     ply: int
     recorded: Fault | None
-    fault: Fault | None = None
-    differing: list[tuple[int, Any, Any]] = field(default_factory=list)
-    asked: int = 0
-    frames: list[bytes] = field(default_factory=list)
-    stderr: str = ""
-    last_exchange: tuple[bytes, bytes] = (b"", b"")
+    fault: Fault | None
+    differences: list[Difference]
+    asked: int
+    frames: list[bytes]
+    stderr: str
+    transcript: Transcript
 
     @property
     def is_same(self) -> bool:
-        """Whether it committed a fault of the recorded kind at the recorded ply, or none as recorded."""
+        """Whether it acted as recorded, and committed a fault of the recorded kind at the recorded ply, or none."""
         if self.fault is None or self.recorded is None:
-            return self.fault is None and self.recorded is None
-        return (self.fault.kind, self.fault.ply) == (self.recorded.kind, self.recorded.ply)
+            return self.fault is None and self.recorded is None and not self.differences
+        return (self.fault.kind, self.fault.ply) == (self.recorded.kind, self.recorded.ply) and not self.differences
 
 
 def whom_to_repeat(record: MatchRecord, ply: int | None, seat: int | None) -> tuple[int, int]:
@@ -79,74 +85,123 @@ def whom_to_repeat(record: MatchRecord, ply: int | None, seat: int | None) -> tu
 
 
 def repeat(record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> Reproduction:
-    """Launch a bot and lead it through its part of a match, up to a ply.
+    """Launch a bot and lead it through its part of a match, up to a ply, or to the end of the match.
 
-    It is told the recorded actions, whatever it answers now.
+    It is sent the recorded actions, whatever it answers now.
+
+    Args:
+        record: the match.
+        player: of the bot; it keeps all messages.
+        seat: the bot's.
+        ply: the last ply at which it is asked.
 
     Raises:
         VoidMatchError: if the arena itself failed.
     """
-    recorded = next((fault for fault in record.faults if fault.seat == seat and fault.ply <= ply), None)
-    found = Reproduction(seat, ply, recorded)
-    at = 0
-    try:
-        player.begin(_seating(record, seat))
-        for at, request, state_and_game in _questions(record, player, seat, ply):
-            found.asked += 1
-            answer = player.ask(request)
-            game, state = state_and_game
-            game.apply(state, answer.action)
-            done = record.actions[at][1] if at < len(record.actions) else None
-            if at < len(record.actions) and _plain(answer.action) != _plain(done):
-                found.differing.append((at, done, answer.action))
-    except BotError as error:
-        found.fault = Fault(seat=seat, kind=error.kind, ply=at, detail=error.detail)
-    except IllegalActionError as error:
-        found.fault = Fault(
-            seat=seat, kind=FaultKind.ILLEGAL, ply=at, detail=f"{shortened(error.action)}: {error.reason}"
+    return _Repetition(record, player, seat, ply).run()
+
+
+class _Repetition:
+    """A match that is played again for one bot: its part of the referee's work, from the record."""
+
+    def __init__(self, record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> None:
+        self._record = record
+        self._player = player
+        self._seat = seat
+        self._ply = ply
+        self._recorded = next((fault for fault in record.faults if fault.seat == seat and fault.ply <= ply), None)
+        is_blameless = all(fault.seat != seat for fault in record.faults)
+        self._is_to_end = is_blameless and ply >= len(record.actions) - 1
+        self._last_ply = len(record.actions) if self._is_to_end else ply
+        if self._recorded is not None:
+            self._last_ply = self._recorded.ply
+        self._clock = SeatClock(record.time_control)
+        self._sent_plies = 0  # how many actions the bot has been sent in questions
+        self._at = record.opening_plies
+        self._asked = 0
+        self._differences: list[Difference] = []
+
+    def run(self) -> Reproduction:
+        try:
+            fault = self._play()
+            frames = self._sent_frames()
+            stderr = ""
+            if fault is not None:
+                self._player.tell_fault(fault)
+            elif self._is_to_end:
+                record = self._record
+                stderr = self._player.end(record.ranks, record.scores, record.termination, record.faults).stderr
+                frames = self._sent_frames()
+        finally:
+            self._player.close()
+        return Reproduction(
+            seat=self._seat,
+            ply=self._ply,
+            recorded=self._recorded,
+            fault=fault,
+            differences=self._differences,
+            asked=self._asked,
+            frames=frames,
+            stderr=stderr + self._player.last_report.stderr,
+            transcript=self._player.transcript,
         )
-    if found.fault is not None:
-        player.tell_fault(found.fault)
-    report = player.end((), (), Termination.NORMAL, ())
-    player.close()
-    found.stderr, found.last_exchange = report.stderr, player.last_exchange
-    found.frames = _frames(record, player, seat, ply)
-    return found
+
+    def _play(self) -> Fault | None:
+        """Send the bot its part of the match; return the fault it commits, if any."""
+        record, seat = self._record, self._seat
+        try:
+            self._player.begin(_seating(record, seat))
+            for ply, (game, state) in enumerate(states_of(record)):
+                if ply > self._last_ply:
+                    break
+                if ply > record.opening_plies and self._player.wants.updates:
+                    self._player.tell_update(ply, record.actions[ply - 1 : ply])
+                if self._is_asked_at(ply) and game.seat_to_act(state) == seat:
+                    self._at = ply
+                    self._ask(game, state)
+            return None
+        except BotError as error:
+            return Fault(seat=seat, kind=error.kind, ply=self._at, detail=error.detail)
+        except IllegalActionError as error:
+            return Fault(
+                seat=seat,
+                kind=FaultKind.ILLEGAL,
+                ply=self._at,
+                detail=f"{shortened(error.action)}: {error.reason}",
+            )
+
+    def _is_asked_at(self, ply: int) -> bool:
+        """Return whether the seat to act was asked: not in the opening, nor where another seat had ended the match."""
+        return self._record.opening_plies <= ply and (ply < len(self._record.actions) or self._recorded is not None)
+
+    def _ask(self, game: Game[Any], state: Any) -> None:
+        """Ask the bot for the action that is due, and compare it with the recorded one."""
+        record, ply = self._record, self._at
+        self._asked += 1
+        action = self._player.ask(self._request(game, state)).action
+        game.apply(state, action)
+        if ply == len(record.actions):
+            return
+        recorded = record.actions[ply][1]
+        if _as_recorded(action) != _as_recorded(recorded):
+            self._differences.append(Difference(ply, recorded, action))
+        used_seconds = record.cpu_seconds if record.time_control.clock == ClockKind.CPU else record.wall_seconds
+        self._clock.charge(used_seconds[ply] or 0.0)
+
+    def _request(self, game: Game[Any], state: Any) -> Request:
+        since, self._sent_plies = self._record.actions[self._sent_plies : self._at], self._at
+        margin_seconds = self._record.time_control.margin_seconds
+        return build_request(game, state, self._player.wants, self._clock, self._at, since, margin_seconds)
+
+    def _sent_frames(self) -> list[bytes]:
+        return [frame.data for frame in self._player.transcript.frames() if frame.is_sent]
 
 
-def _plain(action: Any) -> Any:
+def _as_recorded(action: Any) -> Any:
     """Return an action with lists for tuples, as records have it."""
-    return [_plain(part) for part in action] if isinstance(action, list | tuple) else action
+    return [_as_recorded(part) for part in action] if isinstance(action, list | tuple) else action
 
 
 def _seating(record: MatchRecord, seat: int) -> Seating:
     players = len(record.bots)
     return Seating(record.match, record.game, record.options, players, seat, record.rng_seed, record.time_control)
-
-
-def _questions(
-    record: MatchRecord, player: ProcessPlayer, seat: int, last_ply: int
-) -> Iterator[tuple[int, Request, tuple[Any, Any]]]:
-    """Yield the ply, the question, and the game with the state, of every turn of a seat."""
-    time_control = record.time_control
-    clock = SeatClock(time_control)
-    heard = 0
-    for ply, (game, state) in enumerate(states_of(record)):
-        if ply > last_ply:
-            return
-        if ply < record.opening_plies or game.seat_to_act(state) != seat:
-            continue
-        since = record.actions[heard:ply]
-        request = build_request(game, state, player.wants, clock, ply, since, time_control.margin_seconds)
-        heard = ply
-        yield ply, request, (game, state)
-        used = record.cpu_seconds if time_control.clock == ClockKind.CPU else record.wall_seconds
-        clock.charge((used[ply] if ply < len(used) else None) or 0.0)
-
-
-def _frames(record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> list[bytes]:
-    """Return everything the bot is sent, so that it can be run without the arena."""
-    frames = [messages.hello(__version__), messages.match(_seating(record, seat))]
-    for _, request, _ in _questions(record, player, seat, ply):
-        frames.append(player.question(request, record.match))
-    return [encode_frame(message) for message in frames]

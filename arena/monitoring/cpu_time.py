@@ -12,9 +12,11 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from arena.isolation.control_groups import GroupSpec
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -60,7 +62,7 @@ class GroupClock:
             self._descriptor = -1
 
 
-def open_group_clock(groups: list[dict[str, Any]]) -> GroupClock | None:
+def open_group_clock(groups: Sequence[GroupSpec]) -> GroupClock | None:
     """Return the clock of a bot's control groups; None where they keep no account of CPU time."""
     for group in groups:
         for name, is_quick in (("cpuacct.usage", True), ("cpu.stat", False)):
@@ -126,22 +128,22 @@ class ProcessTimes:
         seconds: what they have used, as far as that is known, with what is charged in doubt.
         doubtful_seconds: what they may have used beyond that since processes began to vanish, while it is open whether
             somebody takes it over.
-        has_strangers: at the last look there were processes that had not been there before.
+        has_new_processes: at the last look there were processes that had not been there before.
     """
 
     def __init__(self, cores: int) -> None:
         self.seconds = 0.0
         self.doubtful_seconds = 0.0
-        self.has_strangers = False
+        self.has_new_processes = False
         self._cores = cores
         self._seen: dict[int, ProcessStat] = {}
         self._main_seconds = 0.0
-        self._looked_at = time.perf_counter()
+        self._sampled_at = time.perf_counter()
         self._is_known_to_hide = False
         self._unclaimed_seconds = 0.0
         self._unclaimed_faults = 0
 
-    def look(self, found: dict[int, ProcessStat | None], main: int) -> None:
+    def add_sample(self, found: dict[int, ProcessStat | None], main: int) -> None:
         """Take note of how things are.
 
         Args:
@@ -151,7 +153,7 @@ class ProcessTimes:
         now = time.perf_counter()
         before, self._seen = self._seen, {pid: stat for pid, stat in found.items() if stat is not None}
         gone = [stat for pid, stat in before.items() if pid != main and not _is_same(stat, self._seen.get(pid))]
-        strangers = sum(1 for pid, stat in found.items() if pid != main and not _is_same(stat, before.get(pid)))
+        new_processes = sum(1 for pid, stat in found.items() if pid != main and not _is_same(stat, before.get(pid)))
         own_seconds = sum(
             stat.own_seconds - (before[pid].own_seconds if _is_same(stat, before.get(pid)) else 0.0)
             for pid, stat in self._seen.items()
@@ -162,9 +164,9 @@ class ProcessTimes:
         main_stat = self._seen.get(main)
         main_seconds = main_stat.own_seconds if main_stat is not None else self._main_seconds
         known = own_seconds + claimed + main_seconds - self._main_seconds
-        self._doubt(strangers, gone, (now - self._looked_at) * min(max(1, strangers), self._cores) - known)
-        self.has_strangers = strangers > 0
-        self._main_seconds, self._looked_at = main_seconds, now
+        self._doubt(new_processes, gone, (now - self._sampled_at) * min(max(1, new_processes), self._cores) - known)
+        self.has_new_processes = new_processes > 0
+        self._main_seconds, self._sampled_at = main_seconds, now
 
     def _claim(self, gone: Iterable[ProcessStat], before: dict[int, ProcessStat]) -> float:
         """Return the CPU time of waited-for children that was not seen before; note what of the vanished is missing."""
@@ -185,9 +187,9 @@ class ProcessTimes:
         self._unclaimed_faults = max(0, owed_faults + vanished_faults - reaped_faults)
         return max(0.0, reaped_seconds - vanished_seconds - owed_seconds)
 
-    def _doubt(self, strangers: int, gone: list[ProcessStat], most_seconds: float) -> None:
+    def _doubt(self, new_processes: int, gone: list[ProcessStat], most_seconds: float) -> None:
         """Charge what may have been used unseen, or keep it in mind until it is clear."""
-        if strangers or gone:
+        if new_processes or gone:
             self.doubtful_seconds += max(0.0, most_seconds)
         elif not self._unclaimed_faults:
             self.doubtful_seconds = 0.0

@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 from arena.isolation import control_groups, procfs, reaper
 from arena.isolation.launcher_client import LaunchedBot
-from arena.monitoring.cpu_time import GroupClock, ProcessStat, ProcessTimes, open_group_clock, read_stat
+from arena.monitoring.cpu_time import GroupClock, ProcessStat, ProcessTimes, cpu_clock_of, open_group_clock, read_stat
 from arena.monitoring.memory import MemoryMonitor
 from arena.monitoring.scratch import ScratchMonitor
 from arena.records import LIMITS, Limits
 from arena.text import size_text
 
-LOOK_SECONDS = 0.1
+SAMPLE_SECONDS = 0.1
+"""Between two samples of a bot."""
 
 CHILDREN_SECONDS = 0.001
 """CPU time beyond that of the bot's own process from which on it is known to have others."""
@@ -59,14 +60,16 @@ _HELD_BY_THE_SYSTEM = ("processes", "open_files")
 
 
 class ResourceMonitor:
-    """Watches one bot.
+    """Samples what one bot uses.
 
     Attributes:
-        children_cpu_seconds: CPU time of all processes it started, as last seen.
-        exact_clock: tells the CPU time of the bot and all it started at any time, if a control group does so quickly;
-            only once something else than the bot's own process has used any, for that one's clock is quicker still.
-        looked_at: when, as ``time.perf_counter()`` tells.
-        peak: the most that was seen of each.
+        main_cpu_seconds: CPU time of the bot's own process, all threads together, as ``read_main_cpu_seconds`` last
+            read it.
+        exact_clock: the CPU time of the bot and all that it started, if a control group can be read quickly; None until
+            another process than the bot's own has used any, since the clock of a single process is quicker still.
+        sampled_at: the time of the last sample, by ``time.perf_counter()``.
+        peak: the most of each that a sample has shown.
+        is_bot_reaped: its process number may belong to another process by now.
     """
 
     def __init__(self, launched: LaunchedBot, limits: Limits, is_limited: bool) -> None:
@@ -77,40 +80,68 @@ class ResourceMonitor:
         self._scratch = ScratchMonitor(launched.spec, limits)
         self._memory = MemoryMonitor(is_counted=bool(self._groups))
         self._main = launched.pid
+        self._main_clock = cpu_clock_of(launched.pid)
         self._helpers: set[int] = set()
+        self.is_bot_reaped = False
         self.peak = Usage()
-        self.children_cpu_seconds = 0.0
+        self.main_cpu_seconds = 0.0
+        self._children_cpu_seconds = 0.0
         self.exact_clock: GroupClock | None = None
         self._group_clock = open_group_clock(self._groups)
         self._main_seconds = 0.0
         self._times = ProcessTimes(len(os.sched_getaffinity(0)))
-        self.looked_at = time.perf_counter()
+        self.sampled_at = time.perf_counter()
 
-    def look(self) -> str | None:
+    def read_main_cpu_seconds(self) -> float:
+        """Return the CPU time of the bot's own process; if it is dead, what was last read."""
+        try:  # noqa: SIM105 - contextlib.suppress would cost as much as the reading
+            self.main_cpu_seconds = time.clock_gettime(self._main_clock)
+        except OSError:
+            pass
+        return self.main_cpu_seconds
+
+    def cpu_seconds(self) -> float:
+        """Return the CPU time of the bot and of all that it started.
+
+        It is exact where a control group can be read quickly; elsewhere that of the children is as old as the last
+        sample.
+        """
+        if self.exact_clock is not None:
+            return self.exact_clock.seconds()
+        return self.read_main_cpu_seconds() + self._children_cpu_seconds
+
+    def possible_cpu_seconds(self) -> float:
+        """Return ``cpu_seconds`` with what its processes may have used between two samples."""
+        return self.cpu_seconds() + self._times.doubtful_seconds
+
+    @property
+    def has_new_processes(self) -> bool:
+        """Whether the last sample found processes that the one before had not; never where a control group counts."""
+        return self._times.has_new_processes
+
+    def sample(self) -> str | None:
         """Measure, and return which limit is broken, with the figures; None if all are kept."""
-        self.looked_at = time.perf_counter()
+        self.sampled_at = time.perf_counter()
         usage = self._measure()
         self.peak = self.peak.or_more(usage)
         return self._broken(usage) if self._is_limited else None
 
-    def look_at_cpu(self) -> None:
-        """Bring the CPU time alone up to date."""
-        self._note_cpu({} if self._group_clock is not None else self._stats(self._members()))
+    def sample_cpu(self) -> None:
+        """Measure the CPU time alone."""
+        if not self.is_bot_reaped:
+            with contextlib.suppress(OSError):
+                self._note_cpu({} if self._group_clock is not None else self._stats(self._members()))
+
+    def final_peak(self) -> Usage:
+        """Take a last sample and return the peak."""
+        with contextlib.suppress(OSError):
+            self.sample()
+        return self.peak
 
     def close(self) -> None:
         """Let go of the bot's control group, which is about to be removed."""
         if self._group_clock is not None:
             self._group_clock.close()
-
-    @property
-    def doubtful_cpu_seconds(self) -> float:
-        """What the processes it started may have used unseen, beside ``children_cpu_seconds``."""
-        return self._times.doubtful_seconds
-
-    @property
-    def has_strangers(self) -> bool:
-        """Whether the last look found processes that the one before had not; never where a group counts for them."""
-        return self._times.has_strangers
 
     def _broken(self, usage: Usage) -> str | None:
         limits = self._limits
@@ -130,13 +161,15 @@ class ResourceMonitor:
     def _memory_broken(self) -> str:
         return f"more memory than memory_bytes allows, which is {size_text(self._limits.memory_bytes)}"
 
-    def why_it_died(self, exit_text: str, usage: resource.struct_rusage | None, stderr_tail: bytes) -> str | None:
-        """Return which limit a bot that has just died had broken; None if it died of something else.
+    def broken_limit_after_exit(
+        self, exit_text: str, usage: resource.struct_rusage | None, stderr_tail: bytes
+    ) -> str | None:
+        """Return the limit that a bot died of, with the figures; None if it died of something else.
 
         Args:
-            exit_text: how it ended.
-            usage: of the dead process.
-            stderr_tail: its last words.
+            exit_text: how it exited.
+            usage: what the dead process used.
+            stderr_tail: the last that it wrote there.
         """
         if not self._is_limited:
             return None
@@ -147,28 +180,29 @@ class ResourceMonitor:
         if exit_text == "exit status 0":
             return None
         peak = max(self.peak.memory_bytes, usage.ru_maxrss * 1024 if usage is not None else 0)
-        said = any(word.encode() in stderr_tail for word in _MEMORY_WORDS)
-        if said or peak >= _NEAR * self._limits.memory_bytes:
+        is_named_on_stderr = any(word.encode() in stderr_tail for word in _MEMORY_WORDS)
+        if is_named_on_stderr or peak >= _NEAR * self._limits.memory_bytes:
             return (
                 f"it got no more memory, with a peak of {size_text(peak)}; memory_bytes allows"
                 f" {size_text(self._limits.memory_bytes)}: {exit_text}"
             )
         return None
 
-    def cpu_broken(self, cpu_seconds: float) -> str | None:
+    def broken_cpu_limit(self, cpu_seconds: float) -> str | None:
         """Return that a bot has used too much CPU time in a match, or None."""
         allowed = self._limits.cpu_seconds
         if allowed is None or cpu_seconds <= allowed:
             return None
         return LIMITS["cpu_seconds"].broken_by(cpu_seconds, allowed)
 
-    def find_bot(self) -> int | None:
+    def find_main(self) -> int | None:
         """Return the bot's own process: behind a wrapping program it is the only child of that one's only child."""
         if self._launched.spec["seccomp_at"] is None:
             return self._main
         for helper in reaper.children(self._launched.pid):
             for bot in reaper.children(helper):
                 self._main, self._helpers = bot, {self._launched.pid, helper}
+                self._main_clock = cpu_clock_of(bot)
                 return bot
         return None
 
@@ -185,7 +219,7 @@ class ResourceMonitor:
                 threads += stat.threads
                 files = max(files, procfs.count_open_files(procfs.live_directory(pid)))
         held = self._memory.at_most(members, self._scratch.bytes_in_memory(self._main))
-        return Usage(self.children_cpu_seconds, held, threads, files)
+        return Usage(self._children_cpu_seconds, held, threads, files)
 
     def _stats(self, members: set[int]) -> dict[int, ProcessStat | None]:
         return {pid: read_stat(pid) for pid in members | self._helpers}
@@ -193,8 +227,8 @@ class ResourceMonitor:
     def _note_cpu(self, stats: dict[int, ProcessStat | None]) -> None:
         """Count the CPU time of all processes but the bot's own."""
         if self._group_clock is None:
-            self._times.look(stats, self._main)
-            self.children_cpu_seconds = self._times.seconds
+            self._times.add_sample(stats, self._main)
+            self._children_cpu_seconds = self._times.seconds
             return
         own = stats[self._main] if self._main in stats else read_stat(self._main)
         if own is not None:
@@ -202,8 +236,8 @@ class ResourceMonitor:
         seconds = self._group_clock.seconds()
         if seconds < self._main_seconds:
             self._group_clock.begin_at(self._main_seconds)  # what it had used before it was put into the group
-        self.children_cpu_seconds = max(0.0, seconds - self._main_seconds)
-        if self.children_cpu_seconds > CHILDREN_SECONDS and self._group_clock.is_quick:
+        self._children_cpu_seconds = max(0.0, seconds - self._main_seconds)
+        if self._children_cpu_seconds > CHILDREN_SECONDS and self._group_clock.is_quick:
             self.exact_clock = self._group_clock
 
     def _members(self) -> set[int]:

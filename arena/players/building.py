@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import tempfile
 import time
 import tomllib
@@ -25,7 +24,7 @@ from arena.isolation.launch_spec import Isolation, clean_environment
 from arena.isolation.removal import remove_tree
 from arena.players.bot_files import BUILD_DIRECTORY, open_at_once
 from arena.players.build_output import fingerprint, take_output
-from arena.players.subprocess import EXIT_SECONDS, BotProgram
+from arena.players.subprocess import EXIT_SECONDS, Subprocess
 from arena.records import MEBIBYTE, Bot, Limits
 
 MAX_SECONDS = 300.0
@@ -107,9 +106,11 @@ def _build(bot: Bot, isolation: Isolation) -> None:
     builder = Bot(
         name=bot.name, version=bot.version, command=command, directory=bot.directory, own_files=(bot.directory, *paths)
     )
-    problem, said = _Build(builder, replace(isolation, builds=True), BUILD_LIMITS).run(bot)
+    with Subprocess(builder, replace(isolation, builds=True), BUILD_LIMITS) as process:
+        problem = _finish_build(process, bot)
     if problem:
-        raise BotDefinitionError(f"bot {bot.label!r}: its build failed ({problem}): {' '.join(bot.build)}{_tail(said)}")
+        output = _first_lines(process.stderr_text.take())
+        raise BotDefinitionError(f"bot {bot.label!r}: its build failed ({problem}): {' '.join(bot.build)}{output}")
 
 
 def _keep(output: int, bot: Bot) -> str:
@@ -141,58 +142,44 @@ def _put_in_place(made: Path, bot: Bot) -> None:
             file.write(_noted(bot))
 
 
-class _Build(BotProgram):
-    """A build on its way."""
+def _finish_build(process: Subprocess, bot: Bot) -> str:
+    """Wait until a build is done and keep what it has made; return what went wrong, or nothing."""
+    problem = _wait_until_built(process)
+    output = -1 if problem else _open_output(process)
+    try:
+        process.kill()
+        process.wait_for_exit(EXIT_SECONDS)
+        return problem or _keep(output, bot)
+    finally:
+        if output >= 0:
+            os.close(output)
 
-    def run(self, bot: Bot) -> tuple[str, str]:
-        """Wait for it to be done, end it and keep what it has made; return what went wrong, and its stderr."""
-        try:
-            problem = self._wait_until_built()
-            output = -1 if problem else self._open_output()
-            try:
-                self._note_members()
-                self._signal_group(signal.SIGKILL)
-                self._wait_for_exit(EXIT_SECONDS)
-                if not problem:
-                    problem = _keep(output, bot)
-            finally:
-                if output >= 0:
-                    os.close(output)
-        finally:
-            self.end()
-        return problem, self.take_stderr()
 
-    def _wait_until_built(self) -> str:
-        """Wait until it says that it is done; return what went wrong, or nothing."""
-        deadline = time.monotonic() + MAX_SECONDS
-        while not self._says_built():
-            if self._note_exit():
-                return self.exit_text
-            if time.monotonic() > deadline:
-                return f"it took more than {MAX_SECONDS:g} s"
-            if (broken := self._watch.look()) is not None:
-                return broken
-            self._poll.poll(100)
-            self._drain_all(self._stderr)
-        return ""
+def _wait_until_built(process: Subprocess) -> str:
+    """Wait until a build says that it is done; return what went wrong, or nothing.
 
-    def _says_built(self) -> bool:
-        """Tell whether anything has come on stdout, where nothing else is written; a lie brings what there is then."""
-        with contextlib.suppress(BlockingIOError):
-            if os.read(self._stdout, 16):
-                return True
-            with contextlib.suppress(KeyError):
-                self._poll.unregister(self._stdout)
-        return False
+    It says so with a byte on stdout, where nothing else is written; a lie only brings what there is then.
+    """
+    deadline = time.monotonic() + MAX_SECONDS
+    while not process.read_stdout():
+        if process.has_exited():
+            return process.exit_text
+        if time.monotonic() > deadline:
+            return f"it took more than {MAX_SECONDS:g} s"
+        if (broken := process.monitor.sample()) is not None:
+            return broken
+        process.poll(100)
+        process.drain_last_stderr()
+    return ""
 
-    def _open_output(self) -> int:
-        """Open the directory the build was made in: through its own eyes, where it has a file system of its own."""
-        scratch = self._launched.spec["scratch"]
-        pid = self._watch.find_bot()
-        for place in (f"/proc/{pid}/root{scratch}", scratch):
-            with contextlib.suppress(OSError):
-                return _open_below(place, _WORK, BUILD_DIRECTORY)
-        return -1
+
+def _open_output(process: Subprocess) -> int:
+    """Open the directory the build was made in: through its own eyes, where it has a file system of its own."""
+    pid = process.monitor.find_main()
+    for place in (f"/proc/{pid}/root{process.scratch}", process.scratch):
+        with contextlib.suppress(OSError):
+            return _open_below(place, _WORK, BUILD_DIRECTORY)
+    return -1
 
 
 def _open_below(place: str, *names: str) -> int:
@@ -251,6 +238,6 @@ def _behind_rustup(program: Path) -> str:
     return str(program)
 
 
-def _tail(said: str) -> str:
-    lines = [line for line in said.splitlines() if line.strip()][:SHOWN_LINES]
+def _first_lines(stderr: str) -> str:
+    lines = [line for line in stderr.splitlines() if line.strip()][:SHOWN_LINES]
     return "".join(f"\n  {line}" for line in lines)

@@ -1,31 +1,32 @@
-"""A bot process: launched, asked with a deadline. It knows frames, not messages.
+"""The connection to a bot: frames are sent and answers awaited, each with a deadline. It knows frames, not messages.
 
-All waiting is one ``poll`` over the bot's stdout, its stderr and its exit (a pidfd, which tells of the exit even when a
+All waiting is one ``poll`` over the bot's stdout, its stderr and its exit (a pidfd, which shows the exit even when a
 grandchild holds the pipes). Writing never blocks: what does not fit into the pipe is written as the bot reads, under
 the same deadline as the answer.
 """
 
 from __future__ import annotations
 
-import os
 import select
 import time
-from typing import NoReturn
+from types import TracebackType
+from typing import NamedTuple, NoReturn
 
 from arena.enums import FaultKind
 from arena.errors import BotError, LateError
 from arena.isolation.launch_spec import Isolation
-from arena.monitoring.resource_monitor import LOOK_SECONDS
-from arena.players.bystanders import FIRST_LOOK_SECONDS, Bystanders
-from arena.players.idle_detection import Activity, activity_of, unread_bytes
-from arena.players.off_turn import BUSY_SECONDS, RestingProgram
+from arena.monitoring.resource_monitor import SAMPLE_SECONDS
+from arena.players.idle_detection import wait_until_idle
+from arena.players.off_turn import FIRST_CHECK_SECONDS, WORK_SECONDS, OffTurnControl, RunningBots
 from arena.players.stall_detection import StallDetector
+from arena.players.subprocess import RUNNING, Subprocess
+from arena.players.transcript import Entry, Transcript
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length
 from arena.protocol.messages import shortened
 from arena.records import LIMITS, Bot, Limits
 
 EXIT_NOTICE_SECONDS = 0.2
-"""How long a bot that closed its stdout may take to exit, for the fault to tell its exit status."""
+"""How long a bot that closed its stdout may take to exit, so that the fault can name its exit status."""
 
 WALL_FOR_CPU = 10.0
 """On the CPU clock, a bot that does not use it is ended after this many times its allowance, and a second at least."""
@@ -33,47 +34,89 @@ WALL_FOR_CPU = 10.0
 CPU_SLICE_SECONDS = 0.005
 """On the CPU clock, how exactly an allowance is kept."""
 
-FIRST_REST_LOOK_SECONDS = 0.00005
-LAST_REST_LOOK_SECONDS = 0.005
-"""How soon after ``end`` a bot is looked at, and how seldom later on, the time doubling in between."""
-
-THREAD_GRACE_SECONDS = 0.02
-"""How long is waited for a thread that works while another one waits for input: it may think for ever."""
-
 TAKEN_SHARE = 0.05
 """Beyond this share of what a turn may take, the time that others took is a reason why it was missed."""
 
+_QUESTION, _NOTICE, _ANSWER, _FRAGMENT = Entry.QUESTION, Entry.NOTICE, Entry.ANSWER, Entry.FRAGMENT
 
-class BotConnection(RestingProgram):
-    """One running bot that can be asked."""
 
-    def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, bystanders: Bystanders | None = None) -> None:
-        """Launch the bot; see ``RestingProgram``."""
-        super().__init__(bot, isolation, limits, bystanders)
-        self._lateness = StallDetector()
+class Reply(NamedTuple):
+    """A bot's answer to a question.
+
+    Attributes:
+        body: of the frame.
+        wall_seconds: from the last byte written to the last byte read.
+        charged_seconds: what the clock charges for: the wall time, or the CPU time.
+    """
+
+    body: bytes
+    wall_seconds: float
+    charged_seconds: float
+
+
+class BotConnection:
+    """The connection to one running bot. Use as a context manager, or call ``end`` exactly once.
+
+    Attributes:
+        process: the bot's program.
+        off_turn: keeps it from working while another bot is to act.
+        transcript: the last frames that were sent and received.
+    """
+
+    def __init__(
+        self,
+        bot: Bot,
+        isolation: Isolation,
+        limits: Limits,
+        running_bots: RunningBots | None = None,
+        transcript: Transcript | None = None,
+    ) -> None:
+        """Launch a bot.
+
+        Args:
+            bot: what to launch; see ``Subprocess``.
+            isolation: the level.
+            limits: what it may use.
+            running_bots: the bots that run beside it; it is added to them.
+            transcript: what frames are added to.
+        """
+        self._limits = limits
+        self._running_bots = running_bots if running_bots is not None else RunningBots()
+        self._running_bots.enforce(None)
+        self.process = Subprocess(bot, isolation, limits)
+        self._monitor = self.process.monitor
+        self.off_turn = OffTurnControl(self.process)
+        self._running_bots.add(self.off_turn)
+        self.transcript = transcript if transcript is not None else Transcript()
+        self._stall_detector = StallDetector()
         self._received = bytearray()
         self._cpu_allowance: tuple[float, float] | None = None
         self._cpu_at_match = 0.0
-        self._has_left_between_matches = False
-        self._looked_until = 0.0
-        self._last_sent = b""
-        self._last_body = b""
+        self._has_exited_between_matches = False
+        self._sampled_until = 0.0
 
-    def begin_match(self, is_to_rest: bool) -> None:
-        """Count from here what is limited per match.
+    def __enter__(self) -> BotConnection:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.end()
+
+    def begin_match(self, is_idle_off_turn: bool) -> None:
+        """Begin a match: what is limited per match counts from here.
 
         Args:
-            is_to_rest: it is to leave the processor to others while it is not asked.
+            is_idle_off_turn: the bot is to leave the processor to others while it is not asked.
         """
-        self._cpu_at_match = self.whole_cpu_seconds()
-        self.rest.is_due = is_to_rest
+        self._cpu_at_match = self._monitor.cpu_seconds()
+        self.transcript.shrink()
+        self.off_turn.is_required = is_idle_off_turn
 
-    def tell(self, frame: bytes) -> None:
+    def send(self, frame: bytes) -> None:
         """Send a message without waiting; what does not fit is sent with the next one."""
-        self._unsent += frame
-        self._write()
+        self.transcript.add((_NOTICE, frame))
+        self.process.send(frame)
 
-    def ask(self, frame: bytes, seconds: float, on_cpu_clock: bool = False) -> tuple[bytes, float, float]:
+    def ask(self, frame: bytes, seconds: float, on_cpu_clock: bool = False) -> Reply:
         """Send a message and wait for the answer.
 
         Args:
@@ -81,112 +124,77 @@ class BotConnection(RestingProgram):
             seconds: for writing and answering together.
             on_cpu_clock: whether they are seconds of CPU time, of the bot and all it starts.
 
-        Returns:
-            The body of the answer's frame, the seconds from the last byte written to the last byte read, and what the
-            clock charges for: those seconds, or the CPU time.
-
         Raises:
             BotError: exit, timeout, protocol or limit.
             LateError: if nobody can say whether it was in time.
         """
-        cpu_before = self.whole_cpu_seconds() if on_cpu_clock else 0.0
-        own_before = self._cpu_seconds
-        self._cpu_allowance = (cpu_before, seconds) if on_cpu_clock else None
-        if self._is_frozen:
-            self._thaw()
-        self._unsent += frame
-        self._last_sent = frame
-        self._last_body = b""
+        process, monitor = self.process, self._monitor
+        main_cpu_before = monitor.main_cpu_seconds
+        self._cpu_allowance = (monitor.cpu_seconds(), seconds) if on_cpu_clock else None
+        if process.is_frozen:
+            process.thaw()
+        self.transcript.add((_QUESTION, frame))
         asked = time.perf_counter()
         deadline = asked + (max(1.0, WALL_FOR_CPU * seconds) if on_cpu_clock else seconds)
-        self._write()
-        if self._unsent:
-            self._wait_to_write(deadline, seconds)
+        process.send(frame)
+        if process.unsent:
+            self._wait_to_send(deadline, seconds)
             asked = time.perf_counter()
         body, wall_seconds = self._wait_for_answer(asked, deadline, seconds)
-        if on_cpu_clock or wall_seconds >= LOOK_SECONDS:
-            self._look()
-        elif wall_seconds > BUSY_SECONDS:
-            self.count_children(wall_seconds, own_before)
-        return body, wall_seconds, self._check_cpu_allowance() if on_cpu_clock else wall_seconds
+        if on_cpu_clock or wall_seconds >= SAMPLE_SECONDS:
+            self._sample()
+        elif wall_seconds > WORK_SECONDS:
+            self.off_turn.account_for_children(wall_seconds, main_cpu_before)
+        return Reply(body, wall_seconds, self._check_cpu_allowance() if on_cpu_clock else wall_seconds)
 
-    def settle(self, seconds: float) -> None:
-        """Wait until the bot has dealt with what it was told and waits for more, keeping what it writes to stderr.
+    def wait_until_idle(self, seconds: float) -> None:
+        """Wait until the bot has dealt with what it was sent, and keep what it writes to stderr meanwhile.
 
         Args:
             seconds: the longest wait. A bot that floods stderr isn't waited for once it has passed its limit.
         """
-        was_frozen = self._is_frozen
+        was_frozen = self.process.is_frozen
         if was_frozen:
-            self._thaw()
-        own_before = self._cpu_seconds
-        started = time.perf_counter()
-        pause_seconds = FIRST_REST_LOOK_SECONDS
-        os.sched_yield()  # on a core of its own with us, the bot runs now
-        while not self._is_settled(waited_seconds := time.perf_counter() - started) and waited_seconds < seconds:
-            time.sleep(pause_seconds)
-            pause_seconds = min(2 * pause_seconds, LAST_REST_LOOK_SECONDS)
+            self.process.thaw()
+        main_cpu_before = self._monitor.main_cpu_seconds
+        waited_seconds = wait_until_idle(self.process, seconds, self._limits.stderr_bytes)
+        self._has_exited_between_matches = self.process.exit_text != RUNNING
         if was_frozen:
-            self.freeze()
-        if waited_seconds > BUSY_SECONDS:
-            self.count_children(waited_seconds, own_before)
-
-    def _is_settled(self, waited_seconds: float) -> bool:
-        """Tell whether there is nothing more to come on stderr, and take what has come."""
-        if self._unsent:
-            self._write()
-        activity = Activity.WORKS
-        if not self._unsent and not unread_bytes(self._stdin):
-            activity = activity_of(self.pid, self._stdin)
-        while self._drain(self._stderr):
-            if self._kept.total_bytes > self._limits.stderr_bytes:
-                return True
-        if activity is Activity.WAITS:
-            return True
-        if self._note_exit():
-            self._has_left_between_matches = True
-            self._drain_all(self._stderr)
-            return True
-        return activity is not Activity.WORKS and waited_seconds >= THREAD_GRACE_SECONDS
+            self.off_turn.freeze()
+        if waited_seconds > WORK_SECONDS:
+            self.off_turn.account_for_children(waited_seconds, main_cpu_before)
 
     def check_off_turn(self) -> None:
-        """Look at what has happened since the last answer; to be called before the next question.
+        """Check what the bot has done since its last answer; to be called before the next question.
 
         Raises:
             BotError: if the bot has exited, has sent something, or has broken a limit.
         """
-        if self.rest.fault is not None:
-            raise BotError(FaultKind.LIMIT, self.rest.fault)
-        self._nothing_came_unasked()
-        self._look_if_due()
+        if self.off_turn.fault is not None:
+            raise BotError(FaultKind.LIMIT, self.off_turn.fault)
+        for descriptor, event in self.process.poll(0):
+            if descriptor == self.process.stderr:
+                self.process.drain_stderr()
+            elif descriptor == self.process.stdout and event & select.POLLIN and self._receive():
+                raise self._unexpected("a message came before it was asked for")
+            else:
+                raise self._gone()
+        if time.perf_counter() - self._monitor.sampled_at >= SAMPLE_SECONDS:
+            self._sample()
 
     def update_usage(self) -> None:
         """Bring what is known of the bot's use up to date, without a judgement."""
-        if time.perf_counter() - self._watch.looked_at >= LOOK_SECONDS:
-            self._watch.look()
+        if time.perf_counter() - self._monitor.sampled_at >= SAMPLE_SECONDS:
+            self._monitor.sample()
 
-    def _nothing_came_unasked(self) -> None:
-        """Raise if the bot has exited, or has sent something before it was asked."""
-        for descriptor, event in self._poll.poll(0):
-            if descriptor == self._stderr:
-                self._drain(self._stderr)
-            elif descriptor == self._stdout and event & select.POLLIN and self._read_some():
-                raise self._text_or("a message came before it was asked for")
-            else:
-                raise self._gone()
-
-    def _look_if_due(self) -> None:
-        """Look at what the bot uses, if the last look was a while ago."""
-        if time.perf_counter() - self._watch.looked_at >= LOOK_SECONDS:
-            self._look()
-
-    def _look(self) -> None:
-        """Look at what the bot uses, and raise if a limit is broken."""
-        broken = self._watch.look()
-        self._keep_others_still(time.perf_counter())
-        self._looked_until = time.perf_counter()
-        self._lateness.mark(self._bystanders.possible_cpu_seconds())
-        broken = broken or self._watch.cpu_broken(self.whole_cpu_seconds() - self._cpu_at_match)
+    def _sample(self) -> None:
+        """Sample what the bot uses, and raise if a limit is broken."""
+        self.transcript.shrink()
+        broken = self._monitor.sample()
+        self._keep_others_idle(time.perf_counter())
+        self._sampled_until = time.perf_counter()
+        self._stall_detector.mark(self._running_bots.possible_cpu_seconds())
+        broken = broken or self._monitor.broken_cpu_limit(self._monitor.cpu_seconds() - self._cpu_at_match)
         if broken is not None:
             raise BotError(FaultKind.LIMIT, broken)
 
@@ -195,119 +203,117 @@ class BotConnection(RestingProgram):
         if self._cpu_allowance is None:
             return 0.0
         before, seconds = self._cpu_allowance
-        used = self.whole_cpu_seconds() - before
+        used = self._monitor.cpu_seconds() - before
         if used > seconds:
             raise BotError(
                 FaultKind.TIMEOUT, f"{used:.3f} s of CPU time without an answer; {seconds:.3f} s were allowed"
             )
         return used
 
-    def _write(self) -> None:
-        """Write as much as fits. A closed pipe is not an error yet: the wait for an answer tells what happened."""
+    def _wait_to_send(self, deadline: float, seconds: float) -> None:
+        self.process.poll_stdin(True)
         try:
-            written = os.write(self._stdin, self._unsent)
-        except BlockingIOError:
-            return
-        except BrokenPipeError:
-            written = len(self._unsent)
-        self._unsent = self._unsent[written:]
-
-    def _wait_to_write(self, deadline: float, seconds: float) -> None:
-        self._poll.register(self._stdin, select.POLLOUT)
-        try:
-            while self._unsent:
-                for descriptor in self._wait(deadline, seconds, "did not read what it was sent"):
-                    if descriptor == self._stdin:
-                        self._write()
-                    elif descriptor == self._stdout and self._read_some():
-                        raise self._text_or("a message came before it was asked for")
-                    elif descriptor != self._stderr:
+            while self.process.unsent:
+                for descriptor, _ in self._wait(deadline, seconds, "did not read what it was sent"):
+                    if descriptor == self.process.stdin:
+                        self.process.send_rest()
+                    elif descriptor == self.process.stdout and self._receive():
+                        raise self._unexpected("a message came before it was asked for")
+                    elif descriptor != self.process.stderr:
                         raise self._gone()
         finally:
-            self._poll.unregister(self._stdin)
+            self.process.poll_stdin(False)
 
     def _wait_for_answer(self, asked: float, deadline: float, seconds: float) -> tuple[bytes, float]:
+        """Return the body of the answer, and the seconds since ``asked``."""
         while True:
-            for descriptor in self._wait(deadline, seconds, "no answer"):
-                if descriptor == self._stdout:
-                    if not self._read_some():
+            for descriptor, _ in self._wait(deadline, seconds, "no answer"):
+                if descriptor == self.process.stdout:
+                    if not self._receive():
                         raise self._gone()
                     body = self._take_frame()
                     if body is not None:
-                        return self._in_time(body, time.perf_counter(), asked, deadline, seconds)
-                elif descriptor == self._pidfd and not self._has_more_to_say():
+                        return body, self._in_time(time.perf_counter(), asked, deadline, seconds)
+                elif descriptor == self.process.pidfd and not self._has_more_to_read():
                     raise self._gone()
 
-    def _in_time(self, body: bytes, now: float, asked: float, deadline: float, seconds: float) -> tuple[bytes, float]:
+    def _in_time(self, now: float, asked: float, deadline: float, seconds: float) -> float:
+        """Return the seconds since ``asked``; raise if the deadline has passed."""
         if now > deadline:
             detail = f"the answer came after {now - asked:.3f} s; {seconds:.3f} s were allowed"
-            self._is_late(now, deadline, seconds, detail)
-        return body, now - asked
+            self._missed(now, deadline, seconds, detail)
+        return now - asked
 
-    def _wait(self, deadline: float, seconds: float, what: str) -> list[int]:
-        """Wait for anything to happen, drain stderr, and return the descriptors; raise after the deadline."""
-        slice_seconds = FIRST_LOOK_SECONDS if self._cpu_allowance is None else CPU_SLICE_SECONDS
+    def _wait(self, deadline: float, seconds: float, what: str) -> list[tuple[int, int]]:
+        """Wait for events, drain stderr, and return the descriptors with their events; raise after the deadline."""
+        slice_seconds = FIRST_CHECK_SECONDS if self._cpu_allowance is None else CPU_SLICE_SECONDS
         while True:
             left = deadline - time.perf_counter()
-            events = self._poll.poll((left if left < slice_seconds else slice_seconds) * 1000 if left > 0 else 0)
+            events = self.process.poll((left if left < slice_seconds else slice_seconds) * 1000 if left > 0 else 0)
             if events:
                 break
             now = time.perf_counter()
             if now >= deadline:
-                self._is_late(now, deadline, seconds, f"{what} within {seconds:.3f} s")
-            self._look_around(now)
+                self._missed(now, deadline, seconds, f"{what} within {seconds:.3f} s")
+            self._check_in_turn(now)
             if self._cpu_allowance is None:
-                slice_seconds = LOOK_SECONDS
-        descriptors = [descriptor for descriptor, _ in events]
-        if self._stderr in descriptors:
-            self._drain(self._stderr)
-            self._look_around(time.perf_counter())
-            if self._kept.total_bytes > self._limits.stderr_bytes:
-                sentence = LIMITS["stderr_bytes"].broken_by(self._kept.total_bytes, self._limits.stderr_bytes)
-                raise BotError(FaultKind.LIMIT, sentence)
-        return descriptors
+                slice_seconds = SAMPLE_SECONDS
+        for descriptor, _ in events:
+            if descriptor == self.process.stderr:
+                self._keep_stderr()
+        return events
 
-    def _look_around(self, now: float) -> None:
-        """In the middle of a turn, look at what the bot uses, and whether the others leave it the processor."""
-        self._keep_others_still(now)
-        self._look_if_due()
+    def _keep_stderr(self) -> None:
+        """In the middle of a turn, keep what has come on stderr; raise if it is too much."""
+        self.process.drain_stderr()
+        self._check_in_turn(time.perf_counter())
+        total_bytes = self.process.stderr_text.total_bytes
+        if total_bytes > self._limits.stderr_bytes:
+            detail = LIMITS["stderr_bytes"].broken_by(total_bytes, self._limits.stderr_bytes)
+            raise BotError(FaultKind.LIMIT, detail)
+
+    def _check_in_turn(self, now: float) -> None:
+        """In the middle of a turn, check what the bot uses, and that the others leave it the processor."""
+        self._keep_others_idle(now)
+        if time.perf_counter() - self._monitor.sampled_at >= SAMPLE_SECONDS:
+            self._sample()
         self._check_cpu_allowance()
 
-    def _keep_others_still(self, now: float) -> None:
-        """Have those looked at that are not to act, if the last time was a while ago."""
-        if now - self._bystanders.looked_at >= FIRST_LOOK_SECONDS:
-            self._bystanders.keep_still(self)
-            self._bystanders.looked_at = time.perf_counter()
+    def _keep_others_idle(self, now: float) -> None:
+        """Check the bots that are off turn, if the last time was a while ago."""
+        if now - self._running_bots.checked_at >= FIRST_CHECK_SECONDS:
+            self._running_bots.enforce(self.off_turn)
+            self._running_bots.checked_at = time.perf_counter()
 
-    def _is_late(self, now: float, deadline: float, seconds: float, detail: str) -> NoReturn:
+    def _missed(self, now: float, deadline: float, seconds: float, detail: str) -> NoReturn:
         """Raise what a missed deadline means.
 
-        It is the bot's fault, unless we overslept ourselves or others took the processor: then the match is void. The
-        time we spent looking at bots is not sleep, and the more they started, the longer that takes. The bot is stopped
-        before it is looked at, for its processes keep us from looking.
+        It is the bot's fault, unless the machine stalled or others took the processor: then the match is void. The time
+        spent on samples is no stall, and the more processes the bots start, the longer a sample takes. The bot is
+        frozen first, for its processes slow the samples down.
         """
-        late_seconds = now - max(deadline, self._looked_until)
-        self.freeze()
-        self._bystanders.update_cpu()
-        if self._lateness.was_ours(late_seconds, self._bystanders.possible_cpu_seconds()):
-            raise LateError(f"the machine stood still: the arena looked {late_seconds:.3f} s after a deadline")
-        taken_seconds = self._bystanders.taken_seconds(self)
+        delay_seconds = now - max(deadline, self._sampled_until)
+        self.off_turn.freeze()
+        self._running_bots.sample_cpu()
+        if self._stall_detector.has_stalled(delay_seconds, self._running_bots.possible_cpu_seconds()):
+            raise LateError(f"the machine stood still: the arena looked {delay_seconds:.3f} s after a deadline")
+        taken_seconds = self._running_bots.taken_seconds(self.off_turn)
         if taken_seconds > TAKEN_SHARE * seconds:
             raise LateError(f"{detail}; others used the processor for {taken_seconds:.3f} s", is_disturbed=True)
         raise BotError(FaultKind.TIMEOUT, detail)
 
-    def _read_some(self) -> bool:
-        """Read what stdout holds, at most one message's worth; False at its end."""
-        try:
-            chunk = os.read(self._stdout, self._read_bytes)
-        except BlockingIOError:
+    def _receive(self) -> bool:
+        """Read what stdout holds; return False at its end."""
+        chunk = self.process.read_stdout()
+        if chunk is None:
             return True
         self._received += chunk
         return bool(chunk)
 
-    def _has_more_to_say(self) -> bool:
-        """Tell whether an exited bot has left bytes in the pipe."""
-        return any(descriptor == self._stdout and event & select.POLLIN for descriptor, event in self._poll.poll(0))
+    def _has_more_to_read(self) -> bool:
+        """Return whether an exited bot has left bytes in the pipe."""
+        events = self.process.poll(0)
+        return any(descriptor == self.process.stdout and event & select.POLLIN for descriptor, event in events)
 
     def _take_frame(self) -> bytes | None:
         """Return the body of a complete frame; None if more bytes are due."""
@@ -319,14 +325,10 @@ class BotConnection(RestingProgram):
             return None
         if len(received) > end:
             raise BotError(FaultKind.PROTOCOL, f"{len(received) - end} bytes follow the answer; nothing may")
-        body = self._last_body = bytes(received[HEADER_BYTES:])
+        body = bytes(received[HEADER_BYTES:])
         received.clear()
+        self.transcript.add((_ANSWER, body))
         return body
-
-    def last_exchange(self) -> tuple[bytes, bytes]:
-        """Return the last question, as a frame, and what has come since, for showing to the bot's author."""
-        answer = len(self._last_body).to_bytes(HEADER_BYTES, "big") + self._last_body if self._last_body else b""
-        return self._last_sent, answer + self._received
 
     def _announced(self) -> int:
         try:
@@ -334,7 +336,7 @@ class BotConnection(RestingProgram):
         except FrameError as error:
             raise BotError(error.kind, str(error)) from error
 
-    def _text_or(self, detail: str) -> BotError:
+    def _unexpected(self, detail: str) -> BotError:
         """Return the fault for unexpected bytes, naming printed text as such."""
         if len(self._received) >= HEADER_BYTES:
             try:
@@ -346,19 +348,24 @@ class BotConnection(RestingProgram):
 
     def _gone(self) -> BotError:
         """Return the fault for a bot that exited or closed its stdout."""
-        ended = self._wait_for_exit(EXIT_NOTICE_SECONDS)
+        has_exited = self.process.wait_for_exit(EXIT_NOTICE_SECONDS)
         half = f" in the middle of a message ({len(self._received)} bytes of it)" if self._received else ""
-        if not ended:
+        if not has_exited:
             return BotError(FaultKind.EXIT, f"the bot closed its stdout{half} without exiting")
-        usage = self._reap()
-        self._drain_all(self._stderr)
-        broken = self._watch.why_it_died(self.exit_text, usage, self._kept.last_bytes())
+        broken = self.process.broken_limit_after_exit()
         if broken is not None:
             return BotError(FaultKind.LIMIT, broken)
-        when = " after the end of its last match, whose record has its stderr" if self._has_left_between_matches else ""
-        return BotError(FaultKind.EXIT, f"the bot exited{half}{when}: {self.exit_text}")
+        when = (
+            " after the end of its last match, whose record has its stderr" if self._has_exited_between_matches else ""
+        )
+        return BotError(FaultKind.EXIT, f"the bot exited{half}{when}: {self.process.exit_text}")
 
     def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:
-        """End the bot; see ``BotProgram.end``."""
-        self._lateness.close()
-        return super().end(last_words, grace_seconds)
+        """End the bot; see ``Subprocess.end``."""
+        if self._received:
+            self.transcript.add((_FRAGMENT, bytes(self._received)))
+        if last_words:
+            self.transcript.add((_NOTICE, last_words))
+        self._stall_detector.close()
+        self._running_bots.remove(self.off_turn)
+        return self.process.end(last_words, grace_seconds)

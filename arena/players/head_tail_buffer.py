@@ -1,4 +1,4 @@
-"""What is kept of a bot's stderr: its first and its last part."""
+"""A buffer for a bot's stderr that keeps the first and the last part."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ HALF_BYTES = 32 * 1024
 
 
 class HeadTailBuffer:
-    """Takes bytes as they come and keeps the first and the last 32 KiB.
+    """Keeps the first and the last 32 KiB of what is added.
 
     Attributes:
-        total_bytes: all that came since it was taken last.
+        total_bytes: how much has been added since ``take``.
     """
 
     def __init__(self) -> None:
@@ -18,7 +18,7 @@ class HeadTailBuffer:
         self.total_bytes = 0
 
     def add(self, chunk: bytes) -> None:
-        """Take what came."""
+        """Add bytes."""
         self.total_bytes += len(chunk)
         room = HALF_BYTES - len(self._head)
         self._head += chunk[:room]
@@ -30,7 +30,7 @@ class HeadTailBuffer:
         return bytes(self._tail or self._head)
 
     def take(self) -> str:
-        """Return what was kept, and begin anew."""
+        """Return both parts as text, and empty the buffer."""
         if not self.total_bytes:
             return ""
         gap = b"\n[...]\n" if self.total_bytes > 2 * HALF_BYTES else b""

@@ -11,8 +11,17 @@ import fcntl
 import os
 import struct
 import termios
+import time
 
 from arena.isolation import reaper
+from arena.players.subprocess import Subprocess
+
+FIRST_PAUSE_SECONDS = 0.00005
+MAX_PAUSE_SECONDS = 0.005
+"""Between two checks of a bot; the pause doubles from the one to the other."""
+
+THREAD_GRACE_SECONDS = 0.02
+"""How long a thread that works is waited for while another one waits for input: it may think for ever."""
 
 _EVENT_WAITS = {
     "x86_64": {7: 2, 271: 2, 232: 3, 281: 3, 23: 4, 270: 4},
@@ -36,6 +45,46 @@ class Activity(enum.Enum):
     WAITS_AND_WORKS = "a thread waits for input, and another works"
     WORKS = "no thread waits for input"
     UNKNOWN = "this system doesn't tell"
+
+
+def wait_until_idle(process: Subprocess, seconds: float, stderr_bytes: int) -> float:
+    """Wait until a bot has dealt with what it was sent and waits for more; keep what it writes to stderr.
+
+    Args:
+        process: the bot.
+        seconds: the longest wait.
+        stderr_bytes: a bot that has written more than this is not waited for.
+
+    Returns:
+        How long the wait was, in seconds.
+    """
+    started = time.perf_counter()
+    pause_seconds = FIRST_PAUSE_SECONDS
+    os.sched_yield()  # a bot that shares a core with the arena runs now
+    while not _is_idle(process, waited_seconds := time.perf_counter() - started, stderr_bytes):
+        if waited_seconds >= seconds:
+            break
+        time.sleep(pause_seconds)
+        pause_seconds = min(2 * pause_seconds, MAX_PAUSE_SECONDS)
+    return waited_seconds
+
+
+def _is_idle(process: Subprocess, waited_seconds: float, stderr_bytes: int) -> bool:
+    """Return whether nothing more is to come on stderr, after keeping what has come."""
+    if process.unsent:
+        process.send_rest()
+    activity = Activity.WORKS
+    if not process.unsent and not unread_bytes(process.stdin):
+        activity = activity_of(process.pid, process.stdin)
+    while process.drain_stderr():
+        if process.stderr_text.total_bytes > stderr_bytes:
+            return True
+    if activity is Activity.WAITS:
+        return True
+    if process.has_exited():
+        process.drain_last_stderr()
+        return True
+    return activity is not Activity.WORKS and waited_seconds >= THREAD_GRACE_SECONDS
 
 
 def unread_bytes(pipe: int) -> int:

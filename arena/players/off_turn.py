@@ -1,141 +1,133 @@
-"""A bot's program that is not always to act: what it uses in the meantime, and how it is kept from working."""
+"""Off turn, a bot leaves the processor to the one that is to act: how work off turn is found and stopped.
+
+On a fast turn no other bot is checked. In a turn that takes longer than ``FIRST_CHECK_SECONDS`` the others are checked,
+and again with every sample of the acting bot, ten times a second: a bot that works off turn is frozen until it is
+asked. That bounds what a bot may use of another's time, from the first turn on, at next to no cost.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import signal
-from dataclasses import dataclass
+from arena.monitoring.resource_monitor import ResourceMonitor
+from arena.players.subprocess import Subprocess
 
-from arena.isolation.launch_spec import Isolation
-from arena.players.bystanders import FIRST_LOOK_SECONDS, Bystanders
-from arena.players.subprocess import BotProgram
-from arena.records import Bot, Limits
+FIRST_CHECK_SECONDS = 0.02
+"""After this long in a turn, the other bots are checked for the first time."""
 
-BUSY_SECONDS = 0.001
-"""A bot that uses more CPU time than this between its turns is at work there; the runtime's own threads use less."""
+WORK_SECONDS = 0.001
+"""A bot that uses more CPU time than this between its turns works there; a runtime's own threads use less."""
 
-STOPPED_SECONDS = 0.03
-"""A bot that has been stopped and uses more CPU time than this has found a way to go on: no honest one comes near."""
+FROZEN_SECONDS = 0.03
+"""A frozen bot that uses more CPU time than this has found a way to run on: no honest one comes near."""
 
 
-@dataclass(slots=True)
-class Rest:
-    """How a bot stands while it is not to act; apart, for Python is slower with objects of more than thirty attributes.
+class OffTurnControl:
+    """Keeps one bot from working off turn.
 
     Attributes:
-        is_due: it is to leave the processor to others while it is not asked.
-        since: the CPU time it had used when it was last to rest; None if it never was.
-        was_broken: it has been found at work while it was to rest.
-        went_on: it has been found at work although its group had been stopped, so its processes are stopped one by one.
-        cpu_when_stopped: the CPU time it had used when it was last stopped.
-        fault: what it did although it had been stopped; None if it did nothing.
+        is_required: the bot is to leave the processor to others while it is not asked.
+        cpu_at_start: the CPU time it had used when its last turn ended; None before its first match.
+        has_worked: it has been found at work off turn.
+        fault: what it did although it was frozen; None if it did nothing.
     """
 
-    is_due: bool = True
-    since: float | None = None
-    was_broken: bool = False
-    went_on: bool = False
-    cpu_when_stopped: float = 0.0
-    fault: str | None = None
+    def __init__(self, process: Subprocess) -> None:
+        self.is_required = True
+        self.cpu_at_start: float | None = None
+        self.has_worked = False
+        self.fault: str | None = None
+        self._process = process
+        self._cpu_when_frozen = 0.0
 
+    @property
+    def monitor(self) -> ResourceMonitor:
+        """What samples the bot."""
+        return self._process.monitor
 
-class RestingProgram(BotProgram):
-    """One running program among others.
-
-    Attributes:
-        rest: how it stands while it is not to act.
-    """
-
-    def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, bystanders: Bystanders | None = None) -> None:
-        """Launch the bot.
-
-        Args:
-            bot: what to launch; see ``BotProgram``.
-            isolation: the level.
-            limits: what it may use.
-            bystanders: the bots that run beside it; it joins them.
-        """
-        self._bystanders = bystanders if bystanders is not None else Bystanders()
-        self._bystanders.keep_still(None)
-        super().__init__(bot, isolation, limits)
-        self._bystanders.join(self)
-        self.rest = Rest()
-
-    def whole_cpu_seconds(self) -> float:
-        """Return the CPU time of the bot and of all it started.
-
-        Exact where a control group tells it quickly, else as far as its children were last looked at.
-        """
-        exact_clock = self._watch.exact_clock
-        if exact_clock is not None:
-            return exact_clock.seconds()
-        return self.cpu_seconds() + self._watch.children_cpu_seconds
-
-    def possible_cpu_seconds(self) -> float:
-        """Return ``whole_cpu_seconds`` with what its processes may have used unseen."""
-        return self.whole_cpu_seconds() + self._watch.doubtful_cpu_seconds
-
-    def cpu_seconds_at_rest(self) -> float:
-        """Return what it has used since it was to rest; 0 if it need not."""
-        if not self.rest.is_due or self.rest.since is None:
+    def cpu_seconds(self) -> float:
+        """Return what the bot has used off turn although it must not."""
+        if not self.is_required or self.cpu_at_start is None:
             return 0.0
-        return self.possible_cpu_seconds() - self.rest.since
+        return self.monitor.possible_cpu_seconds() - self.cpu_at_start
 
-    def update_cpu(self) -> None:
-        """Bring what is known of its CPU time up to date."""
-        if not self._is_reaped:
-            with contextlib.suppress(OSError):
-                self._watch.look_at_cpu()
+    def account_for_children(self, wall_seconds: float, main_cpu_before: float) -> None:
+        """Sample the CPU time after a turn if children may have worked in it, lest it be taken for work off turn.
 
-    def count_children(self, wall_seconds: float, own_before: float) -> None:
-        """Take note of what its children have used while it was to act, lest that be taken for work at rest.
-
-        Needed only where no clock tells it, and where children may have worked: it was waited for longer than its own
-        process was at work, or so long that looking costs next to nothing.
+        This is needed only where no control group tells it, and where children may have worked: the turn took longer
+        than the bot's own process worked, or so long that a sample costs next to nothing.
 
         Args:
-            wall_seconds: how long it was waited for.
-            own_before: what ``cpu_seconds`` had told before.
+            wall_seconds: how long the turn took.
+            main_cpu_before: the CPU time of the bot's own process before it.
         """
-        if self._watch.exact_clock is not None:
+        if self.monitor.exact_clock is not None:
             return
-        is_explained = wall_seconds - (self.cpu_seconds() - own_before) <= BUSY_SECONDS
-        if wall_seconds >= FIRST_LOOK_SECONDS or not is_explained:
-            self.update_cpu()
+        main_seconds = self.monitor.read_main_cpu_seconds() - main_cpu_before
+        if wall_seconds >= FIRST_CHECK_SECONDS or wall_seconds - main_seconds > WORK_SECONDS:
+            self.monitor.sample_cpu()
 
-    def keep_still(self) -> None:
-        """Stop it if it works although it is to rest; if that does not help, kill it."""
-        if not self.rest.is_due or self.rest.since is None or self.rest.fault is not None:
+    def enforce(self) -> None:
+        """Freeze the bot if it works off turn; if that does not stop it, kill it."""
+        if not self.is_required or self.cpu_at_start is None or self.fault is not None:
             return
-        self.update_cpu()
-        if not self._is_frozen:
-            if self.cpu_seconds_at_rest() > BUSY_SECONDS or self._watch.has_strangers:
-                self.rest.was_broken = True
+        self.monitor.sample_cpu()
+        if not self._process.is_frozen:
+            if self.cpu_seconds() > WORK_SECONDS or self.monitor.has_new_processes:
+                self.has_worked = True
                 self.freeze()
-        elif self.possible_cpu_seconds() - self.rest.cpu_when_stopped > STOPPED_SECONDS:
-            self._hold()
+        elif self.monitor.possible_cpu_seconds() - self._cpu_when_frozen > FROZEN_SECONDS:
+            self._stop_frozen()
 
     def freeze(self) -> None:
-        """Stop the bot's group, until it is asked again."""
-        super().freeze()
-        if self.rest.went_on:
-            self._freeze_members()
-        self.rest.cpu_when_stopped = self.possible_cpu_seconds()
+        """Freeze the bot until it is asked again."""
+        self._process.freeze()
+        self._cpu_when_frozen = self.monitor.possible_cpu_seconds()
 
-    def _hold(self) -> None:
-        """Stop what goes on although its group was stopped: at first one by one, then for good."""
-        used = self.possible_cpu_seconds() - self.rest.cpu_when_stopped
-        self.rest.cpu_when_stopped += used
-        if not self._stopped:
-            self.rest.went_on = True
-            self._freeze_members()
+    def _stop_frozen(self) -> None:
+        """Freeze the processes of a bot that works although its group is frozen; if they are frozen too, kill it."""
+        used_seconds = self.monitor.possible_cpu_seconds() - self._cpu_when_frozen
+        self._cpu_when_frozen += used_seconds
+        if not self._process.has_frozen_members:
+            self._process.freeze_members()
             return
-        self._note_members()
-        self._signal_group(signal.SIGKILL)
-        self._signal_stopped(signal.SIGKILL)
-        self.rest.fault = f"{used:.2f} s of CPU time after it had been stopped, while another bot was to act"
+        self._process.kill()
+        self.fault = f"{used_seconds:.2f} s of CPU time after it had been stopped, while another bot was to act"
 
-    def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:
-        """End the bot; see ``BotProgram.end``."""
-        self._bystanders.leave(self)
-        return super().end(last_words, grace_seconds)
+
+class RunningBots:
+    """All bots that run side by side, of which one is to act and the others are off turn.
+
+    Attributes:
+        checked_at: when the others were last checked, by ``time.perf_counter()``.
+    """
+
+    def __init__(self) -> None:
+        self.checked_at = 0.0
+        self._bots: list[OffTurnControl] = []
+
+    def add(self, bot: OffTurnControl) -> None:
+        """Add a bot that has been launched."""
+        self._bots.append(bot)
+
+    def remove(self, bot: OffTurnControl) -> None:
+        """Remove a bot that is about to be ended."""
+        if bot in self._bots:
+            self._bots.remove(bot)
+
+    def enforce(self, acting: OffTurnControl | None) -> None:
+        """Freeze all bots but the acting one that work although they must not."""
+        for bot in self._bots:
+            if bot is not acting:
+                bot.enforce()
+
+    def sample_cpu(self) -> None:
+        """Measure the CPU time of all bots."""
+        for bot in self._bots:
+            bot.monitor.sample_cpu()
+
+    def possible_cpu_seconds(self) -> float:
+        """Return the CPU time that all bots together may have used."""
+        return sum(bot.monitor.possible_cpu_seconds() for bot in self._bots)
+
+    def taken_seconds(self, acting: OffTurnControl | None) -> float:
+        """Return the CPU time that all bots but the acting one have used although they must not."""
+        return sum(bot.cpu_seconds() for bot in self._bots if bot is not acting)

@@ -1,4 +1,4 @@
-"""A bot's program: launched with three pipes, frozen, drained and ended. What is said is not its business."""
+"""A bot's program: launched with three pipes, frozen, drained and ended. It knows bytes, not messages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import resource
 import select
 import signal
 import time
+from types import TracebackType
+from typing import NamedTuple
 
 from arena.enums import IsolationLevel
 from arena.errors import VoidMatchError
@@ -16,8 +18,7 @@ from arena.isolation.launch_spec import Isolation, make_launch_spec
 from arena.isolation.launcher_client import LaunchedBot, make_scratch, open_launcher
 from arena.isolation.removal import remove_tree
 from arena.isolation.system_v import may_leave_shared_memory, remove_made_by
-from arena.monitoring.cpu_time import cpu_clock_of
-from arena.monitoring.resource_monitor import ResourceMonitor, Usage
+from arena.monitoring.resource_monitor import ResourceMonitor
 from arena.players.head_tail_buffer import HeadTailBuffer
 from arena.protocol.frames import HEADER_BYTES
 from arena.records import Bot, Limits
@@ -25,76 +26,161 @@ from arena.records import Bot, Limits
 EXIT_SECONDS = 5.0
 """How long a killed program may take to be gone."""
 
+RUNNING = "running"
+"""The ``exit_text`` of a program that has not exited."""
 
-class BotProgram:
-    """One running program.
+_MAX_LAST_READS = 16
+"""Of the stderr of a dead program, which another process may still hold and fill."""
+
+
+class Subprocess:
+    """One running program. Use as a context manager, or call ``end`` exactly once.
 
     Attributes:
         pid: the process number that leads its session and group.
+        uid: its own user number; None if it has none.
+        scratch: its scratch directory, as it sees it.
+        stdin: our end of the pipe.
+        stdout: our end of the pipe.
+        stderr: our end of the pipe.
+        pidfd: becomes readable when the program exits.
+        poll: waits some milliseconds until a pipe is ready or the program exits; returns descriptors with their events.
+        monitor: samples what the program and all its processes use.
         exit_text: "running", "exit status N" or "signal NAME".
+        is_frozen: whether it has been stopped and not been continued.
+        unsent: what did not fit into its stdin.
+        stderr_text: what it has written to stderr.
     """
 
     def __init__(self, bot: Bot, isolation: Isolation, limits: Limits) -> None:
-        """Launch the bot.
+        """Launch a bot.
 
         Raises:
             BotError: of kind start, if the program can't be executed.
             VoidMatchError: if this machine has no room for a process.
         """
-        self._limits = limits
-        self._launched, (self._stdin, self._stdout, self._stderr) = _launch(bot, isolation, limits)
+        self._launched, (self.stdin, self.stdout, self.stderr) = _launch(bot, isolation, limits)
         self.pid = self._launched.pid
-        self.exit_text = "running"
-        self._is_wrapped = isolation.level == IsolationLevel.BUBBLEWRAP
-        self._may_leave_shared_memory = may_leave_shared_memory(self._launched.spec)
-        self._is_reaped = False
-        self._members: set[int] = set()
-        self._is_frozen = False
-        self._stopped: set[int] = set()
-        self._watch = ResourceMonitor(self._launched, limits, is_limited=isolation.level != IsolationLevel.NONE)
-        self._pidfd = os.pidfd_open(self.pid)
+        self.uid = self._launched.uid
+        self.scratch: str = self._launched.spec["scratch"]
+        self.monitor = ResourceMonitor(self._launched, limits, is_limited=isolation.level != IsolationLevel.NONE)
+        self.exit_text = RUNNING
+        self.is_frozen = False
+        self.unsent = b""
+        self.stderr_text = HeadTailBuffer()
+        self.pidfd = os.pidfd_open(self.pid)
         self._poll = select.poll()
-        for descriptor in (self._stdout, self._stderr, self._pidfd):
+        for descriptor in (self.stdout, self.stderr, self.pidfd):
             self._poll.register(descriptor, select.POLLIN)
-        self._unsent = b""
-        self._kept = HeadTailBuffer()
+        self.poll = self._poll.poll
         self._read_bytes = limits.message_bytes + HEADER_BYTES + 1
-        self._cpu_clock = cpu_clock_of(self.pid)
-        self._cpu_seconds = 0.0
+        self._is_wrapped = isolation.level == IsolationLevel.BUBBLEWRAP
+        self._is_reaped = False
+        self._members: set[int] = set()  # all processes that it is known to have had
+        self._freezes_members = False
+        self._frozen_members: set[int] = set()
 
-    def bot_is_up(self) -> None:
-        """Take note that the bot has spoken: behind a wrapping program its own process can now be found."""
-        pid = self._watch.find_bot()
-        if pid is not None:
-            self._cpu_clock = cpu_clock_of(pid)
+    def __enter__(self) -> Subprocess:
+        return self
 
-    def cpu_seconds(self) -> float:
-        """Return the CPU time of the bot's own process, all threads together; what was last seen if it is dead."""
-        try:  # noqa: SIM105 - contextlib.suppress would cost as much as the reading
-            self._cpu_seconds = time.clock_gettime(self._cpu_clock)
-        except OSError:
-            pass
-        return self._cpu_seconds
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.end()
+
+    # pipes
+
+    def poll_stdin(self, is_polled: bool) -> None:
+        """Have ``poll`` wait for room in stdin too, or no longer."""
+        if is_polled:
+            self._poll.register(self.stdin, select.POLLOUT)
+        else:
+            self._poll.unregister(self.stdin)
+
+    def send(self, data: bytes) -> None:
+        """Write what fits into stdin, without waiting; the rest is ``unsent``."""
+        self.unsent += data
+        self.send_rest()
+
+    def send_rest(self) -> None:
+        """Write what is ``unsent``. A closed pipe is no error here: the exit of the program explains it."""
+        try:
+            written = os.write(self.stdin, self.unsent)
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            written = len(self.unsent)
+        self.unsent = self.unsent[written:]
+
+    def read_stdout(self) -> bytes | None:
+        """Return what stdout holds, at most one message's worth; no bytes at its end, None if nothing has come."""
+        try:
+            chunk = os.read(self.stdout, self._read_bytes)
+        except BlockingIOError:
+            return None
+        if not chunk:
+            self._stop_polling(self.stdout)
+        return chunk
+
+    def drain_stderr(self) -> bool:
+        """Keep what stderr holds; return whether it held anything."""
+        return self._drain(self.stderr)
+
+    def drain_last_stderr(self) -> None:
+        """Keep what a dead program has left in stderr."""
+        for _ in range(_MAX_LAST_READS):
+            if not self._drain(self.stderr):
+                return
+
+    def _drain(self, descriptor: int) -> bool:
+        """Read what a pipe holds and keep it if it is stderr; no longer poll a pipe that has ended."""
+        try:
+            chunk = os.read(descriptor, self._read_bytes)
+        except BlockingIOError:
+            return False
+        if not chunk:
+            self._stop_polling(descriptor)
+        elif descriptor == self.stderr:
+            self.stderr_text.add(chunk)
+        return bool(chunk)
+
+    def _stop_polling(self, descriptor: int) -> None:
+        with contextlib.suppress(KeyError):
+            self._poll.unregister(descriptor)
+
+    # signals
 
     def freeze(self) -> None:
-        """Stop the bot's group, until it is asked again."""
+        """Stop the program's group, until ``thaw``; each of its processes once ``freeze_members`` has been called."""
         self._signal_group(signal.SIGSTOP)
-        self._is_frozen = True
+        if self._freezes_members:
+            self.freeze_members()
+        self.is_frozen = True
 
-    def _thaw(self) -> None:
-        """Let a frozen bot go on."""
+    def freeze_members(self) -> None:
+        """Stop every process that belongs to the program, in whatever group it is."""
+        self._freezes_members = True
+        self._frozen_members |= self._current_members()
+        self._signal_frozen_members(signal.SIGSTOP)
+
+    @property
+    def has_frozen_members(self) -> bool:
+        """Whether its processes have been stopped one by one."""
+        return bool(self._frozen_members)
+
+    def thaw(self) -> None:
+        """Continue a frozen program."""
         self._signal_group(signal.SIGCONT)
-        self._signal_stopped(signal.SIGCONT)
-        self._stopped.clear()
-        self._is_frozen = False
+        self._signal_frozen_members(signal.SIGCONT)
+        self._frozen_members.clear()
+        self.is_frozen = False
 
-    def _freeze_members(self) -> None:
-        """Stop every process that belongs to the bot, in whatever group it is."""
-        self._stopped |= self._belonging()
-        self._signal_stopped(signal.SIGSTOP)
+    def kill(self) -> None:
+        """Kill the program with its group, and all its processes that have been frozen; ``end`` is due all the same."""
+        self._note_members()
+        self._signal_group(signal.SIGKILL)
+        self._signal_frozen_members(signal.SIGKILL)
 
-    def _signal_stopped(self, number: int) -> None:
-        for pid in self._stopped & self._belonging() if self._stopped else ():
+    def _signal_frozen_members(self, number: int) -> None:
+        for pid in self._frozen_members & self._current_members() if self._frozen_members else ():
             with contextlib.suppress(OSError):
                 os.kill(pid, number)
 
@@ -103,126 +189,105 @@ class BotProgram:
             with contextlib.suppress(OSError):
                 os.killpg(self.pid, number)
 
-    def _wait_for_exit(self, seconds: float) -> bool:
-        """Wait for the exit, draining both pipes; True if it came."""
-        deadline = time.perf_counter() + seconds
-        while not self._note_exit():
-            left = deadline - time.perf_counter()
-            if left <= 0:
-                return False
-            for descriptor, _ in self._poll.poll(left * 1000):
-                if descriptor in (self._stdout, self._stderr):
-                    self._drain(descriptor)
-        return True
+    def _note_members(self) -> None:
+        """Remember the program's processes: once it is dead, nothing shows that they were its own."""
+        if not self._is_reaped:
+            self._members |= self._current_members()
 
-    def _note_exit(self) -> bool:
-        """Look, without reaping, whether the process has ended, and keep how."""
-        if self.exit_text != "running":
+    def _current_members(self) -> set[int]:
+        return reaper.bot_processes(self.pid, self.uid, self.scratch)
+
+    # the end
+
+    def has_exited(self) -> bool:
+        """Return whether the program has exited; ``exit_text`` then says how. It is not reaped."""
+        if self.exit_text != RUNNING:
             return True
-        found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if found is None:
+        result = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if result is None:
             return False
-        signal_number = None if found.si_code == os.CLD_EXITED else found.si_status
-        if self._is_wrapped and signal_number is None and 128 < found.si_status < 193:
-            signal_number = found.si_status - 128  # how a wrapping program tells of a signal
+        signal_number = None if result.si_code == os.CLD_EXITED else result.si_status
+        if self._is_wrapped and signal_number is None and 128 < result.si_status < 193:
+            signal_number = result.si_status - 128  # how a wrapping program reports a signal
         if signal_number is None:
-            self.exit_text = f"exit status {found.si_status}"
+            self.exit_text = f"exit status {result.si_status}"
         else:
             self.exit_text = f"signal {_signal_name(signal_number)}"
         return True
 
+    def wait_for_exit(self, seconds: float) -> bool:
+        """Wait for the exit, draining both pipes; return whether it came."""
+        deadline = time.perf_counter() + seconds
+        while not self.has_exited():
+            left = deadline - time.perf_counter()
+            if left <= 0:
+                return False
+            for descriptor, _ in self.poll(left * 1000):
+                if descriptor in (self.stdout, self.stderr):
+                    self._drain(descriptor)
+        return True
+
+    def broken_limit_after_exit(self) -> str | None:
+        """Reap the program, which has exited, and return the limit that it died of, with figures; None if of none."""
+        usage = self._reap()
+        self.drain_last_stderr()
+        return self.monitor.broken_limit_after_exit(self.exit_text, usage, self.stderr_text.last_bytes())
+
     def _reap(self) -> resource.struct_rusage | None:
-        """Kill what is left of the group, and then let the dead process go; return what it used."""
+        """Kill what is left of the group, and then reap the dead program; return what it used."""
         if self._is_reaped:
             return None
         self._note_members()
         self._signal_group(signal.SIGKILL)
         _, _, usage = os.wait4(self.pid, 0)
-        self._is_reaped = True
+        self._is_reaped = self.monitor.is_bot_reaped = True
         return usage
 
-    def _note_members(self) -> None:
-        """Remember what the bot has started, which can't be told any more once it is dead."""
-        if not self._is_reaped:
-            self._members |= self._belonging()
-
-    def _belonging(self) -> set[int]:
-        return reaper.bot_processes(self.pid, self._launched.uid, self._launched.spec["scratch"])
-
-    def _drain(self, descriptor: int) -> bool:
-        """Read what a pipe holds, keeping it only if it is stderr; watch the pipe no longer when it has ended.
-
-        Returns:
-            Whether there was anything.
-        """
-        try:
-            chunk = os.read(descriptor, self._read_bytes)
-        except BlockingIOError:
-            return False
-        if not chunk:
-            with contextlib.suppress(KeyError):
-                self._poll.unregister(descriptor)
-        elif descriptor == self._stderr:
-            self._kept.add(chunk)
-        return bool(chunk)
-
-    def _drain_all(self, descriptor: int) -> None:
-        """Read what a dead bot has left in a pipe; another process may still hold it and fill it."""
-        for _ in range(16):
-            if not self._drain(descriptor):
-                return
-
-    def take_stderr(self) -> str:
-        """Return what has come on stderr since the last call: its first and its last 32 KiB."""
-        return self._kept.take()
-
-    def peak(self) -> Usage:
-        """Return the most the bot was seen to use."""
-        with contextlib.suppress(OSError):
-            self._watch.look()
-        return self._watch.peak
-
     def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:
-        """End the bot and everything it started; to be called exactly once.
+        """End the program and everything it started.
 
         Args:
             last_words: sent before.
-            grace_seconds: how long it may take to leave by itself before it is killed.
+            grace_seconds: how long the program may take to exit by itself before it is killed.
 
         Returns:
-            Whether it left by itself.
+            Whether it exited by itself.
         """
-        self.freeze()  # what is stopped can be counted, and doesn't keep us from doing so
+        self.freeze()  # processes that are stopped can be counted, and can't keep us from it
         self._note_members()
-        self._thaw()
+        self.thaw()
         with contextlib.suppress(OSError):
-            os.write(self._stdin, self._unsent + last_words)
+            os.write(self.stdin, self.unsent + last_words)
         if grace_seconds:
-            self._wait_for_exit(grace_seconds)
-        left_by_itself = self._note_exit()
+            self.wait_for_exit(grace_seconds)
+        exited_by_itself = self.has_exited()
         self._signal_group(signal.SIGSTOP)
         self._note_members()
         self._signal_group(signal.SIGKILL)
-        self._wait_for_exit(EXIT_SECONDS)
-        self._drain_all(self._stderr)
+        self.wait_for_exit(EXIT_SECONDS)
+        self.drain_last_stderr()
         self._reap()
-        self._watch.close()
-        for descriptor in (self._stdin, self._stdout, self._stderr, self._pidfd):
+        self.monitor.close()
+        for descriptor in (self.stdin, self.stdout, self.stderr, self.pidfd):
             os.close(descriptor)
         launcher = open_launcher()
         launcher.forget(self.pid)
         reaper.reap_orphans(launcher, self._members)
-        if self._may_leave_shared_memory:
+        if may_leave_shared_memory(self._launched.spec):
             remove_made_by(self._members)
-        return left_by_itself
+        return exited_by_itself
 
 
-def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[LaunchedBot, tuple[int, int, int]]:
-    """Start a bot with nothing inherited but three pipes.
+class _Pipes(NamedTuple):
+    """Our ends of a program's pipes; none of them blocks."""
 
-    Returns:
-        The bot, and our ends of its stdin, stdout and stderr (none of them blocks).
-    """
+    stdin: int
+    stdout: int
+    stderr: int
+
+
+def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[LaunchedBot, _Pipes]:
+    """Start a bot that inherits nothing but three pipes."""
     launcher = open_launcher()
     descriptors: list[int] = []
     scratch = ""
@@ -242,14 +307,14 @@ def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[LaunchedBot
         raise
     for descriptor in (stdin_read, stdout_write, stderr_write):
         os.close(descriptor)
-    ours = (stdin_write, stdout_read, stderr_read)
-    for descriptor in ours:
+    pipes = _Pipes(stdin_write, stdout_read, stderr_read)
+    for descriptor in pipes:
         os.set_blocking(descriptor, False)
-    return launched, ours
+    return launched, pipes
 
 
 def _signal_name(number: int) -> str:
-    """Return the name of a signal, or its number: real-time signals have none."""
+    """Return the name of a signal; the number of a real-time signal, which has none."""
     try:
         return signal.Signals(number).name
     except ValueError:

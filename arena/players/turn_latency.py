@@ -28,14 +28,14 @@ class TurnTimes(NamedTuple):
 def measure_turns(turns: int) -> list[TurnTimes]:
     """Measure on one core, as tournaments are played, and left to the scheduler."""
     cores = os.sched_getaffinity(0)
-    found = []
+    times = []
     try:
         for where, allowed in (("on one core", {min(cores)}), ("left to the scheduler", cores)):
             os.sched_setaffinity(0, allowed)
-            found.append(_measure(where, turns))
+            times.append(_measure(where, turns))
     finally:
         os.sched_setaffinity(0, cores)
-    return found
+    return times
 
 
 def _measure(where: str, turns: int) -> TurnTimes:
@@ -47,9 +47,8 @@ def _measure(where: str, turns: int) -> TurnTimes:
         directory=str(Path(program).parent),
         own_files=(program,),
     )
-    process = BotConnection(bot, choose_isolation("auto"), DEFAULT_LIMITS)
-    try:
-        taken = sorted([process.ask(b"question", SECONDS)[1] for _ in range(turns + WARM_TURNS)][WARM_TURNS:])
-    finally:
-        process.end()
-    return TurnTimes(where, taken[turns // 2] * 1e6, taken[turns * 99 // 100] * 1e6, taken[-1] * 1e6)
+    with BotConnection(bot, choose_isolation("auto"), DEFAULT_LIMITS) as connection:
+        for _ in range(WARM_TURNS):
+            connection.ask(b"question", SECONDS)
+        seconds = sorted(connection.ask(b"question", SECONDS).wall_seconds for _ in range(turns))
+    return TurnTimes(where, seconds[turns // 2] * 1e6, seconds[turns * 99 // 100] * 1e6, seconds[-1] * 1e6)

@@ -1,30 +1,34 @@
-"""What was said over the pipe, as people read it: the message, and the bytes in hexadecimal."""
+"""Messages of a conversation as people read them: as text, and the bytes in hexadecimal."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import msgpack
 
+from arena.players.transcript import TranscriptFrame
+from arena.protocol.frames import HEADER_BYTES
 from arena.report.tables import printable
 
 SHOWN_BYTES = 96
 SHOWN_CHARACTERS = 400
+SHOWN_MESSAGES = 5
 _ROW_BYTES = 16
 
 
 def show_message(frame: bytes) -> str:
-    """Return the message in a frame as text; what is wrong with it if it is none."""
+    """Return the message in a frame as text; if there is none, what is wrong with the bytes."""
     if not frame:
         return "nothing"
-    body = frame[4:]
-    announced = int.from_bytes(frame[:4], "big")
-    if len(frame) < 4 or announced != len(body):
-        return f"no whole message: {len(frame)} bytes, of which the first four announce {announced}"
+    body = frame[HEADER_BYTES:]
+    announced = int.from_bytes(frame[:HEADER_BYTES], "big")
+    if len(frame) < HEADER_BYTES or announced != len(body):
+        return f"not a whole message: {len(frame)} bytes, of which the first four announce {announced}"
     try:
         message = msgpack.unpackb(body, strict_map_key=False, raw=False)
     except (ValueError, msgpack.exceptions.UnpackException) as error:
-        return f"no msgpack: {error}"
+        return f"not msgpack: {error}"
     text = printable(json.dumps(message, ensure_ascii=False, default=repr))
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 
@@ -41,8 +45,18 @@ def hex_dump(data: bytes) -> list[str]:
     return lines
 
 
-def exchange_lines(sent: bytes, received: bytes) -> list[str]:
-    """Return what was sent and what came back, readable and in hexadecimal."""
-    lines = [f"sent:      {show_message(sent)}", *(f"  {line}" for line in hex_dump(sent))]
+def exchange_lines(before: Sequence[TranscriptFrame], sent: bytes, received: bytes) -> list[str]:
+    """Return the end of a conversation: a few messages as text, and the last exchange in hexadecimal too.
+
+    Args:
+        before: the messages before the last exchange.
+        sent: the last question.
+        received: the bytes that came back.
+    """
+    lines = [
+        f"{'sent:     ' if frame.is_sent else 'came back:'} {show_message(frame.data)}"
+        for frame in before[-SHOWN_MESSAGES:]
+    ]
+    lines += [f"sent:      {show_message(sent)}", *(f"  {line}" for line in hex_dump(sent))]
     lines += [f"came back: {show_message(received)}", *(f"  {line}" for line in hex_dump(received))]
     return lines

@@ -50,9 +50,9 @@ def test_an_honest_bot_passes_every_step(arena):
         ("wrong_ply", "plays differences in seat 0", '"ply": 1', "compare the bytes with protocol.md"),
         ("prints_text", "starts and says ready", "48 65 6c 6c", "print to stderr instead"),
         ("exits_at_once", "starts and says ready", "nothing", "run the command of bot.toml by hand"),
-        ("exits_when_asked", "plays differences in seat 0", "nothing", "must go on running"),
+        ("exits_when_asked", "plays differences in seat 0", "nothing", "must keep running"),
         ("illegal_action", "plays differences in seat 0", "[99, 99]", "choose from the list under legal"),
-        ("huge_note", "plays differences in seat 0", "xxxx", "use less of what is named"),
+        ("huge_note", "plays differences in seat 0", "xxxx", "use less of the resource"),
     ],
 )
 def test_a_failing_step_shows_what_was_said_and_how_to_fix_it(arena, name, step, came_back, fix):

@@ -15,7 +15,7 @@ import pytest
 
 from arena.cli.boards import beside, board, listed
 from arena.cli.group import run
-from arena.cli.replay_command import _page, _Place
+from arena.cli.replay_command import _Cursor, _page
 from arena.games import GAMES, make_game
 from arena.match.replay import states_of
 from arena.match.single_match import ask_bot, play_match
@@ -77,7 +77,7 @@ def test_undo_takes_back_the_persons_own_last_action_and_what_came_after(play):
     typed = "undo\na1\nc3\nundo\nundo\nc1\nquit\n"
     code, text, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=6")
     assert code == 0
-    assert "There is nothing of yours to take back." in errors
+    assert "You have no action to take back." in errors
     moves = re.findall(r"^(\d+)\. (?:human|minimal@1) \(seat \d\) plays (\w+)", text, re.MULTILINE)
     assert moves[:2] == [("1", "a1"), ("2", "b2")]
     assert moves[-2:] == [("1", "c1"), ("2", "a2")]  # minimal plays the first legal square
@@ -201,27 +201,27 @@ def test_notes_stand_beside_a_board_if_there_is_room_and_else_below():
     ],
 )
 def test_keys_lead_to_a_ply(keys, ply):
-    place = _Place(9)
+    cursor = _Cursor(9)
     for key in keys.split():
-        place.press(key)
-    assert place.ply == ply
-    assert not place.has_left
+        cursor.press(key)
+    assert cursor.ply == ply
+    assert not cursor.has_left
 
 
 def test_playing_goes_on_by_itself_until_a_key_or_the_end():
-    place = _Place(3)
-    place.press("p")
-    assert place.is_playing
-    place.press(None)
-    assert (place.ply, place.is_playing) == (1, True)
-    place.press("p")
-    assert (place.ply, place.is_playing) == (1, False)
-    place.press("p")
-    place.press(None)
-    place.press(None)
-    assert (place.ply, place.is_playing) == (3, False)
-    place.press("q")
-    assert place.has_left
+    cursor = _Cursor(3)
+    cursor.press("p")
+    assert cursor.is_playing
+    cursor.press(None)
+    assert (cursor.ply, cursor.is_playing) == (1, True)
+    cursor.press("p")
+    assert (cursor.ply, cursor.is_playing) == (1, False)
+    cursor.press("p")
+    cursor.press(None)
+    cursor.press(None)
+    assert (cursor.ply, cursor.is_playing) == (3, False)
+    cursor.press("q")
+    assert cursor.has_left
 
 
 def test_a_replay_page_holds_the_board_the_actions_and_the_note():

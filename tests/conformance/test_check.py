@@ -4,16 +4,13 @@ import time
 
 from arena.conformance.check import busy_bot
 from arena.isolation.launch_spec import Isolation
-from arena.players.connection import BotConnection
+from arena.players.subprocess import Subprocess
 from arena.records import DEFAULT_LIMITS
 
 
 def test_a_busy_bot_uses_the_processor():
-    process = BotConnection(busy_bot(), Isolation(), DEFAULT_LIMITS)
-    try:
+    with Subprocess(busy_bot(), Isolation(), DEFAULT_LIMITS) as process:
         deadline = time.monotonic() + 20.0
-        while process.cpu_seconds() < 0.2 and time.monotonic() < deadline:
+        while process.monitor.cpu_seconds() < 0.2 and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert process.cpu_seconds() >= 0.2
-    finally:
-        process.end()
+        assert process.monitor.cpu_seconds() >= 0.2

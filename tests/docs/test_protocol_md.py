@@ -143,9 +143,9 @@ def test_the_whole_conversation_happens_as_written(tmp_path):
             )
         )
         heard += record.seats[1].stderr
-        player = next(player for player in pool._players.values() if player.bot is example)
+        player = next(player for player in pool.players.values() if player.bot is example)
         player.close()
-        heard += player._last_report.stderr
+        heard += player.last_report.stderr
     expected = [message for way, message in lines if way == "→"]
     expected[0]["arena"] = __version__
     assert [json.loads(line) for line in heard.splitlines()] == expected

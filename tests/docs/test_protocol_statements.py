@@ -71,7 +71,7 @@ def match_with_opening(listener, number=1, control=None):
     )
 
 
-def test_updates_do_not_count_as_told_and_an_opening_is_no_update(listener):
+def test_updates_are_sent_again_in_act_and_an_opening_is_no_update(listener):
     page_says("What a bot has been sent in `update` doesn't count: its next `act` lists those actions again.")
     page_says("The actions of an opening don't: they were played before `match`, and are in the bot's first `act`.")
     page_says("The bot's own actions come as updates too, and so does the last action of a match, before `end`.")
@@ -99,11 +99,11 @@ def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
 
     with BotPool() as pool:
         players = []
-        take = pool._take
-        pool._take = lambda place: players.append(take(place)) or players[-1]
+        take = pool.take
+        pool.take = lambda place: players.append(take(place)) or players[-1]
         with pytest.raises(VoidMatchError):
             pool.play(match_with_opening(listener, 7), stands_still)
-        void = [heard(player._last_report.stderr) for player in players]
+        void = [heard(player.last_report.stderr) for player in players]
         record = pool.play(match_with_opening(listener, 7))
     for seat in (0, 1):
         again = heard(record.seats[seat].stderr)

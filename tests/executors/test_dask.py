@@ -102,7 +102,7 @@ def cluster():
             process.wait()
 
 
-def test_a_lost_scheduler_ends_the_run_and_the_tournament_continues_elsewhere(write_definition, tmp_path, monkeypatch):
+def test_a_lost_scheduler_ends_the_run_and_the_tournament_is_resumed_elsewhere(write_definition, tmp_path, monkeypatch):
     monkeypatch.setattr("arena.executors.dask.RECONNECT_SECONDS", 2.0)
     definition = load_definition(write_definition(bots=NAMES, encounters=200))
     with cluster() as (address, scheduler), ArenaHome(tmp_path / "h") as home:
@@ -113,7 +113,7 @@ def test_a_lost_scheduler_ends_the_run_and_the_tournament_continues_elsewhere(wr
                 scheduler.wait()
 
         url = address.replace("tcp://", "dask://")
-        with pytest.raises(ClusterError, match="its scheduler is lost; the same command continues from what was"):
+        with pytest.raises(ClusterError, match="its scheduler is lost; the same command resumes the run"):
             run_tournament(definition, home.store, executor=url, listener=strike)
         assert 60 <= home.store.tournament("t").recorded < 1200
         assert run_tournament(definition, home.store, workers=2).is_complete

@@ -49,7 +49,7 @@ def sentence(script):
     )
 
 
-def test_a_script_without_the_guard_is_told_of_it(write_definition, tmp_path):
+def test_a_script_without_the_guard_is_reported(write_definition, tmp_path):
     out, errors = run_script(tmp_path, write_definition(encounters=2))
     assert out == sentence(tmp_path / "script.py")
     assert errors == ""
@@ -60,7 +60,7 @@ def test_a_script_with_the_guard_plays(write_definition, tmp_path):
     assert out == "4\n"
 
 
-def test_a_script_without_the_guard_is_told_of_it_on_a_cluster_too(write_definition, tmp_path):
+def test_a_script_without_the_guard_is_reported_on_a_cluster_too(write_definition, tmp_path):
     pytest.importorskip("distributed")
     executor = ", executor='dask://local?processes=1'"
     out, errors = run_script(tmp_path, write_definition(encounters=2), executor=executor)

@@ -191,8 +191,8 @@ def test_what_is_refused_is_told_in_a_sentence(place, level):
     (place / "bot/launch").symlink_to(place / "victim/bin/tool")
     bot = Bot(name="x", version="1", command=(str(place / "bot/launch"),), directory=str(place / "bot"))
     with pytest.raises(BotError, match=r"leads to \S*/victim/bin/tool, which a bot may not use"):
-        make_launch_spec(bot, Isolation(level), DEFAULT_LIMITS, "/tmp/none")
-    assert make_launch_spec(bot, Isolation(IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none")
+        make_launch_spec(bot, Isolation(level=level), DEFAULT_LIMITS, "/tmp/none")
+    assert make_launch_spec(bot, Isolation(level=IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none")
 
 
 THIEF = """#!{python}
@@ -231,7 +231,7 @@ def test_a_first_line_steals_nothing_from_a_running_arena(tmp_path, level, mode)
     bot.chmod(mode)
     process = BotConnection(load_bot(bot), choose_isolation(level), DEFAULT_LIMITS)
     try:
-        assert process.ask(b"hello", 20.0)[0] == b"no"
+        assert process.ask(b"hello", 20.0).body == b"no"
     finally:
         process.end()
 

@@ -67,12 +67,12 @@ import pytest
 from arena.isolation.process_tag import is_dead, process_tag
 from arena.isolation.levels import choose_isolation
 from arena.isolation.launch_spec import make_launch_spec
-from arena.match.bot_pool import BotPool
+from arena.match.bot_pool import BotPool, PoolKey
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 bots = (load_bot(Path(sys.argv[1])), load_bot(Path(sys.argv[1])))
 with BotPool(choose_isolation(sys.argv[2])) as pool:
-    player = pool._take((bots[0], 0))
+    player = pool.take(PoolKey(bots[0], 0))
     from arena.protocol.messages import Seating
     time_control = TimeControl(per_action_seconds=600.0)
     player.begin(Seating(1, "differences", {"size": 4, "scoring": "distinct"}, 2, 0, 1, time_control))

@@ -114,10 +114,10 @@ def test_under_root_bots_run_under_a_uid_of_their_own(level):
         BotConnection(load_bot(zoo.bad_bot("never_reads")), choose_isolation(level), DEFAULT_LIMITS) for _ in "ab"
     ]
     try:
-        uids = [process._launched.uid for process in processes]
+        uids = [process.process.uid for process in processes]
         assert len({0, *uids}) == 3
         for process, uid in zip(processes, uids, strict=True):
-            assert Path(f"/proc/{process.pid}").stat().st_uid == uid
+            assert Path(f"/proc/{process.process.pid}").stat().st_uid == uid
     finally:
         for process in processes:
             process.end()
@@ -129,7 +129,7 @@ def test_root_that_can_not_mount_refuses_what_bots_could_not_reach(monkeypatch, 
     (tmp_path / "bot.py").write_text("")
     with pytest.raises(UsageError, match="the arena runs as root, and bots under other uids: those can't enter"):
         launch_spec.make_launch_spec(
-            load_bot(tmp_path / "bot.py"), Isolation(IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none"
+            load_bot(tmp_path / "bot.py"), Isolation(level=IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none"
         )
 
 
@@ -141,7 +141,7 @@ def answers(command, directory, level, own=()):
         DEFAULT_LIMITS,
     )
     try:
-        return process.ask(b"hello", 20.0)[0]
+        return process.ask(b"hello", 20.0).body
     finally:
         process.end()
 

@@ -34,4 +34,4 @@ def test_in_its_user_namespace_a_bot_makes_no_other(level):
         command=(sys.executable, "-I", "-S", "-c", NAMESPACE),
         directory=str(Path(sys.executable).parent),
     )
-    assert levels._run(bot, choose_isolation(level)) == -1
+    assert levels.run_test_program(bot, choose_isolation(level)) == -1

@@ -55,7 +55,7 @@ def tried(request, tmp_path_factory):
     bot = Bot(
         name="deeds", version="1", command=command, directory=str(DEEDS.parent), own_files=(str(DEEDS), str(file))
     )
-    return Tried(isolation, levels._run(bot, isolation), file, before)
+    return Tried(isolation, levels.run_test_program(bot, isolation), file, before)
 
 
 def has_own_disk(isolation):

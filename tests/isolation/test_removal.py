@@ -207,7 +207,7 @@ SCRIPT = """
 import os, signal, time
 from arena.enums import IsolationLevel
 from arena.isolation import levels
-levels._run = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+levels.run_test_program = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 levels.probe_level(IsolationLevel.LANDLOCK)
 """
 

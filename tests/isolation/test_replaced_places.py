@@ -26,7 +26,7 @@ print(json.dumps(said))
 
 def run_bot(directory, file, isolation):
     command = (sys.executable, "-I", "-S", "-c", TRY, str(file))
-    return levels._run(
+    return levels.run_test_program(
         Bot(name="b", version="1", command=command, directory=str(directory), own_files=(str(directory),)), isolation
     )
 

@@ -15,7 +15,7 @@ from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
-from arena.players.stall_detection import LATE_SECONDS, StallDetector
+from arena.players.stall_detection import STALL_SECONDS, StallDetector
 from arena.records import DEFAULT_LIMITS, Limits, MatchSpec, TimeControl
 from arena.tournament.definition import load_definition
 from benchmarks import zoo_bots as zoo
@@ -137,14 +137,14 @@ class Scheduler:
         (0.6, 0.3, 0.3, True),
     ],
 )
-def test_lateness_is_ours_unless_the_bot_explains_it(monkeypatch, late, waited, bot_cpu, ours):
+def test_a_delay_is_a_stall_unless_the_bots_explain_it(monkeypatch, late, waited, bot_cpu, ours):
     scheduler = Scheduler(monkeypatch)
-    lateness = StallDetector()
-    lateness.mark(10.0)
+    detector = StallDetector()
+    detector.mark(10.0)
     scheduler.waited += waited
-    assert lateness.was_ours(late, 10.0 + bot_cpu) is ours
-    lateness.close()
-    assert LATE_SECONDS < 0.1  # below the margin that is forgiven anyway
+    assert detector.has_stalled(late, 10.0 + bot_cpu) is ours
+    detector.close()
+    assert STALL_SECONDS < 0.1  # below the margin that is forgiven anyway
 
 
 STALLED = """
@@ -191,9 +191,9 @@ def test_an_answer_that_is_seen_late_through_our_own_fault_costs_nobody_a_match(
     process = BotConnection(load_bot(zoo.bad_bot("good_with_note")), choose_isolation("auto"), DEFAULT_LIMITS)
     try:
         with pytest.raises(VoidMatchError, match=r"the arena looked 1\.000 s after a deadline"):
-            process._in_time(b"body", now=12.0, asked=10.0, deadline=11.0, seconds=1.0)
+            process._in_time(now=12.0, asked=10.0, deadline=11.0, seconds=1.0)
         with pytest.raises(BotError, match=r"the answer came after 1\.010 s"):
-            process._in_time(b"body", now=11.01, asked=10.0, deadline=11.0, seconds=1.0)
+            process._in_time(now=11.01, asked=10.0, deadline=11.0, seconds=1.0)
     finally:
         process.end()
 

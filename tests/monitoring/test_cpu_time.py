@@ -10,7 +10,7 @@ from arena.monitoring import cpu_time
 from arena.monitoring.cpu_time import ProcessStat, ProcessTimes, open_group_clock, read_stat
 
 MAIN, CHILD, OTHER, NEXT = 100, 101, 102, 103
-LOOK_SECONDS = 0.1
+SAMPLE_SECONDS = 0.1
 
 
 def stat(own=0.0, reaped=0.0, faults=10, reaped_faults=0, started=1):
@@ -26,8 +26,8 @@ def seen(monkeypatch):
     def look_at(*looks, cores=1):
         times = ProcessTimes(cores)
         for found in looks:
-            now[0] += LOOK_SECONDS
-            times.look(found, MAIN)
+            now[0] += SAMPLE_SECONDS
+            times.add_sample(found, MAIN)
         return times
 
     return look_at
@@ -73,34 +73,34 @@ def test_many_children_one_after_another_are_no_reason_for_doubt_if_they_are_wai
 def test_children_that_vanish_without_an_account_are_charged_for_what_they_may_have_used(seen):
     """Ten looks at chains of short-lived processes: each finds one that has just begun, and nobody knows the others."""
     looks = [{MAIN: stat(), 200 + k: stat(0.002, started=k)} for k in range(10)]
-    assert seen(*looks).seconds == pytest.approx(10 * LOOK_SECONDS)
+    assert seen(*looks).seconds == pytest.approx(10 * SAMPLE_SECONDS)
 
 
 def test_they_are_charged_for_as_many_cores_as_they_may_have_used(seen):
     looks = [{MAIN: stat(), **{200 + 4 * k + n: stat(0.002, started=k) for n in range(4)}} for k in range(10)]
-    assert seen(*looks, cores=2).seconds == pytest.approx(20 * LOOK_SECONDS)
+    assert seen(*looks, cores=2).seconds == pytest.approx(20 * SAMPLE_SECONDS)
 
 
 def test_what_the_main_process_used_itself_is_not_charged_twice(seen):
     looks = [{MAIN: stat(0.06 * k), 200 + k: stat(0.002, started=k)} for k in range(11)]
-    assert seen(*looks).seconds == pytest.approx(11 * LOOK_SECONDS - 0.6)
+    assert seen(*looks).seconds == pytest.approx(11 * SAMPLE_SECONDS - 0.6)
 
 
 def test_a_process_number_that_is_used_again_is_another_process(seen):
     looks = [{MAIN: stat(), CHILD: stat(0.002, started=k)} for k in range(10)]
-    assert seen(*looks).seconds == pytest.approx(10 * LOOK_SECONDS)
+    assert seen(*looks).seconds == pytest.approx(10 * SAMPLE_SECONDS)
 
 
 def test_processes_without_a_page_fault_are_found_out_by_their_cpu_time(seen):
     looks = [{MAIN: stat(), 200 + k: stat(0.01, faults=0, started=k)} for k in range(10)]
-    assert seen(*looks).seconds == pytest.approx(10 * LOOK_SECONDS)
+    assert seen(*looks).seconds == pytest.approx(10 * SAMPLE_SECONDS)
 
 
 def test_a_pool_of_children_is_no_reason_for_doubt(seen):
     looks = [{MAIN: stat(), CHILD: stat(0.01 * k), OTHER: stat(0.02 * k)} for k in range(5)]
     times = seen(*looks)
     assert times.seconds == pytest.approx(0.12)
-    assert (times.doubtful_seconds, times.has_strangers) == (0.0, False)
+    assert (times.doubtful_seconds, times.has_new_processes) == (0.0, False)
 
 
 def test_this_process_is_read_as_the_system_says():

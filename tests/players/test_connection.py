@@ -112,12 +112,9 @@ def test_an_answer_that_is_read_after_the_deadline_is_too_late_even_if_it_was_th
     bot = bad_bot("good_with_note")
     process = BotConnection(bot, LIMITS_LEVEL, Limits())
     try:
-        assert process._in_time(b"body", now=10.9, asked=10.0, deadline=11.0, seconds=1.0) == (
-            b"body",
-            pytest.approx(0.9),
-        )
+        assert process._in_time(now=10.9, asked=10.0, deadline=11.0, seconds=1.0) == pytest.approx(0.9)
         with pytest.raises(BotError, match=r"the answer came after 1.010 s; 1.000 s were allowed"):
-            process._in_time(b"body", now=11.01, asked=10.0, deadline=11.0, seconds=1.0)
+            process._in_time(now=11.01, asked=10.0, deadline=11.0, seconds=1.0)
     finally:
         process.end()
 
@@ -132,9 +129,9 @@ def test_a_message_that_comes_before_it_is_asked_for_is_a_fault(pool):
 def test_honest_bots_play_on_with_the_same_processes(pool):
     bots = (good_bot(), bad_bot("good_with_note"))
     first = pool.play(spec(*bots))
-    pids = {player._process.pid for player in pool._players.values()}
+    pids = {player.connection.process.pid for player in pool.players.values()}
     second = pool.play(spec(*bots, match=2))
-    assert {player._process.pid for player in pool._players.values()} == pids
+    assert {player.connection.process.pid for player in pool.players.values()} == pids
     for record in (first, second):
         assert (record.termination, record.faults) == ("normal", ())
     assert [note for _, note in first.notes] == [{"why": "first"}] * 2
@@ -151,13 +148,13 @@ def test_a_bot_that_forfeited_is_started_anew_for_the_next_match(pool):
 def test_fresh_bots_are_launched_for_every_match():
     with BotPool(LIMITS_LEVEL, fresh_bots=True) as pool:
         assert pool.play(spec(good_bot(), good_bot())).termination == "normal"
-        assert pool._players == {}
+        assert pool.players == {}
 
 
 def test_a_bot_may_play_itself(pool):
     record = pool.play(spec(good_bot(), good_bot()))
     assert record.termination == "normal"
-    assert len(pool._players) == 2
+    assert len(pool.players) == 2
 
 
 def test_stderr_is_drained_and_its_first_and_last_part_kept(pool):

@@ -1,5 +1,6 @@
 """The bots that are not to act leave the processor to the one that is."""
 
+import contextlib
 import time
 
 import pytest
@@ -8,9 +9,9 @@ from arena.errors import BotError, LateError
 from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
-from arena.players.bystanders import Bystanders
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
+from arena.players.off_turn import RunningBots
 from arena.protocol.frames import encode_frame
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
@@ -19,60 +20,69 @@ HELLO = encode_frame({"type": "hello"})
 LEVEL = choose_isolation("auto")
 
 
-def launched(name, bystanders, isolation=LEVEL):
-    """Return a bot that has said it is ready and is to rest now."""
-    process = BotConnection(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, bystanders)
-    process.ask(HELLO, 20.0)
-    process.rest.since = process.whole_cpu_seconds()
-    return process
+class Launcher:
+    """Launches bots that run side by side, and ends them.
+
+    Attributes:
+        running: the bots.
+    """
+
+    def __init__(self, stack):
+        self.running = RunningBots()
+        self._stack = stack
+
+    def launch(self, name, isolation=LEVEL):
+        """Return a bot that has said it is ready and is off turn now."""
+        connection = BotConnection(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, self.running)
+        bot = self._stack.enter_context(connection)
+        bot.ask(HELLO, 20.0)
+        bot.off_turn.cpu_at_start = bot.process.monitor.cpu_seconds()
+        return bot
 
 
 @pytest.fixture
-def bystanders():
-    """End whatever has joined."""
-    bystanders = Bystanders()
-    yield bystanders
-    for process in list(bystanders._bots):
-        process.end()
+def launcher():
+    with contextlib.ExitStack() as stack:
+        yield Launcher(stack)
 
 
-@pytest.mark.parametrize("isolation", [LEVEL, Isolation(LEVEL.level)], ids=["as it is", "without control groups"])
+@pytest.mark.parametrize("isolation", [LEVEL, Isolation(level=LEVEL.level)], ids=["as it is", "without control groups"])
 @pytest.mark.parametrize("name", ["children_think_off_turn", "chains_think_off_turn", "children_nobody_waits_for"])
-def test_who_works_while_another_is_to_act_is_stopped(bystanders, name, isolation):
-    busy = launched(name, bystanders, isolation)
-    other = launched("never_answers", bystanders)
+def test_a_bot_that_works_while_another_is_to_act_is_frozen(launcher, name, isolation):
+    busy = launcher.launch(name, isolation)
+    other = launcher.launch("never_answers")
     with pytest.raises((BotError, LateError)):
         other.ask(encode_frame({"type": "act", "ply": 0, "legal": [[1, 1]]}), 0.5)
-    assert busy.rest.was_broken
-    used = busy.possible_cpu_seconds()
+    assert busy.off_turn.has_worked
+    used = busy.process.monitor.possible_cpu_seconds()
     time.sleep(0.2)
-    busy.update_cpu()
-    busy.update_cpu()  # by now everything that was on its way has been seen
-    used = busy.possible_cpu_seconds()
+    busy.process.monitor.sample_cpu()
+    busy.process.monitor.sample_cpu()  # by now everything that was on its way has been seen
+    used = busy.process.monitor.possible_cpu_seconds()
     time.sleep(0.2)
-    busy.update_cpu()
-    assert busy.possible_cpu_seconds() - used < 0.02
+    busy.process.monitor.sample_cpu()
+    assert busy.process.monitor.possible_cpu_seconds() - used < 0.02
 
 
-def test_who_is_at_rest_is_left_alone(bystanders):
-    idle = launched("never_answers", bystanders)
-    other = launched("never_answers", bystanders)
+def test_a_bot_that_is_idle_off_turn_is_left_alone(launcher):
+    idle = launcher.launch("never_answers")
+    other = launcher.launch("never_answers")
     with pytest.raises(BotError, match="timeout"):
         other.ask(encode_frame({"type": "act", "ply": 0, "legal": [[1, 1]]}), 0.3)
-    assert not idle.rest.was_broken
+    assert not idle.off_turn.has_worked
 
 
-@pytest.mark.parametrize("isolation", [LEVEL, Isolation(LEVEL.level)], ids=["as it is", "without control groups"])
-def test_work_that_children_did_on_turn_excuses_nobody(bystanders, isolation):
+@pytest.mark.parametrize("isolation", [LEVEL, Isolation(level=LEVEL.level)], ids=["as it is", "without control groups"])
+def test_work_that_children_did_on_turn_excuses_nobody(launcher, isolation):
     """Whoever lets its time run out could else have every match against such a bot played again."""
-    honest = launched("works_by_children_on_turn", bystanders, isolation)
-    other = launched("never_answers", bystanders)
+    honest = launcher.launch("works_by_children_on_turn", isolation)
+    other = launcher.launch("never_answers")
     for ply in range(2):
         honest.ask(encode_frame({"type": "act", "ply": ply, "legal": [[1, 1]]}), 20.0)
-        honest.rest.since = honest.whole_cpu_seconds()
+        honest.off_turn.cpu_at_start = honest.process.monitor.cpu_seconds()
         with pytest.raises(BotError, match="timeout"):
             other.ask(encode_frame({"type": "act", "ply": 0, "legal": [[1, 1]]}), 0.3)
-    assert not honest.rest.was_broken
+    assert not honest.off_turn.has_worked
 
 
 def test_a_match_is_played_again_with_nobody_else_running():
@@ -101,22 +111,22 @@ def test_a_match_is_played_again_with_nobody_else_running():
             time_control=control,
         ).after_void(None)
         pool.play(again)
-        assert [bot.name for bot, _ in pool._players] == ["slow_but_good", "uses_children"]
+        assert [bot.name for bot, _ in pool.players] == ["slow_but_good", "uses_children"]
 
 
-def test_who_may_work_off_turn_is_left_alone(bystanders):
-    busy = launched("children_think_off_turn", bystanders)
-    busy.rest.is_due = False
-    bystanders.keep_still(None)
-    assert not busy.rest.was_broken
-    assert bystanders.taken_seconds(None) == 0.0
+def test_a_bot_that_may_work_off_turn_is_left_alone(launcher):
+    busy = launcher.launch("children_think_off_turn")
+    busy.off_turn.is_required = False
+    launcher.running.enforce(None)
+    assert not busy.off_turn.has_worked
+    assert launcher.running.taken_seconds(None) == 0.0
 
 
-def test_a_bot_that_is_late_because_another_worked_is_not_charged(bystanders, monkeypatch):
+def test_a_bot_that_is_late_because_another_worked_is_not_charged(launcher, monkeypatch):
     """The other is not stopped in time here: nobody looks before the deadline."""
-    monkeypatch.setattr(Bystanders, "keep_still", lambda *_: None)
-    launched("children_think_off_turn", bystanders)
-    other = launched("never_answers", bystanders)
+    monkeypatch.setattr(RunningBots, "enforce", lambda *_: None)
+    launcher.launch("children_think_off_turn")
+    other = launcher.launch("never_answers")
     with pytest.raises(LateError, match="others used the processor") as raised:
         other.ask(encode_frame({"type": "act", "ply": 0, "legal": [[1, 1]]}), 0.3)
     assert raised.value.is_disturbed
@@ -156,8 +166,8 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
                 time_control=control,
             )
         )
-        kept = pool._players[busy, 0]._process
-        before = kept.possible_cpu_seconds()
+        kept = pool.players[busy, 0].connection
+        before = kept.process.monitor.possible_cpu_seconds()
         pool.play(
             MatchSpec(
                 match=2,
@@ -169,6 +179,6 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
                 time_control=control,
             )
         )
-        kept.update_cpu()
-        assert kept.rest.was_broken
-        assert kept.possible_cpu_seconds() - before < 0.2
+        kept.process.monitor.sample_cpu()
+        assert kept.off_turn.has_worked
+        assert kept.process.monitor.possible_cpu_seconds() - before < 0.2

@@ -147,7 +147,7 @@ def test_a_truncated_database_is_told_in_a_sentence(database, capsys):
 
 
 def test_a_number_of_no_double_is_refused(database):
-    with pytest.raises(StoreError, match=r"wall_seconds = .* expected is a list, each a number or null"):
+    with pytest.raises(StoreError, match=r"wall_seconds = .* expected a list, each a number or null"):
         MatchRecord.from_json({"wall_seconds": [float("nan")]})
 
 

@@ -1,0 +1,100 @@
+"""The last messages of a conversation, kept to be shown when it goes wrong."""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from typing import NamedTuple
+
+from arena.protocol.frames import HEADER_BYTES
+
+MAX_FRAMES = 32
+MAX_BYTES = 1 << 20
+
+
+class Entry(enum.Enum):
+    """What an entry of a transcript is."""
+
+    QUESTION = "a frame to the bot that is to be answered"
+    NOTICE = "a frame to the bot that has no answer"
+    ANSWER = "the body of a frame from the bot"
+    FRAGMENT = "bytes from the bot that are no whole frame"
+
+
+class TranscriptFrame(NamedTuple):
+    """One frame of a conversation, or a fragment of one.
+
+    Attributes:
+        is_sent: whether the arena sent it.
+        data: its bytes, the header included.
+    """
+
+    is_sent: bool
+    data: bytes
+
+
+class Exchange(NamedTuple):
+    """The last question and what came back.
+
+    Attributes:
+        sent: the question, as a frame; empty if nothing has been asked.
+        received: the bytes that have come since.
+    """
+
+    sent: bytes = b""
+    received: bytes = b""
+
+
+class Transcript:
+    """Keeps the last frames of a conversation.
+
+    A turn adds to it twice, so adding costs no more than an append; ``shrink``, which holds the bound of bytes, is
+    called once a match and with every sample of the bot.
+
+    Attributes:
+        add: adds a frame, the body of an answer, or a fragment.
+    """
+
+    def __init__(self, max_frames: int | None = MAX_FRAMES, max_bytes: float = MAX_BYTES) -> None:
+        """Begin a transcript.
+
+        Args:
+            max_frames: the number of frames to keep; None for all.
+            max_bytes: what they may take together; the last frame is kept in any case.
+        """
+        self._max_bytes = max_bytes
+        self._entries: deque[tuple[Entry, bytes]] = deque(maxlen=max_frames)
+        self.add = self._entries.append
+
+    def shrink(self) -> None:
+        """Remove the oldest frames as long as all together take too many bytes."""
+        total_bytes = sum(len(data) for _, data in self._entries)
+        while total_bytes > self._max_bytes and len(self._entries) > 1:
+            total_bytes -= len(self._entries.popleft()[1])
+
+    def frames(self) -> list[TranscriptFrame]:
+        """Return what is kept, in order."""
+        return [
+            TranscriptFrame(entry in (Entry.QUESTION, Entry.NOTICE), _with_header(entry, data))
+            for entry, data in self._entries
+        ]
+
+    def before_last_exchange(self) -> list[TranscriptFrame]:
+        """Return what is kept from before the last question."""
+        return self.frames()[: self._last_question()]
+
+    def last_exchange(self) -> Exchange:
+        """Return the last question and what came back."""
+        since = self.frames()[self._last_question() :]
+        if not since:
+            return Exchange()
+        return Exchange(since[0].data, b"".join(frame.data for frame in since if not frame.is_sent))
+
+    def _last_question(self) -> int:
+        """Return the index of the last question; behind the end if none is kept."""
+        questions = (index for index, (entry, _) in enumerate(self._entries) if entry is Entry.QUESTION)
+        return max(questions, default=len(self._entries))
+
+
+def _with_header(entry: Entry, data: bytes) -> bytes:
+    return len(data).to_bytes(HEADER_BYTES, "big") + data if entry is Entry.ANSWER else data

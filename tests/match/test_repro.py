@@ -1,0 +1,145 @@
+"""A repro sends a bot, byte by byte, what the match sent it.
+
+The bot itself reports, on stderr, all that it reads: once in the match, and once in the repro.
+"""
+
+import sys
+
+import pytest
+
+from arena.enums import ClockKind
+from arena.isolation.levels import choose_isolation
+from arena.match.bot_pool import BotPool
+from arena.match.repro import repeat, whom_to_repeat
+from arena.players.manifest import load_bot
+from arena.players.process_player import ProcessPlayer
+from arena.records import Bot, Limits, MatchSpec, TimeControl
+from arena.store.rows import row_of
+from arena.store.statements import record_from
+from benchmarks import zoo_bots as zoo
+
+LEVEL = choose_isolation("limits")
+LIMITS = Limits(message_bytes=5000, message_depth=9, message_nodes=333, note_bytes=77)
+
+RECORDER = """
+import os, sys, time
+sys.path.insert(0, {bad_bots!r})
+from _wire import answer, send
+import msgpack
+
+def read(count):
+    data = b""
+    while len(data) < count:
+        chunk = os.read(0, count - len(data))
+        if not chunk:
+            sys.exit(0)
+        data += chunk
+    return data
+
+while True:
+    header = read(4)
+    body = read(int.from_bytes(header, "big"))
+    print((header + body).hex(), file=sys.stderr, flush=True)
+    message = msgpack.unpackb(body)
+    if message["type"] == "hello":
+        send({{"type": "ready", "protocol": 1, "wants": {wants}}})
+    elif message["type"] == "act":
+        time.sleep(0.003)  # so that the bank differs from turn to turn
+        {at_act}
+    elif message["type"] == "quit":
+        sys.exit(0)
+"""
+
+
+def recorder(directory, wants, at_act="send(answer(message))"):
+    file = directory / "recorder.py"
+    file.write_text(RECORDER.format(bad_bots=str(zoo.BAD_BOTS), wants=wants, at_act=at_act))
+    own_files = (str(directory), str(zoo.BAD_BOTS))
+    command = (sys.executable, str(file))
+    return Bot(name="recorder", version="1", command=command, directory=str(directory), own_files=own_files)
+
+
+def play(bots, clock=ClockKind.WALL, **changes):
+    """Play a match and return its record as the store gives it back."""
+    time_control = TimeControl(per_action_seconds=20.0, bank_seconds=60.0, increment_seconds=0.25, clock=clock)
+    spec = MatchSpec(
+        match=7,
+        tournament="t",
+        game="differences",
+        options={"size": 4},
+        bots=bots,
+        rng_seed=5,
+        time_control=time_control,
+        **changes,
+    )
+    with BotPool(LEVEL, LIMITS) as pool:
+        row = row_of(pool.play(spec))
+    return record_from(row.match, row.record)
+
+
+def again_of(record, bot, seat, ply):
+    return repeat(record, ProcessPlayer(bot, LEVEL, LIMITS, keeps_all_messages=True), seat, ply)
+
+
+def frames_of(stderr):
+    return [bytes.fromhex(line) for line in stderr.split()]
+
+
+def kinds(frames):
+    return [kind for frame in frames for kind in KINDS if b"\xa4type" + bytes([0xA0 + len(kind)]) + kind in frame[:20]]
+
+
+KINDS = (b"hello", b"match", b"act", b"update", b"end", b"fault", b"quit")
+GOOD = load_bot(zoo.BOTS / "minimal")
+
+MATCHES = {
+    "updates": ("{'updates': True}", {}),
+    "nothing but actions": ("{'legal': True, 'observation': False}", {}),
+    "an opening": ("{'updates': True}", {"opening": 1, "opening_actions": ([1, 4], [2, 2])}),
+    "the CPU clock": ("{'updates': True}", {"clock": ClockKind.CPU}),
+}
+
+
+@pytest.mark.parametrize("name", MATCHES)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_repro_sends_the_bytes_of_the_match(tmp_path, name, seat):
+    wants, changes = MATCHES[name]
+    bots = [GOOD, GOOD]
+    bots[seat] = recorder(tmp_path, wants)
+    record = play(tuple(bots), **changes)
+    sent = frames_of(record.seats[seat].stderr)
+    assert not record.faults
+    assert (kinds(sent)[:2], kinds(sent)[-1], b"update" in kinds(sent)) == (
+        [b"hello", b"match"],
+        b"end",
+        "updates" in wants,
+    )
+
+    again = repeat(
+        record, ProcessPlayer(bots[seat], LEVEL, LIMITS, keeps_all_messages=True), seat, len(record.actions) - 1
+    )
+    assert again.is_same
+    assert again.frames == sent
+    assert frames_of(again.stderr) == [*sent, again.transcript.frames()[-1].data]  # and quit
+
+
+def test_a_repro_stops_where_the_bot_failed(tmp_path):
+    """The bot that wants updates exits at its second action: the match sent it nothing after that question."""
+    at_act = "send(answer(message)) if message['ply'] < 2 else sys.exit(7)"
+    bot = recorder(tmp_path, "{'updates': True}", at_act)
+    record = play((bot, GOOD))
+    sent = frames_of(record.seats[0].stderr)
+    assert kinds(sent) == [b"hello", b"match", b"act", b"update", b"update", b"act"]
+    seat, ply = whom_to_repeat(record, None, None)
+    again = again_of(record, bot, seat, ply)
+    assert (seat, ply, again.is_same) == (0, 2, True)
+    assert again.frames == sent == frames_of(again.stderr)
+
+
+def test_a_repro_to_an_earlier_ply_sends_the_beginning(tmp_path):
+    bot = recorder(tmp_path, "{'updates': True}")
+    record = play((bot, GOOD))
+    again = again_of(record, bot, 0, 2)
+    sent = frames_of(record.seats[0].stderr)
+    assert kinds(again.frames) == [b"hello", b"match", b"act", b"update", b"update", b"act"]
+    assert again.frames == sent[: len(again.frames)]
