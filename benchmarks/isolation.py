@@ -88,11 +88,11 @@ def turn_us(isolation, freeze=False):
 def levels():
     for level in IsolationLevel:
         if probe_level(level).is_available:
-            yield Isolation(level)
+            yield Isolation(level=level)
             if probe_level(level).isolation.user_namespace:
-                yield Isolation(level, user_namespace=True)
+                yield Isolation(level=level, user_namespace=True)
             if probe_level(level).isolation.groups:
-                yield Isolation(level, groups=True)
+                yield Isolation(level=level, groups=True)
 
 
 def python_start_ms():

@@ -168,11 +168,11 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: st
     click.echo(render_table(columns, rows, table_format))
 
 
-def print_ranking(places: Sequence[tuple[str, Placing]], table_format: str) -> None:
+def print_ranking(ranking: Sequence[tuple[str, Placing]], table_format: str) -> None:
     """Print the table of a format that ranks by itself."""
     from arena.report.standings_table import ranking_table
 
-    print_table(*ranking_table(places), table_format)
+    print_table(*ranking_table(ranking), table_format)
 
 
 def print_standings(table: Standings, table_format: str) -> None:

@@ -14,10 +14,9 @@ import stat
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from arena.isolation import procfs
-from arena.isolation.launch_spec import SHARED_MEMORY
+from arena.isolation.launch_spec import SHARED_MEMORY, LaunchSpec
 from arena.monitoring import memory
 from arena.records import LIMITS, MEBIBYTE, Limits
 
@@ -123,7 +122,7 @@ def _count(entries: Iterator[os.DirEntry[str]], directory: int, device: int, con
 class ScratchMonitor:
     """Watches the places that one bot writes to."""
 
-    def __init__(self, spec: dict[str, Any], limits: Limits) -> None:
+    def __init__(self, spec: LaunchSpec, limits: Limits) -> None:
         self._scratch: str = spec["scratch"]
         self._limits = limits
         self._is_shared = spec["mounts"] is None and spec["seccomp_at"] is None

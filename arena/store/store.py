@@ -97,7 +97,7 @@ class Store:
             return None
         text = connection.execute(select(meta.c.value).where(meta.c.key == "schema_version")).scalar()
         if text is not None and not (text.isdecimal() and int(text[:9]) > 0):
-            raise StoreError(f"{self._database.shown}: the database's version is {text[:20]!r}; expected is a number")
+            raise StoreError(f"{self._database.shown}: the database's version is {text[:20]!r}; expected a number")
         return int(text[:9]) if text is not None else None
 
     def retry_for(self, seconds: float) -> None:
@@ -137,7 +137,7 @@ class Store:
         self._database.write(lambda connection: insert_lines(connection, number, lines), again=extend_once)
 
     def change_definition(self, tournament: StoredTournament, definition: Definition) -> None:
-        """Write another definition: of a ladder that somebody enters or leaves."""
+        """Replace the definition: of a ladder whose entrants change."""
         values = {"definition": as_json(definition.to_json()), "finished_at": None}
         self._update(tournament, values)
 

@@ -10,6 +10,8 @@ from arena.executors import EXECUTORS, Job, open_executor
 from arena.executors.in_process import InProcessExecutor
 from arena.executors.local import LocalExecutor
 
+pytestmark = pytest.mark.processes
+
 JOB = Job(isolation="none", workers=1)
 FORMS = ("local", "in-process", "dask://HOST:PORT", "dask://local?processes=N")
 
