@@ -161,8 +161,8 @@ def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
     ]
     if result.duplicate_encounters:
         lines.append(
-            f"{counted(result.duplicate_encounters, 'more encounter')} only repeated earlier ones and did not count: both"
-            " bots always play the same, and the openings have run out; try more --opening-plies"
+            f"{counted(result.duplicate_encounters, 'more encounter')} only repeated earlier ones and did not count:"
+            " both bots always play the same, and the openings have run out; try more --opening-plies"
         )
     return "\n".join([*lines, conclusions[result.verdict.decision]])
 
