@@ -71,7 +71,7 @@ class Table:
     def rewind(self, kept: int) -> list[Any]:
         """Go back to an earlier position; return the actions that lead there."""
         self._shown = kept
-        self._say(f"Back to where {counted(kept, 'action')} had been played.")
+        self._say(f"Back to the position after {counted(kept, 'action')}.")
         return [action for _, action in self._actions[:kept]]
 
     def ask(self, seat: int, request: Any) -> Any:
@@ -138,7 +138,7 @@ class Table:
         own = [ply for ply, (actor, _) in enumerate(self._actions) if actor == seat]
         if own:
             raise TakenBackError(own[-1])
-        click.echo("There is nothing of yours to take back.", err=True)
+        click.echo("You have no action to take back.", err=True)
 
     def _hint(self) -> str:
         if self._suggest is None:
