@@ -30,7 +30,7 @@ class ArenaHome:
     def __init__(
         self, directory: str | os.PathLike[str] | None = None, must_exist: bool = False, *, store: str | None = None
     ) -> None:
-        """Open the directory, creating it where there is none.
+        """Open the directory, creating it if it does not exist.
 
         Args:
             directory: by default $ARENA_HOME, or ``.arena`` in the working directory.

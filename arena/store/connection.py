@@ -41,7 +41,7 @@ class Database:
         """Prepare a database at a path, or at a URL.
 
         Raises:
-            StoreError: if the URL is none of ours, or the driver is missing.
+            StoreError: if the URL is of no supported database, or the driver is missing.
         """
         self.patience_seconds = 0.0
         self.when_back: Callable[[], None] = lambda: None
@@ -171,7 +171,7 @@ def _server(text: str) -> tuple[str, Engine]:
 def _set_up(connection: Any, _record: Any) -> None:
     """With a write ahead log kill -9 loses nothing; what a power cut may lose has no record and is played again."""
     connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA trusted_schema = OFF")  # the file may be somebody else's
+    connection.execute("PRAGMA trusted_schema = OFF")  # the file may be from another user
 
 
 def _begin(connection: Connection) -> None:

@@ -25,7 +25,7 @@ from arena.tournament.formats import FORMATS, format_of, table_key
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile
 
 FindBot = Callable[[str, Sequence[str]], Bot]
-"""Finds a submitted bot by ``name`` or ``name@version``; raises UsageError if there is none."""
+"""Finds a submitted bot by ``name`` or ``name@version``; raises UsageError if there is no such bot."""
 
 
 def load_definition(

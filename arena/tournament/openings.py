@@ -14,7 +14,7 @@ TRIES = 200
 """Openings drawn before it is believed that there is no (new) one."""
 
 REMEMBERED = 10_000
-"""Openings that later ones are kept apart from; beyond, so many have been seen that a repeat does no harm."""
+"""The number of openings that later ones must differ from; after that many, a repeated one does no harm."""
 
 Opening = tuple[Any, ...]
 

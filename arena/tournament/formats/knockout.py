@@ -3,7 +3,7 @@
 1. A duel is the best of ``encounters``: it ends as soon as somebody has won more than half of them. An encounter is won
    with more than half of its points.
 2. If both have won as many, the points of all encounters decide; if these are equal too, more encounters are played,
-   one at a time, until one is won, at most ``knockout.tie_encounters``; then the better seed goes on. So it always
+   one at a time, until one is won, at most ``knockout.tie_encounters``; then the better seed advances. So it always
    ends.
 3. The draw: the best seed meets the worst, so that the two best can only meet in the final. If the number of
    entrants is no power of two, the best seeds have a bye in the first stage; then somebody has to say who they are:
@@ -33,7 +33,7 @@ class _Duel:
     shares: list[float] = field(default_factory=list)  # of the better seed, an encounter each
 
     def winner(self, best_of: int, tie_encounters: int) -> int | None:
-        """Return who goes on; None while that is open."""
+        """Return the entrant that advances; None while that is open."""
         if self.other is None:
             return self.better
         won = sum(share > 0.5 for share in self.shares)

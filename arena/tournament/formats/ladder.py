@@ -31,9 +31,9 @@ from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Rou
 UNCERTAIN = 0.7
 """The share of the widest sigma from which on an entrant plays in every round."""
 
-MOST_ROUNDS_WAITING = 3
+MAX_ROUNDS_WAITING = 3
 DRAWS_ESTIMATED_EVERY = 8
-"""Rounds after which the draw probability is estimated anew; it hardly changes, and takes several fits."""
+"""Rounds after which the draw probability is estimated again; it hardly changes, and takes several fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ class Ladder(Format[LadderSettings]):
         due = [
             k
             for k in self.field.taking_part
-            if self._rating(k).sigma >= enough or self._waited[k] >= MOST_ROUNDS_WAITING
+            if self._rating(k).sigma >= enough or self._waited[k] >= MAX_ROUNDS_WAITING
         ]
         return sorted(due, key=lambda k: (-self._waited[k], -self._rating(k).sigma, k))
 
