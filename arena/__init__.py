@@ -43,8 +43,10 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.errors import UsageError as UsageError
     from arena.errors import VoidMatchError as VoidMatchError
     from arena.executors.executor import Executor as Executor
+    from arena.executors.executor import Job as Job
     from arena.executors.executor import Played as Played
     from arena.executors.executor import Void as Void
+    from arena.executors.table import open_executor as open_executor
     from arena.executors.work_queue import WorkQueue as WorkQueue
     from arena.games import Game as Game
     from arena.games import make_game as make_game
@@ -91,7 +93,8 @@ _MODULE_OF = {
         "arena.definition": "Definition GameChoice",
         "arena.enums": "ClockKind FaultKind OffTurn Termination",
         "arena.errors": "ArenaError UsageError VoidMatchError",
-        "arena.executors.executor": "Executor Played Void",
+        "arena.executors.executor": "Executor Job Played Void",
+        "arena.executors.table": "open_executor",
         "arena.executors.work_queue": "WorkQueue",
         "arena.games": "Game make_game",
         "arena.home": "ArenaHome",

@@ -135,7 +135,7 @@ class BotRegistry:
 
         Raises:
             UsageError: if it is not there any more, or what the record says of its place is not to be trusted: the home
-                may be another user's.
+                may come from another machine.
         """
         definition = tournament.definition
         entrant = next(bot for bot in definition.entrants if bot.label == label)

@@ -1,4 +1,4 @@
-"""Names of bots, of their versions and of tournaments: one rule for all that people will have to tell apart."""
+"""One rule for the names of bots, versions and tournaments, so that people can tell them apart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 _BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _VARIATION_SELECTORS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
 _PERSON = "human"
-"""What stands for a person at the board."""
+"""Reserved for a person at the board."""
 
 
 def is_visible(letter: str) -> bool:
@@ -44,6 +44,6 @@ def is_name(text: str) -> bool:
 
 
 def as_file_name(name: str) -> str:
-    """Return a name as a file may be called: those in a store may be older than the rule or foreign."""
+    """Return a name as a file may be called: one in a store may be older than the rule, or come from another arena."""
     visible = "".join("_" if letter in "/\\" or not is_visible(letter) else letter for letter in name)
     return visible.lstrip(".-")[:MAX_CHARACTERS] or "_"

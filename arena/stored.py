@@ -1,7 +1,7 @@
 """Values from the form they are stored in.
 
 A field that is missing was not there in the version that stored it, and has its default; one that is unknown was added
-by a later version. The store may be from another user, so every value has the type that its field says.
+by a later version. The store may come from another arena, so the type of every value is checked.
 """
 
 from __future__ import annotations

@@ -74,6 +74,7 @@ def test_the_table_has_every_room_and_nothing_else():
     assert set(LAYER) == inner | loose
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_down_only(path):
     mine = room(path)
@@ -126,6 +127,7 @@ def prints(tree):
 HEAVY = {"sqlalchemy", "pydantic", "click", "rich", "trueskill", "tabulate", "multiprocessing"}
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [

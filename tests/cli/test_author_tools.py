@@ -12,6 +12,8 @@ from arena.enums import IsolationLevel
 from arena.isolation.levels import choose_isolation, probe_level
 from benchmarks import zoo_bots as zoo
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def arena(capfd, monkeypatch, tmp_path):

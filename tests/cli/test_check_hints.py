@@ -15,6 +15,8 @@ from arena.players.diagnosis import Failure, hint_for
 from arena.records import Bot, Fault
 from benchmarks import zoo_bots as zoo
 
+pytestmark = pytest.mark.processes
+
 KIT = "from arena.botkit import run\n\n\n"
 FIRST = "    return game.legal_actions(state)[0]"
 ELF = bytearray(64)

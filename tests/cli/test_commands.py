@@ -15,6 +15,8 @@ from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 BOTS = ROOT / "bots"
 

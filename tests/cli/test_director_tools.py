@@ -21,6 +21,8 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from tests.games.variants import VARIANTS
 
+pytestmark = pytest.mark.processes
+
 BOTS = Path(__file__).parents[2] / "bots"
 ENTRANTS = "".join(f'[[entrants]]\nbot = "{BOTS / name}"\n' for name in ("minimal", "random_legal", "greedy"))
 GAMES_FILE = f"""

@@ -15,7 +15,7 @@ def wheel(tmp_path_factory):
     return build(tmp_path_factory.mktemp("wheel"), "wheel")
 
 
-@pytest.fixture(scope="session", params=["checkout", "wheel"])
+@pytest.fixture(scope="session", params=["checkout", pytest.param("wheel", marks=pytest.mark.soak)])
 def reader(request, tmp_path_factory):
     """A reader of the pages."""
     if request.param == "checkout":

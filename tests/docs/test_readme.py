@@ -15,6 +15,8 @@ from arena.cli.group import COMMANDS
 from arena.games import GAMES, make_game
 from tests.docs.reader import BARE_PATH
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

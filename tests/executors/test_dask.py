@@ -23,6 +23,7 @@ from arena.executors.dask_worker import DaskWorker, DaskWorkerSettings
 
 # the package leaves sockets and event loops to the garbage collector when workers are killed
 pytestmark = [
+    pytest.mark.processes,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
@@ -52,6 +53,7 @@ def played_locally(definition, tmp_path):
         return without_clocks(home), table_of(home)
 
 
+@pytest.mark.soak
 def test_killed_and_frozen_workers_cost_no_match_and_change_nothing(write_definition, tmp_path):
     """Four worker processes; two are killed and one is frozen in mid-tournament."""
     definition = load_definition(write_definition(bots=NAMES, encounters=120))

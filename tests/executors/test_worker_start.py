@@ -17,6 +17,8 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of
 
+pytestmark = pytest.mark.processes
+
 RUN = """
 import sys
 {at_once}

@@ -112,6 +112,7 @@ def only_usage_errors(load, path, text):
         pass
 
 
+@pytest.mark.processes
 @settings(max_examples=400, deadline=None)
 @given(text=mutated(TOURNAMENT) | with_another_value(TOURNAMENT))
 def test_a_mutated_tournament_file_is_accepted_or_refused_in_words(place, text):

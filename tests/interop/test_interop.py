@@ -186,6 +186,7 @@ def test_openspiel_sees_the_same_match(case):
     assert state.returns() == rewards(rules, position)
 
 
+@pytest.mark.processes
 def test_python_leaves_in_peace_after_openspiel():
     """OpenSpiel lets go of what was registered after Python's end; what it holds must still be there."""
     code = "import pyspiel, arena.interop.openspiel; pyspiel.load_game('arena_plaid').new_initial_state()"

@@ -23,6 +23,8 @@ from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
 
+pytestmark = pytest.mark.processes
+
 GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
 
 

@@ -10,6 +10,8 @@ from arena.isolation import levels, procfs
 from arena.isolation.levels import choose_isolation
 from arena.records import Bot
 
+pytestmark = pytest.mark.processes
+
 NAMESPACE = "import ctypes, json; print(json.dumps(ctypes.CDLL(None).unshare(0x10000000)))"
 
 
@@ -24,7 +26,6 @@ def test_no_more_of_an_environment_is_read_than_is_allowed(monkeypatch):
     assert sum(map(len, found)) < 100
 
 
-@pytest.mark.skipif(not choose_isolation("limits").user_namespace, reason="bots are in no user namespace here")
 @pytest.mark.parametrize("level", ["none", "limits"])
 def test_in_its_user_namespace_a_bot_makes_no_other(level):
     """In it, it could mount file systems in memory that nobody counts."""

@@ -12,7 +12,7 @@ import pytest
 from arena.enums import IsolationLevel
 from arena.isolation import procfs
 from arena.isolation.launch_spec import has_own_file_systems
-from arena.isolation.levels import choose_isolation, probe_level
+from arena.isolation.levels import choose_isolation
 from arena.isolation.removal import remove_tree
 from arena.monitoring import memory, scratch
 from arena.monitoring.scratch import MAX_DEPTH, MAX_FILES, ScratchMonitor, nameless_bytes, walk
@@ -62,6 +62,7 @@ def test_links_and_fifos_are_counted_and_not_followed(tmp_path):
     assert walk(str(tmp_path)).files == 3
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("depth", "is_too_deep"), [(MAX_DEPTH - 1, False), (MAX_DEPTH, True), (1500, True)])
 def test_depth_is_a_limit(tmp_path, depth, is_too_deep):
     here = os.open(tmp_path, os.O_RDONLY)
@@ -229,7 +230,8 @@ def test_the_memory_of_a_process_that_can_not_be_read_counts_in_full():
     assert memory.MemoryMonitor(is_counted=True).exactly({1}, 0) >= resident
 
 
-@pytest.mark.parametrize("level", [level for level in IsolationLevel if probe_level(level).is_available])
+@pytest.mark.processes
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_a_bot_sees_file_systems_of_its_own_where_they_can_be_had(level, tmp_path):
     isolation = choose_isolation(level)
     if not has_own_file_systems(isolation):

@@ -18,6 +18,8 @@ from arena.players import build_output, building
 from arena.players.building import build_bots, is_built
 from arena.players.manifest import load_bot
 
+pytestmark = pytest.mark.processes
+
 ARENA = [sys.executable, "-m", "arena"]
 COPY = "cp program.sh build/bot"
 

@@ -19,6 +19,8 @@ from arena.store.rows import row_of
 from arena.store.store import Store
 from arena.store.values import StoredBot
 
+pytestmark = pytest.mark.processes
+
 
 def line(match):
     return ScheduledMatch(

@@ -11,6 +11,8 @@ from arena.tournament.definition import load_definition
 from arena.tournament.formats import format_of
 from tests.conftest import BOTS
 
+pytestmark = pytest.mark.processes
+
 
 def test_a_short_file_has_sensible_defaults(write_definition):
     definition = load_definition(write_definition())

@@ -21,6 +21,8 @@ from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
 from tests.tournament.test_director import ARENA, arena, exported, recorded, table, wait_until_nothing_runs_in
 
+pytestmark = pytest.mark.processes
+
 ZOO = ("exits_when_asked", "prints_text", "leaves_a_daemon", "dies_by_signal", "illegal_action", "fork_bomb")
 
 
@@ -131,6 +133,7 @@ def storm(tmp_path, kills, encounters):
     assert not traces_since(before)
 
 
+@pytest.mark.soak
 def test_twenty_kills_of_all_kinds_give_the_undisturbed_table(tmp_path):
     storm(tmp_path, kills=20, encounters=4)
 
