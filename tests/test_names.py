@@ -150,10 +150,10 @@ def test_names_that_were_accepted_earlier_are_shown_and_go_on(tmp_path, monkeypa
             for place in ("arena.players.manifest.is_name", "arena.tournament.definition.is_visible_text"):
                 earlier.setattr(place, lambda name: True)
             assert submit(home, bot).refusal is None
-            run_tournament(load_definition(path, home.bots.find), home.store, workers=1)
+            run_tournament(load_definition(path, home.bots), home.store, workers=1)
         with pytest.raises(UsageError, match="expected 1 to 64"):
-            load_definition(path, home.bots.find)
-        progress = run_tournament(load_definition(path, home.bots.find, home.bots.is_known), home.store, workers=1)
+            load_definition(path)
+        progress = run_tournament(load_definition(path, home.bots), home.store, workers=1)
         assert progress.is_complete
         assert old in [line.bot for line in standings_of(home.store, "an old\u3164cup").lines]
         assert home.bots.find(old).name == old

@@ -78,11 +78,12 @@ def test_a_bot_that_was_submitted_under_such_a_name_is_still_found(tmp_path):
     """Names that begin with ``arena:`` were allowed before they meant anything."""
     asked = []
 
-    def find_bot(text, args):
-        asked.append(text)
-        return load_bot("arena:minimal")
+    class Bots:
+        def find(self, text, args=()):
+            asked.append(text)
+            return load_bot("arena:minimal")
 
-    assert find_entrant("arena:mine", (), tmp_path, find_bot).name == "minimal"
+    assert find_entrant("arena:mine", (), tmp_path, Bots()).name == "minimal"
     assert asked == ["arena:mine"]
 
 

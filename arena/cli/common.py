@@ -200,9 +200,7 @@ def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[An
 
     with ArenaHome(home) as arena_home:
         return [
-            HUMAN
-            if text == HUMAN.name
-            else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.bots.find, arena_home.bots.is_known)
+            HUMAN if text == HUMAN.name else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.bots)
             for text in texts
         ]
 

@@ -24,7 +24,7 @@ from arena.report.tables import printable
 from arena.text import counted
 
 if TYPE_CHECKING:
-    from arena.tournament.comparison import Compared
+    from arena.tournament.comparison import ComparisonResult
 
 ACCEPTED, REJECTED, UNDECIDED = 0, 1, 3
 CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN: UNDECIDED}
@@ -93,7 +93,7 @@ def command(
     from arena.home import ArenaHome
     from arena.ratings.sequential import Hypotheses
     from arena.records import TimeControl
-    from arena.tournament.comparison import compared, comparison_definition
+    from arena.tournament.comparison import comparison_definition, comparison_result
     from arena.tournament.director import run_tournament
 
     hypotheses = Hypotheses(elo0, elo1, alpha, beta)
@@ -128,7 +128,7 @@ def command(
         except KeyboardInterrupt:
             click.echo("Stopped. The same command resumes where it stopped.", err=True)
             return INTERRUPTED
-        result = compared(arena_home.store, arena_home.store.tournament(definition.name))
+        result = comparison_result(arena_home.store, arena_home.store.tournament(definition.name))
     names = tuple(definition.shown_names.values())
     click.echo(json.dumps(_as_json(result, names), indent=2) if as_json else _as_text(result, names))
     for match, reason in sorted(progress.given_up.items()):
@@ -136,7 +136,7 @@ def command(
     return CODES[result.verdict.decision]
 
 
-def _as_text(result: Compared, names: tuple[str, ...]) -> str:
+def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
     from arena.report.standings_table import percent_text
 
     evidence, hypotheses = result.verdict.evidence, result.hypotheses
@@ -159,15 +159,15 @@ def _as_text(result: Compared, names: tuple[str, ...]) -> str:
         f"LLR     {evidence.llr:.2f} in ({low:.2f}, {high:.2f}); Elo {hypotheses.elo0:g} against {hypotheses.elo1:g},"
         f" alpha {hypotheses.alpha:g}, beta {hypotheses.beta:g}",
     ]
-    if result.repeats:
+    if result.duplicate_encounters:
         lines.append(
-            f"{counted(result.repeats, 'more encounter')} only repeated earlier ones and did not count: both bots"
-            " always play the same, and the openings have run out; try more --opening-plies"
+            f"{counted(result.duplicate_encounters, 'more encounter')} only repeated earlier ones and did not count:"
+            " both bots always play the same, and the openings have run out; try more --opening-plies"
         )
     return "\n".join([*lines, conclusions[result.verdict.decision]])
 
 
-def _as_json(result: Compared, names: tuple[str, ...]) -> dict[str, Any]:
+def _as_json(result: ComparisonResult, names: tuple[str, ...]) -> dict[str, Any]:
     evidence, hypotheses = result.verdict.evidence, result.hypotheses
     elo, low_elo, high_elo = (value if isfinite(value) else None for value in evidence.elo)
     return {
@@ -175,7 +175,7 @@ def _as_json(result: Compared, names: tuple[str, ...]) -> dict[str, Any]:
         "old": names[1],
         "decision": "undecided" if result.verdict.decision is Decision.OPEN else result.verdict.decision,
         "encounters": evidence.encounters,
-        "repeats": result.repeats,
+        "repeats": result.duplicate_encounters,
         "score": evidence.score,
         "elo": elo,
         "elo_95": [low_elo, high_elo],

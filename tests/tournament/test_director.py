@@ -23,7 +23,7 @@ from arena.home import ArenaHome
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.store.rows import row_of
-from arena.tournament.definition import load_definition, renamed
+from arena.tournament.definition import load_definition, with_name
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of
 from benchmarks.zoo_bots import bad_bot
@@ -155,7 +155,7 @@ def test_another_definition_of_the_same_name_is_refused_with_what_differs(write_
         bots = (replace(changed.entrants[0], digest="other"), changed.entrants[1])
         with pytest.raises(DefinitionError, match=r"differs in the bot 'minimal@1'"):
             run_tournament(replace(changed, entrants=bots), home.store, workers=1)
-        assert run_tournament(renamed(changed, "t2"), home.store, workers=1).is_complete
+        assert run_tournament(with_name(changed, "t2"), home.store, workers=1).is_complete
 
 
 def test_a_second_director_is_refused_and_changes_nothing(write_definition, tmp_path):

@@ -36,7 +36,7 @@ def definition_of(home, name, **changes):
         text = text.replace(old, new)
     path = home.directory / "changed.toml"
     path.write_text(text.replace('"bots/', f'"{STORED}/bots/'))
-    return load_definition(path, home.bots.find)
+    return load_definition(path, home.bots)
 
 
 def records_of(home, name):
