@@ -14,6 +14,7 @@ from arena.cli.common import (
     print_standings,
 )
 from arena.errors import UsageError
+from arena.text import any_of
 
 
 @click.command("standings")
@@ -37,7 +38,12 @@ def command(tournament: str | None, game: str | None, places: bool, table_format
         ranking = ranking_of(arena_home.store, stored) if game is None else None
         table = load_standings(arena_home, stored.name, game)
     if places and ranking is None:
-        raise UsageError(f"--places: {stored.definition.format} has no table of its own; a whole swiss or knockout has")
+        from arena.tournament.formats import FORMATS
+
+        ranked = any_of([name for name, kind in FORMATS.items() if kind.has_ranking])
+        raise UsageError(
+            f"--places: {stored.definition.format} has no table of its own; expected {ranked} with all its games"
+        )
     if ranking is not None and (places or table_format == "text"):
         print_ranking(ranking, table_format)
         if places:
