@@ -60,7 +60,7 @@ class BotRegistry:
         """Return a submitted bot by ``name`` (its latest version) or ``name@version``.
 
         Raises:
-            UnknownNameError: if there is none.
+            UnknownNameError: if there is no such bot.
         """
         bots = self._store.submitted_bots()
         found = [bot for bot in bots if text in (bot.name, bot.label)]

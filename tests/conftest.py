@@ -110,8 +110,8 @@ def level(request):
 def postgres():
     """A PostgreSQL server of our own."""
     if programs() is None:
-        pytest.skip("PostgreSQL is not installed")
-    pytest.importorskip("psycopg")
+        pytest.skip("needs PostgreSQL")
+    pytest.importorskip("psycopg", reason="needs psycopg")
     server = Server()
     yield server
     server.close()

@@ -18,7 +18,7 @@ _LABELS = re.compile(r" +[a-z]+( +[a-z]+)+")
 
 
 def terminal_width() -> int:
-    """Return the width of the terminal; 80 where there is none."""
+    """Return the width of the terminal; 80 without one."""
     return max(MIN_WIDTH, shutil.get_terminal_size((USUAL_WIDTH, 24)).columns)
 
 

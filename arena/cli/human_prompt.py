@@ -101,7 +101,7 @@ class Table:
                     return action
 
     def _read(self, text: str, legal: list[Any]) -> Any:
-        """Return the action, or None after saying why there is none."""
+        """Return the action; None, after printing the reason, if the text is not a legal action."""
         try:
             action = self._game.parse_action(text)
             if action in legal:

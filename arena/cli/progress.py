@@ -74,7 +74,7 @@ class PlainLines(Silent):
         self._printed = -1
 
     def update(self, progress: Progress) -> None:
-        """Print a line if one is due."""
+        """Print a line if the interval since the last one is over."""
         now = time.monotonic()
         steps = progress.recorded - self._printed
         is_due = steps >= PLAIN_SHARE * total(progress) or now - self._printed_at > PLAIN_SECONDS

@@ -1,4 +1,4 @@
-"""``arena run``: play a tournament, or go on with it."""
+"""``arena run``: play a tournament, or resume it."""
 
 from __future__ import annotations
 

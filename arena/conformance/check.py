@@ -150,18 +150,18 @@ class _Checker:
             cpu_seconds = report.cpu_seconds + report.off_turn_cpu_seconds
             return self._failed(name, fault, report, cpu_seconds, self._time_control.startup_seconds)
         ready = self._player.ready
-        told = " ".join(part for part in (ready.name, ready.version) if part) or self._bot.label
+        label = " ".join(part for part in (ready.name, ready.version) if part) or self._bot.label
         wants = ", ".join(part for part, on in ready.wants._asdict().items() if on) or "nothing"
-        return Step(name, True, f"{told}; wants {wants}")
+        return Step(name, True, f"{label}; wants {wants}")
 
     def play_game(self, game: str) -> Iterator[Step]:
         """Play a game in every seat, at odd sizes, and with three players where the game is for them."""
         for seat in range(make_game(game).players):
             yield self._try(f"plays {game} in seat {seat}", game, {}, seat)
         for options in odd_options(game):
-            told = ", ".join(f"{name} = {value}" for name, value in options.items())
+            shown = ", ".join(f"{name} = {value}" for name, value in options.items())
             for seat in range(make_game(game, **options).players):
-                yield self._try(f"plays {game} with {told} in seat {seat}", game, options, seat)
+                yield self._try(f"plays {game} with {shown} in seat {seat}", game, options, seat)
 
     def reuse(self, game: str) -> Step:
         """Play two matches more with the process that has played all the others, the same seed and opponent."""

@@ -97,6 +97,6 @@ def _do_nothing() -> None:
 
 
 def _main_script() -> str | None:
-    """Return the script that workers import; None if there is none."""
+    """Return the script that workers import; None without a script."""
     path = getattr(sys.modules["__main__"], "__file__", None)
     return str(path) if path is not None else None

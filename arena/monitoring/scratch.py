@@ -105,7 +105,7 @@ def _entries(directory: int) -> list[os.DirEntry[str]]:
 
 
 def _count(entries: Iterator[os.DirEntry[str]], directory: int, device: int, contents: Contents) -> int | None:
-    """Count entries up to the next directory, and open that; None if there is none."""
+    """Count entries up to the next directory, and open that; None at the end."""
     for entry in entries:
         try:
             found = entry.stat(follow_symlinks=False)
@@ -223,7 +223,7 @@ class UncountableError(Exception):
 def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> int:
     """Return what files take up that have been removed and are still in use.
 
-    Of one that is only mapped, or on its way from one process to another, the size is not told: it counts in full. So
+    Of one that is only mapped, or on its way from one process to another, the size is unknown: it counts in full. So
     does one for each process that there was no time to look at.
 
     Args:
@@ -247,7 +247,7 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
         for number, target in procfs.open_files(place):
             if target.startswith("socket:") and target not in sockets:
                 sockets[target] = memory.descriptors_under_way(place, number)
-            elif not target or target.startswith(f"{directory}/"):  # only the bot makes paths too long to be told
+            elif not target or target.startswith(f"{directory}/"):  # only the bot makes paths too long to be reported
                 with contextlib.suppress(OSError):
                     found = os.stat(f"{place}/fd/{number}")
                     if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:

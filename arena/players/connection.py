@@ -316,7 +316,7 @@ class BotConnection:
         return any(descriptor == self.process.stdout and event & select.POLLIN for descriptor, event in events)
 
     def _take_frame(self) -> bytes | None:
-        """Return the body of a complete frame; None if more bytes are due."""
+        """Return the body of a complete frame; None if it is still incomplete."""
         received = self._received
         if len(received) < HEADER_BYTES:
             return None

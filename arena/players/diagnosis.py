@@ -1,7 +1,7 @@
 """Why a bot failed and what its author can change: hints by cause, from a fault and what was seen around it.
 
 A hint is for the author of a first bot: it names what happened in the program, not in the protocol, wherever the cause
-can be told.
+is known.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Failure(NamedTuple):
 
 
 def hint_for(failure: Failure) -> str:
-    """Return how to fix it: by its cause where that can be told, else what holds for all faults of the kind."""
+    """Return how to fix it: by its cause if that is known, else by the kind of fault."""
     for cause in _CAUSES:
         found = cause(failure)
         if found is not None:
@@ -79,7 +79,7 @@ def _head(path: Path) -> bytes:
         return b""
 
 
-# what can be told from the program's file, when it could not be executed
+# hints from the program's file, when it could not be executed
 
 
 def _not_executed(failure: Failure) -> str | None:

@@ -80,7 +80,7 @@ class Player(ABC):
     def tell_update(self, ply: int, actions: Sequence[Any]) -> None:  # noqa: B027 - most players don't want it
         """Hear of actions as they happen; only called if ``wants.updates``."""
 
-    def tell_fault(self, fault: Fault) -> None:  # noqa: B027 - only a process needs to be told and ended
+    def tell_fault(self, fault: Fault) -> None:  # noqa: B027 - only a process has to be notified and ended
         """Hear of the player's own fault; it is not asked again in this match."""
 
     @abstractmethod

@@ -174,7 +174,7 @@ class Subprocess:
         self.is_frozen = False
 
     def kill(self) -> None:
-        """Kill the program with its group, and all its processes that have been frozen; ``end`` is due all the same."""
+        """Kill the program with its group, and all its processes that have been frozen; ``end`` must follow."""
         self._note_members()
         self._signal_group(signal.SIGKILL)
         self._signal_frozen_members(signal.SIGKILL)

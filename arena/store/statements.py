@@ -130,7 +130,7 @@ def _seats(text: str, game: int, definition: Definition, where: str) -> tuple[in
     """Return the entrants of a match of one of the definition's games."""
     seats = from_json_text(text, where)
     if not 0 <= game < len(definition.games):
-        raise StoreError(f"{where} is malformed: game {game} is none of the tournament's")
+        raise StoreError(f"{where} is malformed: game {game} is not one of the tournament's")
     if not _are_whole(seats, definition.games[game].players, 0, len(definition.entrants) - 1):
         raise StoreError(f"{where} is malformed: expected an entrant of the tournament for each seat")
     return tuple(seats)

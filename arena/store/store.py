@@ -139,14 +139,14 @@ class Store:
         ]
 
     def find_tournament(self, name: str) -> StoredTournament | None:
-        """Return a tournament by its name; None if there is none."""
+        """Return a tournament by its name; None if it does not exist."""
         return next(iter(self._select_tournaments(select(tournaments).where(tournaments.c.name == name))), None)
 
     def tournament(self, name: str) -> StoredTournament:
         """Return a tournament by its name.
 
         Raises:
-            UnknownNameError: if there is none.
+            UnknownNameError: if it does not exist.
         """
         found = self.find_tournament(name)
         if found is None:
@@ -160,7 +160,7 @@ class Store:
         """Return the tournament that was begun last.
 
         Raises:
-            StoreError: if there is none yet.
+            StoreError: if there is no tournament yet.
         """
         names = self._names()
         if not names:
@@ -320,7 +320,7 @@ class Store:
         """Return the record of one match.
 
         Raises:
-            StoreError: if there is none, a newer arena has stored it, or it is malformed.
+            StoreError: if it does not exist, a newer arena has stored it, or it is malformed.
         """
         query = select(records.c.record).where(records.c.tournament_id == tournament.number, records.c.match == match)
         text = next((text for (text,) in self._rows(query)), None) if 1 <= match <= tournament.scheduled else None

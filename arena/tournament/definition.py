@@ -30,7 +30,7 @@ class KnownBots(Protocol):
     """What a definition needs of ``home.bots``."""
 
     def find(self, text: str, args: Sequence[str] = ()) -> Bot:
-        """Return a submitted bot by ``name`` or ``name@version``; raise UsageError if there is none."""
+        """Return a submitted bot by ``name`` or ``name@version``; raise UsageError if there is no such bot."""
 
     def is_known(self, name: str) -> bool:
         """Tell whether a name is in use already; such a name is accepted even if it breaks the rule for names."""

@@ -11,10 +11,10 @@ from arena.games import Game
 from arena.seeds import pick_below
 
 TRIES = 200
-"""Openings drawn before it is assumed that there is none, or no new one."""
+"""Openings drawn before it is assumed that no new one exists."""
 
 MAX_REMEMBERED = 10_000
-"""How many openings are remembered to keep later ones different; after so many a repetition does no harm."""
+"""How many openings are remembered to keep later ones different; after that many a repetition does no harm."""
 
 Opening = tuple[Any, ...]
 

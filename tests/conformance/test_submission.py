@@ -143,10 +143,10 @@ def test_a_hostile_submission_is_refused_in_one_sentence(tmp_path, what):
             assert len(str(raised.value).splitlines()) == 1
             assert list(home.directory.glob("bots/*")) == []
     finally:
-        remove_tree(str(bot))
+        remove_tree(str(bot), seconds=60.0)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't tell what has been opened")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 @pytest.mark.parametrize("replaced", ["inner", "inner/data"])
 def test_what_is_replaced_by_a_link_after_it_was_looked_at_is_not_copied(tmp_path, replaced):
     bot, other = make_bot(tmp_path / "b"), tmp_path / "other"

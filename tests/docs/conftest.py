@@ -11,7 +11,7 @@ from tests.docs.reader import Reader, build, install
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory):
     """The built wheel."""
-    pytest.importorskip("hatchling")
+    pytest.importorskip("hatchling", reason="needs hatchling")
     return build(tmp_path_factory.mktemp("wheel"), "wheel")
 
 

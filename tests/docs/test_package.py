@@ -164,7 +164,7 @@ def test_a_tournament_begun_in_the_checkout_is_finished_and_verified_by_the_whee
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory):
     """The sdist, unpacked."""
-    pytest.importorskip("hatchling")
+    pytest.importorskip("hatchling", reason="needs hatchling")
     directory = tmp_path_factory.mktemp("sdist")
     with tarfile.open(build(directory, "sdist")) as archive:
         archive.extractall(directory, filter="data")
@@ -172,7 +172,7 @@ def unpacked(tmp_path_factory):
     return top
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists() or shutil.which("git") is None, reason="only git knows what there is")
+@pytest.mark.skipif(not (ROOT / ".git").exists() or shutil.which("git") is None, reason="needs git")
 def test_the_sdist_has_every_file_there_is(unpacked):
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     present = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}

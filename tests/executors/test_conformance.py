@@ -43,7 +43,7 @@ URLS = [
 
 def skip_without_its_packages(url):
     if url.startswith("dask"):
-        pytest.importorskip("distributed")
+        pytest.importorskip("distributed", reason="needs distributed")
 
 
 @pytest.fixture(params=URLS)

@@ -16,7 +16,7 @@ from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 
-pytest.importorskip("distributed")
+pytest.importorskip("distributed", reason="needs distributed")
 
 from arena.executors.dask import DaskExecutor
 from arena.executors.dask_worker import DaskWorker, DaskWorkerSettings

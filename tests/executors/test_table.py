@@ -32,7 +32,7 @@ def test_a_url_names_an_executor(url, kind):
     ],
 )
 def test_a_dask_url_names_a_scheduler_or_this_machine(url, address):
-    pytest.importorskip("distributed")
+    pytest.importorskip("distributed", reason="needs distributed")
     executor = open_executor(url, JOB)
     assert executor._address == address
     if "=" in url:

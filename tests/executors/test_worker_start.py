@@ -63,7 +63,7 @@ def test_a_script_with_the_guard_plays(write_definition, tmp_path):
 
 
 def test_a_script_without_the_guard_is_reported_on_a_cluster_too(write_definition, tmp_path):
-    pytest.importorskip("distributed")
+    pytest.importorskip("distributed", reason="needs distributed")
     executor = ", executor='dask://local?processes=1'"
     out, errors = run_script(tmp_path, write_definition(encounters=2), executor=executor)
     assert out == sentence(tmp_path / "script.py")

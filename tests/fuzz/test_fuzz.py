@@ -15,7 +15,7 @@ from arena.players.manifest import load_bot
 from arena.tournament.definition import load_definition
 
 ROOT = Path(__file__).parents[2]
-needs_atheris = pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="atheris is an extra: .[fuzz]")
+needs_atheris = pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="needs atheris")
 
 
 def fuzz(seconds):

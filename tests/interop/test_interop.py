@@ -15,8 +15,8 @@ from tests.games.variants import VARIANTS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    pettingzoo_test = pytest.importorskip("pettingzoo.test", reason="the extra pettingzoo is not installed")
-    pyspiel = pytest.importorskip("pyspiel", reason="the extra openspiel is not installed")
+    pettingzoo_test = pytest.importorskip("pettingzoo.test", reason="needs pettingzoo")
+    pyspiel = pytest.importorskip("pyspiel", reason="needs pyspiel")
     import arena.interop.openspiel as openspiel
     from arena.interop.pettingzoo import env, raw_env
     from arena.interop.spaces import GameSpace, rewards, space_of

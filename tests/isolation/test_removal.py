@@ -12,6 +12,7 @@ from arena.isolation import stale_cleanup
 from arena.isolation.process_tag import is_dead, process_tag
 from arena.isolation.removal import remove_tree
 from arena.isolation.stale_cleanup import remove_stale, remove_stale_directories
+from tests import needs
 
 DEAD = "999999999.5"
 """The tag of a process that there can't be: process numbers end at 4,194,304 (proc_sys_kernel(5))."""
@@ -115,7 +116,7 @@ def test_what_is_not_there_is_removed_already(tmp_path):
 
 
 @pytest.mark.processes
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
+@needs.root
 def test_other_file_systems_are_left_alone(tmp_path):
     """In a mount namespace of a child, for a mount that stays would be in everybody's way."""
     script = """
@@ -159,7 +160,7 @@ def test_only_what_is_ours_is_swept(tmp_path):
     assert left == {*others, "arena-bot-fifo", os.fsdecode(b"arena-bot-\xff.5-x")}
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@needs.root
 def test_directories_of_other_users_stay_whatever_their_names(tmp_path):
     of_another = tmp_path / f"arena-bot-{DEAD}-x"
     of_a_bot = tmp_path / f"arena-bot-{DEAD}-y"

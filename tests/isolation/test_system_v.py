@@ -41,10 +41,10 @@ def kinds_of(uid):
 def bots_uid():
     """A uid of bots that no bot on this machine has."""
     if os.geteuid() != 0:
-        pytest.skip("only root has uids to give")
+        pytest.skip("needs root")
     lock = lock_uid(LAST_UID)
     if lock is None:
-        pytest.skip("another arena has it")
+        pytest.skip("needs a uid that no other arena has taken")
     yield LAST_UID, lock
     lock.close()
     kill_uid(LAST_UID)

@@ -91,7 +91,7 @@ def test_a_build_whose_program_is_missing_is_told_before_it_is_tried(tmp_path):
 def test_a_build_is_confined(tmp_path):
     level = choose_isolation("auto")
     if level.level not in ("landlock", "bubblewrap"):
-        pytest.skip("nothing to confine with")
+        pytest.skip("needs an isolation level that confines")
     secret = tmp_path / "secret"
     secret.write_text("s")
     secret.chmod(0o644)

@@ -214,7 +214,7 @@ def test_no_descriptors_left_is_reported_and_nothing_is_lost(tmp_path):
 
 def test_a_full_temporary_directory_is_reported(tmp_path):
     if os.geteuid() != 0:
-        pytest.skip("mounting a small file system takes root")
+        pytest.skip("needs root")
     small = tmp_path / "small"
     small.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,nr_inodes=8,mode=1777", "none", str(small)], check=True)
