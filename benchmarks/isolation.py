@@ -10,9 +10,9 @@ import sys
 import time
 
 from arena.enums import IsolationLevel
-from arena.isolation.launch_spec import Isolation
 from arena.isolation.launcher_client import open_launcher
 from arena.isolation.levels import choose_isolation, probe_level
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot

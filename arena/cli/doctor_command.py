@@ -11,8 +11,8 @@ import click
 from arena.cli.common import WholeNumber, print_table, print_wrapped
 from arena.cli.group import OK
 from arena.enums import IsolationLevel
-from arena.isolation.launch_spec import has_own_file_systems
 from arena.isolation.levels import PREFERRED, ProbeResult, probe_level
+from arena.isolation.sandbox_policy import has_own_file_systems
 from arena.report.tables import Column
 
 

@@ -17,7 +17,7 @@ from arena.errors import ArenaError, BotError, UsageError
 from arena.games import GAMES, find_game, make_game
 from arena.games.options import IntOption
 from arena.isolation.interpreters import arena_interpreter
-from arena.isolation.launch_spec import Isolation
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.referee import Referee
 from arena.players.building import build_bots
 from arena.players.diagnosis import Failure, hint_for

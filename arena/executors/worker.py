@@ -16,8 +16,8 @@ from typing import Any
 
 from arena.errors import ArenaError
 from arena.executors.executor import JobResult, Played, Void, void_after
-from arena.isolation.launch_spec import Isolation
 from arena.isolation.launcher_client import close_launcher, open_launcher
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.records import Limits, MatchSpec
 from arena.store.rows import row_of

@@ -1,8 +1,8 @@
 """The fork server: a small program that launches and confines bots, and ends them if the arena's process dies.
 
 Each process that launches bots runs one fork server, from the standard library alone, so it is small and cheap to fork.
-It reads requests from a socket; ``arena.isolation.launch_spec`` describes a launch spec and makes every decision, which
-this module and ``arena.isolation.sandbox_child`` only carry out.
+It reads requests from a socket; ``arena.isolation.sandbox_policy`` makes every decision, which this module and
+``arena.isolation.sandbox_child`` only carry out.
 
 A bot is cloned with CLONE_PARENT, so it is a child of the arena's process, which reaps it and sees how it ended.
 

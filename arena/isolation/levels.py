@@ -33,10 +33,10 @@ from arena.isolation.bubblewrap import find_bubblewrap
 from arena.isolation.control_groups import find_parent_groups
 from arena.isolation.interpreters import arena_interpreter, arena_python
 from arena.isolation.landlock import landlock_abi
-from arena.isolation.launch_spec import Isolation, is_root, make_launch_spec
 from arena.isolation.launcher_client import make_scratch, open_launcher
 from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
+from arena.isolation.sandbox_policy import Isolation, is_root, make_launch_spec
 from arena.isolation.seccomp import ARCHITECTURES
 from arena.isolation.stale_cleanup import PROBE_PREFIX
 from arena.records import Bot, Limits

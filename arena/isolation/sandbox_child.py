@@ -18,8 +18,7 @@ import struct
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from arena.isolation.landlock import LandlockRules
-    from arena.isolation.launch_spec import LaunchSpec, MountSpec
+    from arena.isolation.launch_spec import LandlockRules, LaunchSpec, MountSpec
 
 _CLONE_NEWNS, _CLONE_NEWIPC, _CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 1, 2, 4, 32

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.isolation.control_groups import GroupSpec
+from arena.isolation.launch_spec import GroupSpec
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 

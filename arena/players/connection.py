@@ -14,7 +14,7 @@ from typing import NamedTuple, NoReturn
 
 from arena.enums import FaultKind
 from arena.errors import BotError, LateError
-from arena.isolation.launch_spec import Isolation
+from arena.isolation.sandbox_policy import Isolation
 from arena.monitoring.resource_monitor import SAMPLE_SECONDS
 from arena.players.idle_detection import wait_until_idle
 from arena.players.off_turn import FIRST_CHECK_SECONDS, WORK_SECONDS, OffTurnControl, RunningBots

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from arena.enums import IsolationLevel
 from arena.errors import VoidMatchError
 from arena.isolation import reaper
-from arena.isolation.launch_spec import Isolation, make_launch_spec
 from arena.isolation.launcher_client import LaunchedBot, make_scratch, open_launcher
 from arena.isolation.removal import remove_tree
+from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.isolation.system_v import may_leave_shared_memory, remove_made_by
 from arena.monitoring.resource_monitor import ResourceMonitor
 from arena.players.head_tail_buffer import HeadTailBuffer

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from arena.conformance.check import busy_bot
-from arena.isolation.launch_spec import Isolation
+from arena.isolation.sandbox_policy import Isolation
 from arena.players.subprocess import Subprocess
 from arena.records import DEFAULT_LIMITS
 

@@ -12,10 +12,10 @@ import pytest
 
 from arena.errors import VoidMatchError
 from arena.isolation import launcher_client, reaper, stale_cleanup
-from arena.isolation.launch_spec import make_launch_spec
 from arena.isolation.launcher_client import make_scratch, open_launcher
 from arena.isolation.levels import choose_isolation
 from arena.isolation.process_tag import is_dead, process_tag
+from arena.isolation.sandbox_policy import make_launch_spec
 from arena.isolation.stale_cleanup import remove_stale
 from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
@@ -68,7 +68,7 @@ from pathlib import Path
 import pytest
 from arena.isolation.process_tag import is_dead, process_tag
 from arena.isolation.levels import choose_isolation
-from arena.isolation.launch_spec import make_launch_spec
+from arena.isolation.sandbox_policy import make_launch_spec
 from arena.match.bot_pool import BotPool, PoolKey
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl

@@ -12,9 +12,9 @@ from arena.enums import IsolationLevel
 from arena.errors import BotError
 from arena.isolation import interpreters
 from arena.isolation.interpreters import arena_python, resolve_program
-from arena.isolation.launch_spec import Isolation, make_launch_spec
 from arena.isolation.levels import choose_isolation
 from arena.isolation.readable_paths import paths_behind_closed_directories, readable_paths
+from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, Bot

@@ -9,9 +9,9 @@ import pytest
 
 from arena.enums import IsolationLevel
 from arena.errors import UsageError
-from arena.isolation import launch_spec, levels
-from arena.isolation.launch_spec import Isolation
+from arena.isolation import levels, sandbox_policy
 from arena.isolation.levels import PREFERRED, choose_isolation, probe_level
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
@@ -70,7 +70,7 @@ def test_the_self_test_finds_a_hole(monkeypatch, fresh_probes, hole):
     """A level is not offered when a part of it is missing: each part is taken out once."""
     needs.isolation(IsolationLevel.LANDLOCK)
     probe_level.cache_clear()
-    made = launch_spec.make_launch_spec
+    made = sandbox_policy.make_launch_spec
 
     def with_hole(*arguments):
         spec = made(*arguments)
@@ -94,7 +94,7 @@ def test_an_older_landlock_will_do_too(monkeypatch, fresh_probes, abi):
     needs.isolation(IsolationLevel.LANDLOCK)
     probe_level.cache_clear()
     monkeypatch.setattr(levels, "landlock_abi", lambda: abi)
-    monkeypatch.setattr(launch_spec, "landlock_abi", lambda: abi)
+    monkeypatch.setattr(sandbox_policy, "landlock_abi", lambda: abi)
     assert probe_level(IsolationLevel.LANDLOCK).is_available, probe_level(IsolationLevel.LANDLOCK).problem
 
 
@@ -128,10 +128,10 @@ def test_under_root_bots_run_under_a_uid_of_their_own(level):
 
 @needs.root
 def test_root_that_can_not_mount_refuses_what_bots_could_not_reach(monkeypatch, tmp_path):
-    monkeypatch.setattr(launch_spec, "can_mount", lambda: False)
+    monkeypatch.setattr(sandbox_policy, "can_mount", lambda: False)
     (tmp_path / "bot.py").write_text("")
     with pytest.raises(UsageError, match="the arena runs as root, and bots under other uids: those can't enter"):
-        launch_spec.make_launch_spec(
+        sandbox_policy.make_launch_spec(
             load_bot(tmp_path / "bot.py"), Isolation(level=IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none"
         )
 

@@ -10,7 +10,7 @@ import pytest
 from arena.isolation import readable_paths
 from arena.isolation.control_groups import ParentGroups, group_specs
 from arena.isolation.landlock import landlock_rules
-from arena.isolation.launch_spec import clean_environment
+from arena.isolation.sandbox_policy import clean_environment
 from arena.isolation.seccomp import ARCHITECTURES, assemble_filter
 from arena.isolation.system_calls import SYSTEM_CALLS
 from arena.records import Limits

@@ -12,8 +12,8 @@ import pytest
 
 from arena.enums import IsolationLevel
 from arena.isolation import levels
-from arena.isolation.launch_spec import Isolation, make_launch_spec
 from arena.isolation.levels import choose_isolation
+from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.isolation.seccomp import ARCHITECTURES
 from arena.isolation.system_calls import SYSTEM_CALLS
 from arena.records import Bot, Limits

@@ -9,9 +9,9 @@ import pytest
 from arena.enums import IsolationLevel
 from arena.errors import BotError
 from arena.isolation import launcher_client, levels
-from arena.isolation.launch_spec import Isolation, make_launch_spec
 from arena.isolation.launcher_client import make_scratch, open_launcher
 from arena.isolation.levels import choose_isolation
+from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.records import Bot, Limits
 from tests import needs
 

@@ -11,9 +11,9 @@ import pytest
 
 from arena.enums import IsolationLevel
 from arena.isolation import procfs
-from arena.isolation.launch_spec import has_own_file_systems
 from arena.isolation.levels import choose_isolation
 from arena.isolation.removal import remove_tree
+from arena.isolation.sandbox_policy import has_own_file_systems
 from arena.monitoring import memory, scratch
 from arena.monitoring.scratch import MAX_DEPTH, MAX_FILES, ScratchMonitor, nameless_bytes, walk
 from arena.records import MEBIBYTE, Limits

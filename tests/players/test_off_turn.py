@@ -6,8 +6,8 @@ import time
 import pytest
 
 from arena.errors import BotError, LateError
-from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import choose_isolation
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
