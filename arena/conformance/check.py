@@ -137,7 +137,7 @@ class _Checker:
         return Seating(0, self._game, rules.options, rules.players, 0, 1, self._time_control)
 
     def start(self) -> Step:
-        """Launch it and hear its ready."""
+        """Launch it and read its ready message."""
         name = "starts and says ready"
         try:
             self._player.begin(self._seating())
@@ -150,18 +150,18 @@ class _Checker:
             cpu_seconds = report.cpu_seconds + report.off_turn_cpu_seconds
             return self._failed(name, fault, report, cpu_seconds, self._time_control.startup_seconds)
         ready = self._player.ready
-        told = " ".join(part for part in (ready.name, ready.version) if part) or self._bot.label
+        label = " ".join(part for part in (ready.name, ready.version) if part) or self._bot.label
         wants = ", ".join(part for part, on in ready.wants._asdict().items() if on) or "nothing"
-        return Step(name, True, f"{told}; wants {wants}")
+        return Step(name, True, f"{label}; wants {wants}")
 
     def play_game(self, game: str) -> Iterator[Step]:
         """Play a game in every seat, at odd sizes, and with three players where the game is for them."""
         for seat in range(make_game(game).players):
             yield self._try(f"plays {game} in seat {seat}", game, {}, seat)
         for options in odd_options(game):
-            told = ", ".join(f"{name} = {value}" for name, value in options.items())
+            changed = ", ".join(f"{name} = {value}" for name, value in options.items())
             for seat in range(make_game(game, **options).players):
-                yield self._try(f"plays {game} with {told} in seat {seat}", game, options, seat)
+                yield self._try(f"plays {game} with {changed} in seat {seat}", game, options, seat)
 
     def reuse(self, game: str) -> Step:
         """Play two matches more with the process that has played all the others, the same seed and opponent."""
@@ -193,7 +193,7 @@ class _Checker:
         return Step(name, True, _longest(record, 0))
 
     def limits_kept(self) -> Step:
-        """Tell what it used at most, and ask it to leave; launched once more if its last match ended by a fault."""
+        """Report what it used at most, and ask it to leave; launched once more if its last match ended by a fault."""
         name = "stays inside its limits"
         with contextlib.suppress(BotError):
             self._player.begin(self._seating())
@@ -290,7 +290,7 @@ def busy_bot() -> Bot:
 
 def odd_options(game: str) -> list[dict[str, int]]:
     """Return unusual options of a game: the smallest and an odd size, and three players where it is for them."""
-    found = []
+    unusual = []
     for option in find_game(game).OPTIONS:
         if not isinstance(option, IntOption):
             continue
@@ -306,8 +306,8 @@ def odd_options(game: str) -> list[dict[str, int]]:
             except UsageError:
                 continue
             if option.minimum <= value <= option.maximum and value != option.default:
-                found.append({option.name: value})
-    return found
+                unusual.append({option.name: value})
+    return unusual
 
 
 def _longest(record: MatchRecord, seat: int) -> str:

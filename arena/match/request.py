@@ -20,7 +20,7 @@ def build_request(
     actions: Sequence[Any],
     margin_seconds: float,
 ) -> Request:
-    """Return the question for the seat to act, with what its player wants to be told.
+    """Return the question for the seat to act, with the parts that its player wants.
 
     Args:
         game: the rules.

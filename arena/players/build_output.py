@@ -1,4 +1,4 @@
-"""What a build has made, taken from a directory that somebody else has filled: by open directories, following no link.
+"""What a build has made, taken from a directory that it has filled: by open directories, following no link.
 
 Nothing here recurses or reads more than is allowed, and nothing but plain files and directories is taken. Modes become
 0755 or 0644, so that neither owners nor special bits come along, and hard links become copies.
@@ -33,7 +33,7 @@ def take_output(output: int, target: Path) -> str:
     """Copy what a build has made.
 
     Args:
-        output: an open directory, or -1 if there is none.
+        output: an open directory, or -1 if it is missing.
         target: a directory that does not exist yet.
 
     Returns:
@@ -125,7 +125,7 @@ class _Taking:
 
 
 def fingerprint(directory: Path) -> str:
-    """Return what tells a directory from any other that is put in its place, without reading the files in it.
+    """Return a hash by which a directory differs from any other in its place, without reading the files in it.
 
     Inodes and the times of their changes are the system's to give: nobody can write files that have the same.
 
@@ -147,8 +147,8 @@ def fingerprint(directory: Path) -> str:
                 entries.append(entry)
         for entry in sorted(entries, key=lambda one: one.name):
             found = entry.stat(follow_symlinks=False)
-            told = (found.st_mode, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
-            digest.update(os.fsencode(entry.path) + repr(told).encode())
+            identity = (found.st_mode, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+            digest.update(os.fsencode(entry.path) + repr(identity).encode())
             if stat.S_ISDIR(found.st_mode):
                 waiting.append(Path(entry.path))
     return digest.hexdigest()

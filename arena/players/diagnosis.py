@@ -1,7 +1,7 @@
 """Why a bot failed and what its author can change: hints by cause, from a fault and what was seen around it.
 
 A hint is for the author of a first bot: it names what happened in the program, not in the protocol, wherever the cause
-can be told.
+is known.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Failure(NamedTuple):
 
     Attributes:
         bot: whose.
-        fault: what the referee found.
+        fault: as the referee reports it.
         stderr: what the bot wrote there.
         received: what came on its stdout since it was asked.
         cpu_seconds: CPU time since it was asked; None if nobody knows.
@@ -44,22 +44,22 @@ class Failure(NamedTuple):
 
 
 def hint_for(failure: Failure) -> str:
-    """Return how to fix it: by its cause where that can be told, else what holds for all faults of the kind."""
+    """Return how to fix it: by its cause where that is known, else what holds for all faults of the kind."""
     for cause in _CAUSES:
-        found = cause(failure)
-        if found is not None:
-            return found
+        hint = cause(failure)
+        if hint is not None:
+            return hint
     return failure.fault.kind.hint
 
 
 def uses_botkit(bot: Bot) -> bool:
-    """Tell whether a bot is written with ``arena.botkit``, so that its author never sees bytes."""
+    """Return whether a bot is written with ``arena.botkit``, so that its author never sees bytes."""
     texts = (_head(path) for path in _program_files(bot) if path.suffix == ".py")
     return any(b"arena.botkit" in text for text in texts)
 
 
 def _is_there(path: Path) -> bool:
-    """Tell whether there is something at a path that a bot may have named: it may be no path at all."""
+    """Return whether there is something at a path that a bot may have named: it may be no path at all."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -79,7 +79,7 @@ def _head(path: Path) -> bytes:
         return b""
 
 
-# what can be told from the program's file, when it could not be executed
+# causes that the program's file shows, if it could not be executed
 
 
 def _not_executed(failure: Failure) -> str | None:
@@ -118,7 +118,7 @@ def _bad_first_line(name: str, line: bytes) -> str:
     return f"the first line of {name} is {shown!r}; bots at this level may not execute that, or it is no program"
 
 
-# what Python says
+# causes that stderr shows
 
 
 def _syntax(failure: Failure) -> str | None:
@@ -240,7 +240,7 @@ def _exception(failure: Failure) -> str | None:
     )
 
 
-# what the messages and the clock say
+# causes that the messages and the clock show
 
 
 def _nothing_returned(failure: Failure) -> str | None:

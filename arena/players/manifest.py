@@ -26,7 +26,7 @@ MAX_MANIFEST_BYTES = 16 * 1024
 """Reading thousands of dotted keys takes a time that grows with their square: half a second with so much."""
 
 IsKnown = Callable[[str], bool]
-"""Tells whether a name is in use already; such a name stays accepted, whatever the rule for new ones says."""
+"""Tells whether a name is in use already; such a name stays accepted under every rule for new ones."""
 
 Text = Annotated[str, StringConstraints(max_length=1000)]
 
@@ -149,7 +149,7 @@ def _read_manifest(path: Path) -> bytes:
 
 
 def _mode_of(path: Path, place: str) -> int | None:
-    """Return what kind of file there is, links followed; None if there is none."""
+    """Return what kind of file there is, links followed; None if it is missing."""
     try:
         return path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):

@@ -78,13 +78,13 @@ class Player(ABC):
         """
 
     def tell_update(self, ply: int, actions: Sequence[Any]) -> None:  # noqa: B027 - most players don't want it
-        """Hear of actions as they happen; only called if ``wants.updates``."""
+        """Take note of actions as they happen; only called if ``wants.updates``."""
 
-    def tell_fault(self, fault: Fault) -> None:  # noqa: B027 - only a process needs to be told and ended
-        """Hear of the player's own fault; it is not asked again in this match."""
+    def tell_fault(self, fault: Fault) -> None:  # noqa: B027 - only a process has to be ended
+        """Take note of the player's own fault; it is not asked again in this match."""
 
     @abstractmethod
     def end(
         self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
-        """Hear how the match ended and report on it."""
+        """Take note of how the match ended, and report on it."""

@@ -16,10 +16,10 @@ Chooser = Callable[[Request], Any]
 
 
 class ScriptedPlayer(Player):
-    """Answers from a function or from a list of actions, and remembers what it was told.
+    """Answers from a function or from a list of actions, and remembers the calls of the referee.
 
     Attributes:
-        told: every call the referee made, as ``(name, value)``.
+        calls: every call the referee made, as ``(name, value)``.
     """
 
     def __init__(
@@ -29,19 +29,19 @@ class ScriptedPlayer(Player):
         fails_to_start: BotError | None = None,
     ) -> None:
         self.wants = wants or Wants()
-        self.told: list[tuple[str, Any]] = []
+        self.calls: list[tuple[str, Any]] = []
         self._choose = script if callable(script) else _one_after_the_other(script)
         self._fails_to_start = fails_to_start
 
     def begin(self, seating: Seating) -> None:
         """Remember the seating, or fail as scripted."""
-        self.told.append(("begin", seating))
+        self.calls.append(("begin", seating))
         if self._fails_to_start:
             raise self._fails_to_start
 
     def ask(self, request: Request) -> Answer:
         """Answer as scripted; an ``Answer`` later than the deadline is a timeout, as with a process."""
-        self.told.append(("ask", request))
+        self.calls.append(("ask", request))
         chosen = self._choose(request)
         answer = chosen if isinstance(chosen, Answer) else Answer(chosen, 0.0)
         if answer.wall_seconds > request.seconds + request.margin_seconds:
@@ -50,17 +50,17 @@ class ScriptedPlayer(Player):
 
     def tell_update(self, ply: int, actions: Sequence[Any]) -> None:
         """Remember it."""
-        self.told.append(("update", (ply, list(actions))))
+        self.calls.append(("update", (ply, list(actions))))
 
     def tell_fault(self, fault: Fault) -> None:
         """Remember it."""
-        self.told.append(("fault", fault))
+        self.calls.append(("fault", fault))
 
     def end(
         self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
         """Remember it."""
-        self.told.append(("end", (tuple(ranks), tuple(scores), termination)))
+        self.calls.append(("end", (tuple(ranks), tuple(scores), termination)))
         return SeatReport()
 
 

@@ -45,7 +45,7 @@ def test_a_match_is_played_in_turn_to_its_end():
 def test_a_player_is_told_only_what_is_new_to_it():
     zero, one = ScriptedPlayer([(1, 1), (3, 3), (5, 5)]), ScriptedPlayer([(2, 2), (4, 4)])
     play(zero, one, options={"size": 5})
-    asked = {seat: [r.actions for name, r in p.told if name == "ask"] for seat, p in enumerate((zero, one))}
+    asked = {seat: [r.actions for name, r in p.calls if name == "ask"] for seat, p in enumerate((zero, one))}
     assert asked == {
         0: [[], [[0, (1, 1)], [1, (2, 2)]], [[0, (3, 3)], [1, (4, 4)]]],
         1: [[[0, (1, 1)]], [[1, (2, 2)], [0, (3, 3)]]],
@@ -56,23 +56,23 @@ def test_a_player_is_given_what_it_wants_and_no_more():
     frugal = ScriptedPlayer([(1, 1)], Wants(legal=False, observation=False))
     curious = ScriptedPlayer([(2, 2)], Wants(legal=True, observation=True, updates=True))
     play(frugal, curious)
-    (request,) = [value for name, value in frugal.told if name == "ask"]
+    (request,) = [value for name, value in frugal.calls if name == "ask"]
     assert (request.observation, request.legal) == (None, None)
-    (request,) = [value for name, value in curious.told if name == "ask"]
+    (request,) = [value for name, value in curious.calls if name == "ask"]
     assert request.observation == {"heights": [1, 0]}
     assert list(request.legal) == [(2, 2)]
-    assert [value for name, value in curious.told if name == "update"] == [
+    assert [value for name, value in curious.calls if name == "update"] == [
         (1, [[0, (1, 1)]]),
         (2, [[1, (2, 2)]]),
     ]
-    assert not [1 for name, _ in frugal.told if name == "update"]
+    assert not [1 for name, _ in frugal.calls if name == "update"]
 
 
 def test_everybody_hears_how_it_ended():
     players = ScriptedPlayer([(1, 1)]), ScriptedPlayer([(2, 2)])
     play(*players)
     for player in players:
-        assert player.told[-1] == ("end", ((1, 1), (1, 1), "normal"))
+        assert player.calls[-1] == ("end", ((1, 1), (1, 1), "normal"))
 
 
 def test_the_opening_is_played_for_the_bots_and_counts_as_plies():
@@ -81,7 +81,7 @@ def test_the_opening_is_played_for_the_bots_and_counts_as_plies():
     assert record.actions == ([0, (1, 1)], [1, (2, 2)])
     assert record.opening_plies == 1
     assert record.wall_seconds[0] is None
-    (request,) = [value for name, value in one.told if name == "ask"]
+    (request,) = [value for name, value in one.calls if name == "ask"]
     assert (request.ply, request.actions) == (1, [[0, (1, 1)]])
 
 
@@ -98,7 +98,7 @@ def test_a_fault_forfeits(kind):
     (fault,) = record.faults
     assert (fault.seat, fault.kind, fault.ply, fault.detail) == (1, kind, 1, "what happened")
     assert (record.ranks, record.termination) == ((1, 2), "forfeit")
-    assert ("fault", fault) in faulty.told
+    assert ("fault", fault) in faulty.calls
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_bot_that_does_not_start_forfeits_before_the_first_action():
     record = play(other, ScriptedPlayer([], fails_to_start=BotError("start", "no such program")))
     assert (record.faults[0].seat, record.faults[0].ply) == (1, 0)
     assert record.ranks == (1, 2)
-    assert not [1 for name, _ in other.told if name == "ask"]
+    assert not [1 for name, _ in other.calls if name == "ask"]
 
 
 def test_of_two_forfeits_the_earlier_one_is_last():
@@ -215,7 +215,7 @@ def test_the_bank_runs_down_and_the_increment_fills_it():
     control = TimeControl(per_action_seconds=None, bank_seconds=10.0, increment_seconds=2.0, margin_seconds=0.5)
     zero = ScriptedPlayer([Answer((1, 1), 4.0), Answer((3, 3), 1.0)])
     record = play(zero, ScriptedPlayer([(2, 2)]), options={"size": 3}, time_control=control)
-    asked = [request for name, request in zero.told if name == "ask"]
+    asked = [request for name, request in zero.calls if name == "ask"]
     assert [(request.seconds, request.bank_seconds) for request in asked] == [(10.0, 10.0), (8.0, 8.0)]
     assert record.seats[0].wall_seconds == 5.0
 
@@ -224,7 +224,7 @@ def test_the_lower_limit_of_action_and_bank_holds_and_the_margin_is_forgiven():
     control = TimeControl(per_action_seconds=3.0, bank_seconds=4.0, margin_seconds=0.5)
     zero = ScriptedPlayer([Answer((1, 1), 3.4), Answer((3, 3), 1.2)])
     record = play(zero, ScriptedPlayer([(2, 2)]), options={"size": 3}, time_control=control)
-    asked = [request for name, request in zero.told if name == "ask"]
+    asked = [request for name, request in zero.calls if name == "ask"]
     assert asked[0].seconds == 3.0
     assert asked[1].seconds == pytest.approx(0.6)
     (fault,) = record.faults
