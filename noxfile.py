@@ -1,4 +1,4 @@
-"""The verbs of this repository: ``nox -s check fix test test-all docs``.
+"""The verbs of this repository: ``nox -s check fix fast test test-all docs``.
 
 They run in the environment nox is installed in, so none has to be made for each: ``pip install -e '.[dev]'``.
 """
@@ -55,6 +55,18 @@ def fix(session: nox.Session) -> None:
 def test(session: nox.Session) -> None:
     """Run the tests, as the second command of README.md does; arguments after ``--`` go to pytest."""
     run(session, "pytest", *session.posargs)
+
+
+@nox.session
+def fast(session: nox.Session) -> None:
+    """Run the half of the tests that starts no processes."""
+    run(session, "pytest", "-m", "not processes and not soak", *session.posargs)
+
+
+@nox.session
+def soak(session: nox.Session) -> None:
+    """Run the long tests; ``nox -s soak -- --share 3/8`` runs an eighth of them."""
+    run(session, "pytest", "-m", "soak", *session.posargs)
 
 
 @nox.session

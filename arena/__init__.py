@@ -23,74 +23,113 @@ from typing import TYPE_CHECKING, Any
 
 from arena.version import __version__
 
-if TYPE_CHECKING:
-    from arena.analysis.standings import Standing, Standings
-    from arena.analysis.standings_cache import standings_of
-    from arena.analysis.verification import verify
-    from arena.conformance.submission import Submission, submit
-    from arena.definition import Definition
-    from arena.errors import ArenaError, UsageError
-    from arena.games import make_game
-    from arena.home import ArenaHome
-    from arena.match.single_match import play_match
-    from arena.players.manifest import load_bot
-    from arena.ratings import Rating, rate_results
-    from arena.records import Bot, MatchRecord, TimeControl
-    from arena.tournament.definition import load_definition
-    from arena.tournament.director import Progress, run_tournament
+if TYPE_CHECKING:  # the table below for type checkers; a test compares them
+    from arena.analysis.standings import Standing as Standing
+    from arena.analysis.standings import Standings as Standings
+    from arena.analysis.standings_cache import standings_of as standings_of
+    from arena.analysis.verification import Verification as Verification
+    from arena.analysis.verification import verify as verify
+    from arena.bot_registry import BotRegistry as BotRegistry
+    from arena.bot_registry import RecordedBot as RecordedBot
+    from arena.conformance.submission import Submission as Submission
+    from arena.conformance.submission import submit as submit
+    from arena.definition import Definition as Definition
+    from arena.definition import GameChoice as GameChoice
+    from arena.enums import ClockKind as ClockKind
+    from arena.enums import FaultKind as FaultKind
+    from arena.enums import OffTurn as OffTurn
+    from arena.enums import Termination as Termination
+    from arena.errors import ArenaError as ArenaError
+    from arena.errors import UsageError as UsageError
+    from arena.errors import VoidMatchError as VoidMatchError
+    from arena.executors.executor import Executor as Executor
+    from arena.executors.executor import Job as Job
+    from arena.executors.executor import Played as Played
+    from arena.executors.executor import Void as Void
+    from arena.executors.table import open_executor as open_executor
+    from arena.executors.work_queue import WorkQueue as WorkQueue
+    from arena.games import Game as Game
+    from arena.games import make_game as make_game
+    from arena.home import ArenaHome as ArenaHome
+    from arena.match.single_match import play_match as play_match
+    from arena.players.bot_files import Bounds as Bounds
+    from arena.players.human import HumanPlayer as HumanPlayer
+    from arena.players.manifest import load_bot as load_bot
+    from arena.players.player import Answer as Answer
+    from arena.players.player import Request as Request
+    from arena.protocol.messages import Seating as Seating
+    from arena.protocol.messages import Wants as Wants
+    from arena.ratings import Rating as Rating
+    from arena.ratings import rate_results as rate_results
+    from arena.ratings.consistency import Consistency as Consistency
+    from arena.ratings.field_fit import FittedEncounters as FittedEncounters
+    from arena.records import Bot as Bot
+    from arena.records import Fault as Fault
+    from arena.records import Limits as Limits
+    from arena.records import MatchRecord as MatchRecord
+    from arena.records import MatchSpec as MatchSpec
+    from arena.records import ScheduledMatch as ScheduledMatch
+    from arena.records import SeatReport as SeatReport
+    from arena.records import TimeControl as TimeControl
+    from arena.results import StoredResult as StoredResult
+    from arena.store.lock import DirectorLock as DirectorLock
+    from arena.store.rows import RecordRow as RecordRow
+    from arena.store.store import Store as Store
+    from arena.store.values import StoredBot as StoredBot
+    from arena.store.values import StoredFault as StoredFault
+    from arena.store.values import StoredTournament as StoredTournament
+    from arena.tournament.definition import load_definition as load_definition
+    from arena.tournament.director import Progress as Progress
+    from arena.tournament.director import run_tournament as run_tournament
 
-_HOMES = {
-    "ArenaError": "arena.errors",
-    "ArenaHome": "arena.home",
-    "Bot": "arena.records",
-    "Definition": "arena.definition",
-    "MatchRecord": "arena.records",
-    "Progress": "arena.tournament.director",
-    "Rating": "arena.ratings",
-    "Standing": "arena.analysis.standings",
-    "Standings": "arena.analysis.standings",
-    "Submission": "arena.conformance.submission",
-    "TimeControl": "arena.records",
-    "UsageError": "arena.errors",
-    "load_bot": "arena.players.manifest",
-    "load_definition": "arena.tournament.definition",
-    "make_game": "arena.games",
-    "play_match": "arena.match.single_match",
-    "rate_results": "arena.ratings",
-    "standings_of": "arena.analysis.standings_cache",
-    "run_tournament": "arena.tournament.director",
-    "submit": "arena.conformance.submission",
-    "verify": "arena.analysis.verification",
+_MODULE_OF = {
+    name: module
+    for module, names in {
+        "arena.analysis.standings": "Standing Standings",
+        "arena.analysis.standings_cache": "standings_of",
+        "arena.analysis.verification": "Verification verify",
+        "arena.bot_registry": "BotRegistry RecordedBot",
+        "arena.conformance.submission": "Submission submit",
+        "arena.definition": "Definition GameChoice",
+        "arena.enums": "ClockKind FaultKind OffTurn Termination",
+        "arena.errors": "ArenaError UsageError VoidMatchError",
+        "arena.executors.executor": "Executor Job Played Void",
+        "arena.executors.table": "open_executor",
+        "arena.executors.work_queue": "WorkQueue",
+        "arena.games": "Game make_game",
+        "arena.home": "ArenaHome",
+        "arena.match.single_match": "play_match",
+        "arena.players.bot_files": "Bounds",
+        "arena.players.human": "HumanPlayer",
+        "arena.players.manifest": "load_bot",
+        "arena.players.player": "Answer Request",
+        "arena.protocol.messages": "Seating Wants",
+        "arena.ratings": "Rating rate_results",
+        "arena.ratings.consistency": "Consistency",
+        "arena.ratings.field_fit": "FittedEncounters",
+        "arena.records": "Bot Fault Limits MatchRecord MatchSpec ScheduledMatch SeatReport TimeControl",
+        "arena.results": "StoredResult",
+        "arena.store.lock": "DirectorLock",
+        "arena.store.rows": "RecordRow",
+        "arena.store.store": "Store",
+        "arena.store.values": "StoredBot StoredFault StoredTournament",
+        "arena.tournament.definition": "load_definition",
+        "arena.tournament.director": "Progress run_tournament",
+    }.items()
+    for name in names.split()
 }
 
-__all__ = [
-    "ArenaError",
-    "ArenaHome",
-    "Bot",
-    "Definition",
-    "MatchRecord",
-    "Progress",
-    "Rating",
-    "Standing",
-    "Standings",
-    "Submission",
-    "TimeControl",
-    "UsageError",
-    "__version__",
-    "load_bot",
-    "load_definition",
-    "make_game",
-    "play_match",
-    "rate_results",
-    "run_tournament",
-    "standings_of",
-    "submit",
-    "verify",
-]
+__all__ = ["__version__", *_MODULE_OF]
 
 
-def __getattr__(name: str) -> Any:
-    """Import what is asked for on first use: bots import this package too, and should start quickly."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'arena' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE_OF})
+
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise that every name exists
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name when it is first used: bots import this package too, and should start quickly."""
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module 'arena' has no attribute {name!r}")
+        return getattr(import_module(_MODULE_OF[name]), name)

@@ -60,7 +60,7 @@ class BotRegistry:
         """Return a submitted bot by ``name`` (its latest version) or ``name@version``.
 
         Raises:
-            UnknownNameError: if there is none.
+            UnknownNameError: if there is no such bot.
         """
         bots = self._store.submitted_bots()
         found = [bot for bot in bots if text in (bot.name, bot.label)]
@@ -135,7 +135,7 @@ class BotRegistry:
 
         Raises:
             UsageError: if it is not there any more, or what the record says of its place is not to be trusted: the home
-                may be somebody else's.
+                may come from another machine.
         """
         definition = tournament.definition
         entrant = next(bot for bot in definition.entrants if bot.label == label)

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
-MOST_BYTES = 4 * 2**20
+MAX_BYTES = 4 * 2**20
 """Of a TOML file."""
-MOST_DEPTH = 32
+MAX_DEPTH = 32
 _TOO_LARGE = "a whole number of more than 64 bits"
 
 
@@ -38,8 +38,8 @@ def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
         raise error(f"{path}: this is a directory; a TOML file is expected") from None
     except OSError as failure:
         raise error(f"{path}: can't be read: {failure.strerror}") from failure
-    if len(data) > MOST_BYTES:
-        raise error(f"{path}: more than {MOST_BYTES // 2**20} MiB")
+    if len(data) > MAX_BYTES:
+        raise error(f"{path}: more than {MAX_BYTES // 2**20} MiB")
     return parse_toml(data, path, error)
 
 
@@ -54,7 +54,7 @@ def _contents(path: Path, error: type[UsageError]) -> bytes:
         kind = os.fstat(file.fileno()).st_mode
         if stat.S_ISDIR(kind):
             raise IsADirectoryError
-        data = file.read(MOST_BYTES + 1) if stat.S_ISREG(kind) else None
+        data = file.read(MAX_BYTES + 1) if stat.S_ISREG(kind) else None
     if data is None:  # also of files of the kernel's that have nothing to say yet
         raise error(f"{path}: neither a file that can be read nor a directory; a TOML file is expected")
     return data
@@ -83,7 +83,7 @@ def _check_values(values: dict[str, Any], path: Path, error: type[UsageError]) -
     waiting: list[tuple[Any, int]] = [(values, 0)]
     while waiting:
         value, depth = waiting.pop()
-        if depth > MOST_DEPTH:
+        if depth > MAX_DEPTH:
             raise error(f"{path}: not valid TOML: it is nested too deeply")
         if isinstance(value, dict):
             waiting += [(inner, depth + 1) for inner in value.values()]

@@ -45,7 +45,7 @@ class Definition:
         limits: what a bot may use.
         rng_seed: everything random follows from it.
         isolation: the level asked for.
-        fresh_bots: launch every bot anew for every match.
+        fresh_bots: launch every bot again for every match.
         workers: matches at a time; None for one for each core.
         settings: of the format.
         active: the numbers of the entrants that may be paired; None for all.

@@ -1,4 +1,4 @@
-"""The closed sets of words that travel and are stored. Each member is the text itself, on the wire and in JSON."""
+"""Enumerations of values that are sent and stored. Each member is its text, on the wire and in JSON."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ class FaultKind(StrEnum):
     """What a bot did wrong.
 
     Attributes:
-        meaning: what a bot does to commit it; the sentence begins with "the bot".
-        hint: what its author can do about it, where nothing more is known of the cause.
+        meaning: the violation, as a sentence that begins with "the bot".
+        hint: the advice to the author, if the cause is not known more exactly.
     """
 
     meaning: str
@@ -41,18 +41,18 @@ class FaultKind(StrEnum):
     )
     PROTOCOL = (
         "protocol",
-        "sends no valid frame, text, the wrong message, the wrong `ply`, or anything unasked",
+        "sends text, an invalid frame, a message of the wrong type, the wrong `ply`, or an unrequested message",
         "compare the bytes with protocol.md; nothing but frames may go to stdout (print to stderr instead)",
     )
     ILLEGAL = (
         "illegal",
-        "sends an action the rules refuse",
+        "sends an illegal action",
         "choose from the list under legal in each act, and start every match afresh",
     )
     LIMIT = (
         "limit",
-        "breaks a limit: memory, processes, files, CPU time, text on stderr, the size of a message or of a note",
-        "use less of what is named, or ask the director for more ([limits] in the tournament file)",
+        "exceeds a limit: memory, processes, files, CPU time, text on stderr, the size of a message or of a note",
+        "use less of the resource, or ask the organiser for a higher limit ([limits] in the tournament file)",
     )
 
 

@@ -11,7 +11,7 @@
     ``MatchStateError``     the arena's own misuse of a player or a state
     ``BotError``            what a bot did wrong; the referee turns it into a fault
     ``VoidMatchError``      a match without a result through the arena's own failure
-        ``LateError``           nobody can say whether a bot kept its time
+        ``LateError``           the arena can't tell whether a bot kept its time
 
 A bot's fault is data and our failure is an exception: a ``BotError`` never rises above the referee.
 """
@@ -52,7 +52,7 @@ class OptionError(UsageError, ValueError):
 
 
 class UnknownNameError(UsageError, LookupError):
-    """A name that stands in no table.
+    """A name that is not in a table.
 
     Attributes:
         kind: what was looked for ("game", "bot").
@@ -130,7 +130,7 @@ class VoidMatchError(ArenaError):
 
 
 class LateError(VoidMatchError):
-    """Nobody can say whether a bot kept its time: the arena looked too late, or another bot took the processor.
+    """The arena can't tell whether a bot kept its time: it looked too late, or another bot took the processor.
 
     Attributes:
         is_disturbed: another bot took the processor.

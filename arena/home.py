@@ -30,7 +30,7 @@ class ArenaHome:
     def __init__(
         self, directory: str | os.PathLike[str] | None = None, must_exist: bool = False, *, store: str | None = None
     ) -> None:
-        """Open the directory, creating it where there is none.
+        """Open the directory; create it if it does not exist.
 
         Args:
             directory: by default $ARENA_HOME, or ``.arena`` in the working directory.
@@ -70,7 +70,7 @@ class ArenaHome:
 
     @property
     def cache_directory(self) -> Path:
-        """Where standings of finished tournaments are kept; everything in it can be computed again."""
+        """The directory of the standings cache; everything in it can be computed again."""
         return self.directory / "cache"
 
     def keep_input(self, name: str, data: bytes) -> Path:

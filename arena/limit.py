@@ -40,7 +40,7 @@ class Limit:
     def broken_by(self, used: float, allowed: float) -> str:
         """Return the sentence about a bot that has used too much, or to which the system refuses more."""
         texts = self._amount(used), self._amount(allowed)
-        if used > allowed and texts[0] == texts[1]:  # MiB hide the difference
+        if self.unit is Unit.BYTES and used > allowed and texts[0] == texts[1]:  # MiB hide the difference
             texts = f"{used:,} bytes", f"{allowed:,} bytes"
         refused = ", and more is refused" if used <= allowed else ""
         return f"{self.use.format(texts[0])}{refused}; {self.name} allows {texts[1]}"

@@ -1,13 +1,13 @@
-"""Names of bots, of their versions and of tournaments: one rule for all that people will have to tell apart."""
+"""One rule for the names of bots, versions and tournaments, so that people can tell them apart."""
 
 from __future__ import annotations
 
 import unicodedata
 
-MOST_CHARACTERS = 64
+MAX_CHARACTERS = 64
 
 ACCEPTED = (
-    f"expected 1 to {MOST_CHARACTERS} visible characters and single spaces inside, without '@', '/' and '\\',"
+    f"expected 1 to {MAX_CHARACTERS} visible characters and single spaces inside, without '@', '/' and '\\',"
     " not beginning with '.' or '-', and not 'human'"
 )
 
@@ -15,7 +15,7 @@ _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 _BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _VARIATION_SELECTORS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
 _PERSON = "human"
-"""What stands for a person at the board."""
+"""Reserved for a person at the board."""
 
 
 def is_visible(letter: str) -> bool:
@@ -34,7 +34,7 @@ def is_visible_text(text: str) -> bool:
 
 def is_name(text: str) -> bool:
     """Tell whether a text may be the name or the version of a bot; ``ACCEPTED`` says it in words."""
-    if not 1 <= len(text) <= MOST_CHARACTERS or not is_visible_text(text):
+    if not 1 <= len(text) <= MAX_CHARACTERS or not is_visible_text(text):
         return False
     if any(letter in text for letter in "@/\\") or text[0] in ".-" or "  " in text or text != text.strip():
         return False
@@ -44,6 +44,6 @@ def is_name(text: str) -> bool:
 
 
 def as_file_name(name: str) -> str:
-    """Return a name as a file may be called: one in a store may be older than the rule, or somebody else's doing."""
+    """Return a name as a file may be called: one in a store may be older than the rule, or come from another arena."""
     visible = "".join("_" if letter in "/\\" or not is_visible(letter) else letter for letter in name)
-    return visible.lstrip(".-")[:MOST_CHARACTERS] or "_"
+    return visible.lstrip(".-")[:MAX_CHARACTERS] or "_"

@@ -1,4 +1,4 @@
-"""What goes into a match and what comes out: plain frozen values without behaviour.
+"""The input and the output of a match: plain frozen values without behaviour.
 
 A ``MatchSpec`` holds everything a worker needs; a ``MatchRecord`` is everything that happened. Both travel between
 processes, and a record is exactly what ``arena export`` prints.
@@ -54,7 +54,7 @@ class Limits:
         open_files: descriptors of one process.
         file_bytes: size of a file it writes.
         scratch_bytes: all it keeps in its scratch directory and in ``/dev/shm``.
-        stderr_bytes: text on stderr in one match; of it the first and the last 32 KiB are kept.
+        stderr_bytes: text on stderr in one match; the record keeps its first and last 32 KiB.
         note_bytes: a note, packed.
         message_bytes: a message.
         message_depth: nesting in a message.
@@ -129,7 +129,7 @@ class MatchSpec:
         opening_actions: the actions of the opening.
         encounter: the number of the encounter it belongs to, from 1.
         time_control: the time rules.
-        void_tries: for each earlier try that was void because nobody could say whether a bot kept its time, the seat
+        void_tries: for each earlier try that was void because it was unclear whether a bot kept its time, the seat
             that was to act; None if others had disturbed it.
     """
 
@@ -146,7 +146,7 @@ class MatchSpec:
     void_tries: tuple[int | None, ...] = ()
 
     def after_void(self, seat: int | None) -> MatchSpec:
-        """Return the match for its next try, after one in which nobody could say whether a bot kept its time."""
+        """Return the match for its next try, after one in which it was unclear whether a bot kept its time."""
         return replace(self, void_tries=(*self.void_tries, seat))
 
 
@@ -270,19 +270,19 @@ class MatchRecord:
         number = shortened_text(repr(stored.get("match"))) if isinstance(stored, dict) else ""
         where = f"the record of match {number}" if number else "a record"
         record = from_stored(cls, stored, where)
-        for what, holds in record._what_fits():
+        for what, holds in record._checks():
             if not holds:
                 raise StoreError(f"{where} is malformed: {what}")
         return record
 
-    def _what_fits(self) -> Iterator[tuple[str, bool]]:
-        """Yield what the parts of a record have to agree in, and whether they do."""
+    def _checks(self) -> Iterator[tuple[str, bool]]:
+        """Yield each inconsistency that a record can have, and whether the record is free of it."""
         seats, plies = len(self.bots), len(self.actions)
         beside = (self.scores, self.ranks, self.seats)
-        yield "bots, scores, ranks and seats are not as many", seats > 0 and all(len(part) == seats for part in beside)
-        yield "a rank is no place", all(1 <= rank <= seats for rank in self.ranks)
+        yield "bots, scores, ranks and seats differ in number", seats > 0 and all(len(part) == seats for part in beside)
+        yield "a rank is out of range", all(1 <= rank <= seats for rank in self.ranks)
         yield (
-            "actions, wall_seconds and cpu_seconds are not as many",
+            "actions, wall_seconds and cpu_seconds differ in number",
             (len(self.wall_seconds) == len(self.cpu_seconds) == plies),
         )
         yield (

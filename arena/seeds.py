@@ -1,7 +1,7 @@
 """Numbers that look random and are the same everywhere: a hash of what they are for, never a generator's state.
 
-So the schedule, the openings and the seeds of matches depend on nothing but the definition, whatever the version of
-Python and whichever worker plays what when.
+The schedule, the openings and the seeds of matches depend on nothing but the definition: not on the version of Python,
+nor on which worker plays a match, and when.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Values from the form they are stored in.
 
 A field that is missing was not there in the version that stored it, and has its default; one that is unknown was added
-by a later version. The store may be somebody else's, so every value has the type that its field says.
+by a later version. The store may come from another arena, so the type of every value is checked.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _reader(name: str, hint: Any) -> Read:
 
     def read(value: Any, where: str) -> Any:
         if not check(value):
-            raise StoreError(f"{where} is malformed: {name} = {shortened_text(repr(value))}; expected is {accepted}")
+            raise StoreError(f"{where} is malformed: {name} = {shortened_text(repr(value))}; expected {accepted}")
         return value if convert is None else convert(value)
 
     return read

@@ -10,9 +10,9 @@ import sys
 import time
 
 from arena.enums import IsolationLevel
-from arena.isolation.launch_spec import Isolation
 from arena.isolation.launcher_client import open_launcher
 from arena.isolation.levels import choose_isolation, probe_level
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
@@ -88,11 +88,11 @@ def turn_us(isolation, freeze=False):
 def levels():
     for level in IsolationLevel:
         if probe_level(level).is_available:
-            yield Isolation(level)
+            yield Isolation(level=level)
             if probe_level(level).isolation.user_namespace:
-                yield Isolation(level, user_namespace=True)
+                yield Isolation(level=level, user_namespace=True)
             if probe_level(level).isolation.groups:
-                yield Isolation(level, groups=True)
+                yield Isolation(level=level, groups=True)
 
 
 def python_start_ms():

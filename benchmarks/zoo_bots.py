@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.isolation.launch_spec import has_own_file_systems
 from arena.isolation.levels import choose_isolation
+from arena.isolation.sandbox_policy import has_own_file_systems
 from arena.records import MatchRecord
 from arena.store.store import Store
 from arena.tournament.definition import load_definition

@@ -8,7 +8,7 @@ import typing
 import pytest
 from pydantic import BaseModel
 
-from arena.checked import MOST_BYTES, accepted_at, check_model, read_toml
+from arena.checked import MAX_BYTES, accepted_at, check_model, read_toml
 from arena.errors import UsageError
 from arena.players.manifest import _Manifest
 from arena.tournament.tournament_file import TournamentFile
@@ -153,7 +153,7 @@ def test_what_is_missing_is_described():
         (b"n = " + b"9" * 5000, "not valid TOML: a whole number of more than 64 bits"),
         (b"\xff\xfe", "not valid TOML: 'utf-8' codec"),
         (b"x = " + b"[" * 100_000, "nested too deeply"),
-        (b"#" * (MOST_BYTES + 1), "more than 4 MiB"),
+        (b"#" * (MAX_BYTES + 1), "more than 4 MiB"),
         (b"\x7fELF\0\0", "not valid TOML"),
     ],
     ids=["5,000 digits", "not UTF-8", "nested", "large", "binary"],

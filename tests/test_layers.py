@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,7 @@ def test_the_table_has_every_room_and_nothing_else():
     assert set(LAYER) == inner | loose
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_down_only(path):
     mine = room(path)
@@ -81,6 +83,28 @@ def test_imports_go_down_only(path):
         assert other == mine or LAYER[other] < LAYER[mine], f"{mine} -> {other}"
         if mine in ALLOWED_FOR:
             assert other in ALLOWED_FOR[mine], f"{mine} -> {other}"
+
+
+def imported_modules(path):
+    """Yield the modules of the package that a module imports when it is imported, or for type checking."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        guarded = node.body if isinstance(node, ast.If) else [node]
+        for statement in guarded:
+            if isinstance(statement, ast.ImportFrom) and statement.module.startswith("arena."):
+                for alias in statement.names:
+                    name = f"{statement.module}.{alias.name}"
+                    yield name if is_module(name) else statement.module
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    graph = {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): set(
+            imported_modules(path)
+        )
+        for path in MODULES
+        if path != PACKAGE / "__init__.py"
+    }
+    TopologicalSorter(graph).prepare()
 
 
 def test_no_room_is_large():
@@ -126,6 +150,7 @@ def prints(tree):
 HEAVY = {"sqlalchemy", "pydantic", "click", "rich", "trueskill", "tabulate", "multiprocessing"}
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [

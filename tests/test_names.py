@@ -105,6 +105,7 @@ def make_bot(directory, name="a", version="1"):
 SAMPLE = ("the directory above", "a person", "nothing but zero width", "right to left first", "a Hangul filler")
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("what", SAMPLE)
 def test_the_rule_holds_wherever_a_name_is_accepted(tmp_path, what):
     bad = BAD[what]
@@ -139,6 +140,7 @@ def test_what_a_bot_says_of_itself_is_left_out_where_it_can_not_be_seen():
     assert (ready.name, ready.version, ready.author) == ("", "", "Ada <ada@example.org>")
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("old", ["human", "..", "\u202eydeerg", "\u200b"])
 def test_names_that_were_accepted_earlier_are_shown_and_go_on(tmp_path, monkeypatch, old):
     bot = make_bot(tmp_path / "a", name=old)
@@ -148,10 +150,10 @@ def test_names_that_were_accepted_earlier_are_shown_and_go_on(tmp_path, monkeypa
             for place in ("arena.players.manifest.is_name", "arena.tournament.definition.is_visible_text"):
                 earlier.setattr(place, lambda name: True)
             assert submit(home, bot).refusal is None
-            run_tournament(load_definition(path, home.bots.find), home.store, workers=1)
+            run_tournament(load_definition(path, home.bots), home.store, workers=1)
         with pytest.raises(UsageError, match="expected 1 to 64"):
-            load_definition(path, home.bots.find)
-        progress = run_tournament(load_definition(path, home.bots.find, home.bots.is_known), home.store, workers=1)
+            load_definition(path)
+        progress = run_tournament(load_definition(path, home.bots), home.store, workers=1)
         assert progress.is_complete
         assert old in [line.bot for line in standings_of(home.store, "an old\u3164cup").lines]
         assert home.bots.find(old).name == old
@@ -159,9 +161,10 @@ def test_names_that_were_accepted_earlier_are_shown_and_go_on(tmp_path, monkeypa
 
 
 def test_what_is_said_of_names_agrees_with_the_rule():
-    assert str(names.MOST_CHARACTERS) in names.ACCEPTED
+    assert str(names.MAX_CHARACTERS) in names.ACCEPTED
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("name", "file"),
     [("a cup", "a cup"), ("../../x", "_.._x"), ("/etc/x", "_etc_x"), ("..", "_"), ("a\0\u202eb", "a__b"), ("", "_")],

@@ -33,5 +33,5 @@ def test_nesting_is_refused_wherever_something_is_read():
 
 def test_what_is_no_list_is_no_line_of_seats():
     assert stored_bots_and_ranks('["a","b"]', "[1,2]") == (("a", "b"), (1, 2))
-    with pytest.raises(StoreError, match="malformed: expected is a place for each bot"):
+    with pytest.raises(StoreError, match="malformed: expected a place for each bot"):
         stored_bots_and_ranks('["a","b"]', "5")

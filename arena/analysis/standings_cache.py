@@ -37,14 +37,14 @@ def standings_of(
     """
     if tournament is None:
         return standings(count_encounters(store.results(game=game)), store.fault_counts(game=game))
-    found = store.tournament(tournament)
+    stored = store.tournament(tournament)
     if game is not None or cache_directory is None:
-        table = _compute(store, found, game)
+        table = _compute(store, stored, game)
     else:
-        table = cached_standings(cache_directory, found, lambda: _compute(store, found))
+        table = cached_standings(cache_directory, stored, lambda: _compute(store, stored))
     if game is not None:
         return table
-    return replace(table, scheduled=found.scheduled, is_finished=found.finished_at is not None)
+    return replace(table, scheduled=stored.scheduled, is_finished=stored.finished_at is not None)
 
 
 def _compute(store: Store, tournament: StoredTournament, game: str | None = None) -> Standings:

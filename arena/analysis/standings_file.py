@@ -1,6 +1,6 @@
 """The file of the standings cache: one line of JSON, and behind it the draws of the bootstrap as plain numbers.
 
-A home may belong to somebody else, so nothing in the file is trusted: it must be a plain file of a bounded size, every
+A home may belong to another user, so nothing in the file is trusted: it must be a plain file of a bounded size, every
 value must have its type, and the parts must fit together. Any other file is ignored, and the standings are computed.
 """
 
@@ -134,7 +134,7 @@ def _is_bounded(line: Standing) -> bool:
 
 
 def write_standings(path: Path, key: Key, table: Standings) -> None:
-    """Write a file that appears only when it is complete; where it can't be written, there is none."""
+    """Write a file that appears only when it is complete; errors in writing it are ignored."""
     fitted = table.fitted
     line = _Line.model_construct(
         layout=3,

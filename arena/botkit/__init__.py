@@ -1,4 +1,4 @@
-"""For authors of bots in Python: everything but the idea.
+"""A toolkit for bots in Python: everything but the idea.
 
 A whole bot:
 
@@ -6,16 +6,17 @@ A whole bot:
 
     run(lambda game, state, clock: game.legal_actions(state)[0])
 
-``game`` is the rules (``arena.games.Game``), ``state`` the position, ``clock`` says how long the action may take. The
-function returns an action, or ``Choice(action, note=...)`` to leave a note for the replay. ``run_on_observations`` is
-for bots that keep no rules: their function is given a ``Turn`` with the observation and the legal actions.
+``game`` is the rules (``arena.games.Game``), ``state`` the position, and ``clock`` has the time for the action. The
+function returns an action, or ``Choice(action, note=...)`` to add a note to the replay. ``run_on_observations`` is for
+bots that don't use the rules: their function is called with a ``Turn``, which has the observation and the legal
+actions.
 
 The standard ``random`` module is seeded with the match's ``rng_seed`` when a match begins, so a bot that draws from it
-plays the same match again from the same seed. What the bot prints goes to stderr, never into the protocol; ``log`` does
-the same and says so.
+plays the same match again from the same seed. ``print`` writes to stderr, never into the protocol; ``log`` does the
+same and is explicit about it.
 
-``python bot.py --selfplay GAME`` lets the bot play against itself in one process, without the arena; ``--help`` beside
-it lists what else there is to set.
+``python bot.py --selfplay GAME`` plays the bot against itself in one process, without the arena; add ``--help`` for the
+other options.
 """
 
 from __future__ import annotations

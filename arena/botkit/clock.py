@@ -1,4 +1,4 @@
-"""How long an action may take, and how much of that to use."""
+"""The time for an action, and how much of it to use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 SHARE = 0.9
-"""Of what an action may take: the rest is for the way there and back, and for the loop that looks at the clock."""
+"""The share of its time that an action uses; the rest is for transmission and for the loop that checks the clock."""
 
 SPARE_SECONDS = 0.02
 USUAL_ACTIONS_LEFT = 15
@@ -14,12 +14,12 @@ USUAL_ACTIONS_LEFT = 15
 
 @dataclass(slots=True)
 class Clock:
-    """How long the action may take.
+    """The time for an action.
 
     Attributes:
-        seconds: for this action, from when it was asked.
-        bank_seconds: left in the bank for all actions to come; None without a bank.
-        asked_at: when the question arrived, as ``time.monotonic()`` tells.
+        seconds: the time for this action, from the question on.
+        bank_seconds: the time left in the bank for all remaining actions; None without a bank.
+        asked_at: when the question arrived, by ``time.monotonic()``.
         increment_seconds: added to the bank after each action.
     """
 
@@ -29,21 +29,21 @@ class Clock:
     increment_seconds: float = 0.0
 
     def seconds_left(self) -> float:
-        """Return what is left of ``seconds``."""
+        """Return the remaining part of ``seconds``."""
         return self.seconds - (time.monotonic() - self.asked_at)
 
     def time_for_this_action(self, actions_left: int = USUAL_ACTIONS_LEFT) -> float:
-        """Return for how many seconds, from now, it is wise to think.
+        """Return how many seconds, from now, the bot should think.
 
-        Nine tenths of what the action may take; with a bank its share of the bank and most of the increment, if that
-        is less. Never negative.
+        Nine tenths of the time for the action; with a bank, an even share of the bank and most of the increment, if
+        that is less. Never negative.
 
         Args:
-            actions_left: how many actions of its own the bot expects in this match, this one included.
+            actions_left: how many of its own actions the bot expects in the rest of the match, including this one.
         """
-        wise = self.seconds
+        planned = self.seconds
         if self.bank_seconds is not None:
-            wise = min(wise, self.bank_seconds / max(1, actions_left) + SHARE * self.increment_seconds)
+            planned = min(planned, self.bank_seconds / max(1, actions_left) + SHARE * self.increment_seconds)
         left = self.seconds_left()
         used = self.seconds - left
-        return max(0.0, min(wise * SHARE - used, left - SPARE_SECONDS))
+        return max(0.0, min(planned * SHARE - used, left - SPARE_SECONDS))

@@ -18,7 +18,7 @@ SELF_PLAY = "--selfplay"
 
 
 def log(*values: object) -> None:
-    """Write a line to stderr, of which the arena keeps the first and the last 32 KiB of each match."""
+    """Write a line to stderr; the arena keeps the first and the last 32 KiB of each match."""
     print(*values, file=sys.stderr, flush=True)
 
 
@@ -31,17 +31,17 @@ def run(
     version: str | None = None,
     author: str | None = None,
 ) -> None:
-    """Speak the protocol on stdin and stdout until the arena says goodbye.
+    """Speak the protocol on stdin and stdout until ``quit``.
 
     With ``--selfplay GAME`` on the command line the bot plays against itself instead.
 
     Args:
-        choose: is given the game, the state and the clock, and returns an action or a ``Choice``.
-        on_match: is called when a match begins.
-        on_end: is called when it has ended.
-        name: of the bot, for the arena's log.
-        version: of the bot.
-        author: of the bot.
+        choose: called with the game, the state and the clock; returns an action or a ``Choice``.
+        on_match: called when a match begins.
+        on_end: called when a match has ended.
+        name: the bot's name, for the arena's log.
+        version: the bot's version.
+        author: the bot's author.
     """
 
     def choose_on_seat(seat: Seat, turn: dict[str, Any], asked_at: float) -> Any:
@@ -59,7 +59,7 @@ def run_on_observations(
     version: str | None = None,
     author: str | None = None,
 ) -> None:
-    """Like ``run``, for bots that keep no rules: ``choose`` is given a ``Turn`` with observation and legal actions."""
+    """Like ``run``, for bots that don't use the rules: ``choose`` is called with a ``Turn``."""
 
     def choose_on_seat(seat: Seat, turn: dict[str, Any], asked_at: float) -> Any:
         clock = seat.clock(turn["clock"], asked_at)
@@ -79,11 +79,11 @@ def _play(
     about: dict[str, str | None],
 ) -> None:
     if SELF_PLAY in sys.argv:
-        from arena.botkit.selfplay import self_play  # a bot in a match starts quicker without it
+        from arena.botkit.selfplay import self_play  # bots in matches start faster without it
 
         sys.exit(self_play(choose, on_match, on_end, sys.argv[sys.argv.index(SELF_PLAY) :]))
     wire = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)  # a stray print must not end up between two messages
+    os.dup2(2, 1)  # a stray print must not get between two messages
     sys.stdout = sys.stderr
     _Conversation(sys.stdin.buffer, wire, choose, wants_all, on_match, on_end, about).run()
 
@@ -154,7 +154,7 @@ class _Conversation:
 
     def _act(self, message: dict[str, Any]) -> None:
         if self._seat is None:
-            raise RuntimeError("an action is asked for before any match")
+            raise RuntimeError("'act' came before the first 'match'")
         asked_at = time.monotonic()
         self._seat.follow(message["actions"])
         choice = as_choice(self._choose(self._seat, message, asked_at))

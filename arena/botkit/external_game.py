@@ -1,4 +1,4 @@
-"""Loading a game from outside the package, from where the arena says that it is."""
+"""Loading an external game from the file named by the arena."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ VARIABLE = "ARENA_GAME"
 
 
 def load_external_game() -> None:
-    """Import the module that the arena names, if it names one, so that its games are found by their dotted paths."""
-    module, _, place = os.environ.get(VARIABLE, "").partition("=")
-    if not place or module in sys.modules:
+    """Import the module named by ``ARENA_GAME``, if it is set, so that its games are found by their dotted paths."""
+    module, _, location = os.environ.get(VARIABLE, "").partition("=")
+    if not location or module in sys.modules:
         return
-    is_package = Path(place).is_dir()
+    is_package = Path(location).is_dir()
     spec = importlib.util.spec_from_file_location(
         module,
-        Path(place, "__init__.py") if is_package else place,
-        submodule_search_locations=[place] if is_package else None,
+        Path(location, "__init__.py") if is_package else location,
+        submodule_search_locations=[location] if is_package else None,
     )
     if spec is None or spec.loader is None:
         return

@@ -1,4 +1,4 @@
-"""What ``act`` carries under ``observation``, game by game, as types. protocol.md describes the fields."""
+"""The ``observation`` in ``act``, as a type for each game. protocol.md describes the fields."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from typing import TypedDict
 
 
 class PlusminusObservation(TypedDict):
-    """The signs of seat 0 and of seat 1, each as one string; the row of the mark in each column, 0 where none is."""
+    """The signs of seat 0 and of seat 1, each as one string; the row of the mark in each column, 0 if empty."""
 
     predictions: list[str]
     heights: list[int]
 
 
 class PlaidObservation(TypedDict):
-    """The places of the upright and of the level lines, both ascending."""
+    """The positions of the vertical and of the horizontal lines, both ascending."""
 
     vertical: list[int]
     horizontal: list[int]
 
 
 class CoprimalityObservation(TypedDict):
-    """The squares ``[x, y]`` of 1, 2, …; the turn's number; who acts; who is out, first one first; grids used up."""
+    """The squares ``[x, y]`` of 1, 2, …; the turn's number; the seat to act; the seats out, in order; grids used up."""
 
     path: list[list[int]]
     turn: int
@@ -30,13 +30,13 @@ class CoprimalityObservation(TypedDict):
 
 
 class DifferencesObservation(TypedDict):
-    """The row of the mark in each column from the left, 0 where none is."""
+    """The row of the mark in each column from the left, 0 if empty."""
 
     heights: list[int]
 
 
 class MultiplicationObservation(TypedDict):
-    """The row of the mark in each column, 0 where none is; the squares of the numbered marks, number 1 first."""
+    """The row of the mark in each column, 0 if empty; the squares of the numbered marks, number 1 first."""
 
     heights: list[int]
     numbered: list[list[int]]

@@ -1,4 +1,4 @@
-"""One seat's view of a match: the state kept by applying actions, and the seeds."""
+"""One seat's view of a match: the state after all actions so far, and the seeds."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MatchInfo:
-    """What is known when a match begins.
+    """A match, as described by the message ``match``.
 
     Attributes:
         game: the rules with their options.
         seat: the bot's seat, from 0.
         players: the number of seats.
-        rng_seed: for all randomness; ``random`` has been seeded with it.
-        time_control: as protocol.md describes it.
+        rng_seed: the seed of all randomness; ``random`` has been seeded with it.
+        time_control: the time control, as in protocol.md.
     """
 
     game: Game[Any]
@@ -40,10 +40,10 @@ class MatchInfo:
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """How a match ended.
+    """The result of a match.
 
     Attributes:
-        ranks: the place of each seat, 1 is best.
+        ranks: the rank of each seat, 1 is best.
         scores: the score of each seat.
         termination: "normal" or "forfeit".
     """
@@ -55,14 +55,14 @@ class MatchResult:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One question, for bots that keep no rules.
+    """One question, for bots that don't use the rules.
 
     Attributes:
-        match: what was told when the match began; ``match.game.name`` and ``match.game.options`` among it.
+        match: the match, with ``match.game.name`` and ``match.game.options``.
         ply: the number of actions so far.
-        observation: the state as protocol.md describes it; see ``arena.botkit.observations`` for its types.
+        observation: the state, as in protocol.md; ``arena.botkit.observations`` has the types.
         legal: the legal actions in the game's order.
-        clock: how long the action may take.
+        clock: the time for the action.
     """
 
     match: MatchInfo
@@ -77,36 +77,36 @@ ChooseOnTurn = Callable[[Turn], Any]
 
 
 class Seat:
-    """A match as one seat follows it.
+    """A match as seen from one seat.
 
     Attributes:
-        info: what was told when it began.
-        state: the position, after all actions told so far.
-        ply: how many those were.
+        info: the match.
+        state: the position after all actions so far.
+        ply: the number of actions so far.
     """
 
     def __init__(self, info: MatchInfo) -> None:
-        """Begin a match and seed the generators."""
+        """Take the initial state and seed the generators."""
         self.info = info
         self.state = info.game.initial_state()
         self.ply = 0
         seed_generators(info.rng_seed)
 
     def follow(self, actions: Sequence[Any]) -> None:
-        """Apply ``[seat, action]`` pairs; an action that is None takes the seat out of the match."""
+        """Apply ``[seat, action]`` pairs; the action None takes the seat out of the match."""
         game = self.info.game
         for _seat, action in actions:
             self.state = game.withdraw(self.state) if action is None else game.apply(self.state, action)
             self.ply += 1
 
-    def clock(self, told: dict[str, Any], asked_at: float) -> Clock:
-        """Return the clock of a question."""
+    def clock(self, fields: dict[str, Any], asked_at: float) -> Clock:
+        """Return the clock of a question, from its ``clock`` and the time of its arrival."""
         increment = self.info.time_control.get("increment_seconds", 0.0)
-        return Clock(told["seconds"], told["bank_seconds"], asked_at, increment)
+        return Clock(fields["seconds"], fields["bank_seconds"], asked_at, increment)
 
 
 def seed_generators(rng_seed: int) -> None:
-    """Seed ``random``, and numpy's old-style generator if the bot has imported numpy."""
+    """Seed ``random``, and numpy's global generator if the bot has imported numpy."""
     random.seed(rng_seed)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -114,5 +114,5 @@ def seed_generators(rng_seed: int) -> None:
 
 
 def as_choice(chosen: Any) -> Choice:
-    """Return what a bot's function returned as a Choice."""
+    """Return the return value of a bot's function as a Choice."""
     return chosen if isinstance(chosen, Choice) else Choice(chosen)

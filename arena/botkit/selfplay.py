@@ -1,7 +1,7 @@
-"""A bot against itself in one process: no arena, no protocol, no clock that ends anything.
+"""A bot against itself in one process, without the arena, the protocol or timeouts.
 
-Each seat draws from a generator of its own, seeded as in the arena, so the match is the one that the arena plays from
-the same seed, as long as the bot keeps nothing between its turns in variables that both seats share.
+Each seat has its own random generator, seeded as in the arena, so the match is the one that the arena plays from the
+same seed, as long as the bot keeps no state between its turns in variables that both seats share.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def self_play(
     on_end: Callable[[MatchResult], None] | None,
     arguments: Sequence[str],
 ) -> int:
-    """Play as the command line says, print what happens on stdout, and return the exit code."""
+    """Play the matches given on the command line, print them on stdout, and return the exit code."""
     given = _parser().parse_args(arguments)
     try:
         game = make_game(given.selfplay, **parse_options(given.selfplay, given.option))
@@ -50,18 +50,20 @@ def self_play(
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Let the bot play against itself in this process.")
+    parser = argparse.ArgumentParser(description="Play the bot against itself in this process.")
     parser.add_argument("--selfplay", metavar="GAME", required=True, help="the game, or package.module:Class")
-    parser.add_argument("--option", "-o", action="append", default=[], metavar="NAME=VALUE", help="of the game")
-    parser.add_argument("--rng-seed", type=int, default=0, help="of the first match; the next ones count on")
-    parser.add_argument("--matches", type=int, default=1, help="how many to play")
-    parser.add_argument("--seconds", type=float, default=1.0, help="what the clock says for each action")
-    parser.add_argument("--quiet", "-q", action="store_true", help="only a line for each match")
+    parser.add_argument(
+        "--option", "-o", action="append", default=[], metavar="NAME=VALUE", help="an option of the game"
+    )
+    parser.add_argument("--rng-seed", type=int, default=0, help="of the first match; each further one adds 1")
+    parser.add_argument("--matches", type=int, default=1, help="number of matches")
+    parser.add_argument("--seconds", type=float, default=1.0, help="time for each action, as shown by the clock")
+    parser.add_argument("--quiet", "-q", action="store_true", help="print only one line for each match")
     return parser
 
 
 class _Table:
-    """One match, with a seat and a generator of random numbers for each player."""
+    """One match, with a seat and a random generator for each player."""
 
     def __init__(
         self,
@@ -119,8 +121,8 @@ class _Table:
         turn = {
             "ply": self.ply,
             "clock": {"seconds": self._seconds, "bank_seconds": None},
-            "observation": _as_told(self._game.observation(state)),
-            "legal": _as_told(self._game.legal_actions(state)),
+            "observation": _as_received(self._game.observation(state)),
+            "legal": _as_received(self._game.legal_actions(state)),
         }
         choice = as_choice(self._choose(self._seats[seat], turn, asked_at))
         self.longest_seconds = max(self.longest_seconds, time.monotonic() - asked_at)
@@ -134,8 +136,8 @@ class _Table:
             print(f"{self._game.render(self._seats[0].state)}\n")
 
 
-def _as_told(value: Any) -> Any:
-    """Return a value as it arrives over the wire, where tuples are lists."""
+def _as_received(value: Any) -> Any:
+    """Return a value as a bot receives it, with lists for tuples."""
     return msgpack.unpackb(msgpack.packb(value))
 
 

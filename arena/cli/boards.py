@@ -18,7 +18,7 @@ _LABELS = re.compile(r" +[a-z]+( +[a-z]+)+")
 
 
 def terminal_width() -> int:
-    """Return the width of the terminal; 80 where there is none."""
+    """Return the width of the terminal; 80 without one."""
     return max(MIN_WIDTH, shutil.get_terminal_size((USUAL_WIDTH, 24)).columns)
 
 
@@ -40,7 +40,7 @@ def board(game: Any, state: Any, width: int, last_action: Any = None) -> list[st
 
 def _cut(grid: Sequence[str], width: int, column: int) -> list[str]:
     """Cut the lines of a grid, the last of which holds the names of its columns."""
-    ends = [found.end() for found in re.finditer(r"[a-z]+", grid[-1])]
+    ends = [label.end() for label in re.finditer(r"[a-z]+", grid[-1])]
     cell = ends[1] - ends[0]
     margin = ends[0] - cell
     shown = max(1, (width - margin - 2) // cell)
@@ -91,8 +91,8 @@ def listed(game: Any, actions: Sequence[Any], width: int) -> str:
     groups: dict[str, list[str]] = {}
     for action in actions:
         text = printable(game.format_action(action))
-        found = re.fullmatch(r"([a-z]+)([0-9]+)", text)
-        groups.setdefault(found[1] if found else "", []).append(found[2] if found else text)
+        square = re.fullmatch(r"([a-z]+)([0-9]+)", text)
+        groups.setdefault(square[1] if square else "", []).append(square[2] if square else text)
     lines = []
     for name, members in groups.items():
         text = f"{name}: {' '.join(members)}" if name else " ".join(members)

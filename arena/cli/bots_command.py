@@ -10,7 +10,7 @@ from arena.report.tables import Column
 COLUMNS = [
     Column("name", "bot", is_number=False),
     Column("version", "version", is_number=False),
-    Column("content", "content", is_number=False),
+    Column("content", "digest", is_number=False),
     Column("submitted_at", "submitted (UTC)", is_number=False),
 ]
 

@@ -168,11 +168,11 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: st
     click.echo(render_table(columns, rows, table_format))
 
 
-def print_ranking(places: Sequence[tuple[str, Placing]], table_format: str) -> None:
+def print_ranking(ranking: Sequence[tuple[str, Placing]], table_format: str) -> None:
     """Print the table of a format that ranks by itself."""
     from arena.report.standings_table import ranking_table
 
-    print_table(*ranking_table(places), table_format)
+    print_table(*ranking_table(ranking), table_format)
 
 
 def print_standings(table: Standings, table_format: str) -> None:
@@ -200,9 +200,7 @@ def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[An
 
     with ArenaHome(home) as arena_home:
         return [
-            HUMAN
-            if text == HUMAN.name
-            else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.bots.find, arena_home.bots.is_known)
+            HUMAN if text == HUMAN.name else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.bots)
             for text in texts
         ]
 

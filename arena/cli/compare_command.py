@@ -24,7 +24,7 @@ from arena.report.tables import printable
 from arena.text import counted
 
 if TYPE_CHECKING:
-    from arena.tournament.comparison import Compared
+    from arena.tournament.comparison import ComparisonResult
 
 ACCEPTED, REJECTED, UNDECIDED = 0, 1, 3
 CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN: UNDECIDED}
@@ -41,8 +41,8 @@ CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN
 @click.option(
     "--elo1", type=float, default=10.0, show_default=True, help="Accepted if NEW is at least this many Elo better."
 )
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="How often NEW may be accepted wrongly.")
-@click.option("--beta", type=float, default=0.05, show_default=True, help="How often NEW may be rejected wrongly.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Probability of accepting NEW wrongly.")
+@click.option("--beta", type=float, default=0.05, show_default=True, help="Probability of rejecting NEW wrongly.")
 @click.option(
     "--limit",
     type=WholeNumber(1, 10_000_000),
@@ -81,10 +81,10 @@ def command(
     as_json: bool,
     home: str | None,
 ) -> int:
-    """Play NEW against OLD until it is clear whether NEW is better, and not longer.
+    """Play NEW against OLD until a sequential test decides whether NEW is better.
 
-    A sequential test on encounters: one opening played in all seat rotations. It stops when the log-likelihood ratio
-    leaves its bounds. The same command goes on where it stopped.
+    Its unit is the encounter: one opening played in all seat rotations. It stops when the log-likelihood ratio leaves
+    its bounds. The same command resumes where it stopped.
 
     Exit codes: 0 NEW is accepted, 1 it is rejected, 3 undecided at the limit; 2 wrong use, 130 interrupted.
     """
@@ -93,7 +93,7 @@ def command(
     from arena.home import ArenaHome
     from arena.ratings.sequential import Hypotheses
     from arena.records import TimeControl
-    from arena.tournament.comparison import compared, comparison_definition
+    from arena.tournament.comparison import comparison_definition, comparison_result
     from arena.tournament.director import run_tournament
 
     hypotheses = Hypotheses(elo0, elo1, alpha, beta)
@@ -126,64 +126,65 @@ def command(
                     listener=display.update,
                 )
         except KeyboardInterrupt:
-            click.echo("Stopped. The same command goes on where it stopped.", err=True)
+            click.echo("Stopped. The same command resumes where it stopped.", err=True)
             return INTERRUPTED
-        found = compared(arena_home.store, arena_home.store.tournament(definition.name))
+        result = comparison_result(arena_home.store, arena_home.store.tournament(definition.name))
     names = tuple(definition.shown_names.values())
-    click.echo(json.dumps(_as_json(found, names), indent=2) if as_json else _as_text(found, names))
+    click.echo(json.dumps(_as_json(result, names), indent=2) if as_json else _as_text(result, names))
     for match, reason in sorted(progress.given_up.items()):
         click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
-    return CODES[found.verdict.decision]
+    return CODES[result.verdict.decision]
 
 
-def _as_text(found: Compared, names: tuple[str, ...]) -> str:
+def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
     from arena.report.standings_table import percent_text
 
-    evidence, tested = found.verdict.evidence, found.hypotheses
-    low, high = tested.bounds
-    elo, least, most = evidence.elo
-    seen = ", ".join(f"{100 * score:g} %: {often}" for score, often in sorted(found.verdict.scores.items()))
+    evidence, hypotheses = result.verdict.evidence, result.hypotheses
+    low, high = hypotheses.bounds
+    elo0, elo1 = f"Elo {hypotheses.elo0:g}", f"Elo {hypotheses.elo1:g}"
+    elo, low_elo, high_elo = evidence.elo
+    scores = ", ".join(f"{100 * score:g} %: {count}" for score, count in sorted(result.verdict.scores.items()))
     new, old = map(printable, names)
-    ends = {
-        "accepted": f"accepted: {new} is better than {old} (Elo {tested.elo1:g} rather than {tested.elo0:g})",
-        "rejected": f"rejected: {new} is not better than {old} (Elo {tested.elo0:g} rather than {tested.elo1:g})",
+    conclusions = {
+        "accepted": f"accepted: {new} is better than {old} ({elo1} rather than {hypotheses.elo0:g})",
+        "rejected": f"rejected: {new} is not better than {old} ({elo0} rather than {hypotheses.elo1:g})",
         "open": "undecided: the limit of encounters was reached first",
     }
     lines = [
-        f"{new} against {old}: {counted(evidence.encounters, 'encounter')} of {found.players} matches, "
+        f"{new} against {old}: {counted(evidence.encounters, 'encounter')} of {result.players} matches, "
         f"{100 * evidence.score:.1f} % of the points",
-        f"scores  {seen or 'none'}",
-        f"Elo     {elo:+.1f} [{least:+.1f}, {most:+.1f}] at 95 %",
+        f"scores  {scores or 'none'}",
+        f"Elo     {elo:+.1f} [{low_elo:+.1f}, {high_elo:+.1f}] at 95 %",
         f"LOS     {percent_text(evidence.los)}",
-        f"LLR     {evidence.llr:.2f} in ({low:.2f}, {high:.2f}); Elo {tested.elo0:g} against {tested.elo1:g},"
-        f" alpha {tested.alpha:g}, beta {tested.beta:g}",
+        f"LLR     {evidence.llr:.2f} in ({low:.2f}, {high:.2f}); Elo {hypotheses.elo0:g} against {hypotheses.elo1:g},"
+        f" alpha {hypotheses.alpha:g}, beta {hypotheses.beta:g}",
     ]
-    if found.repeats:
+    if result.duplicate_encounters:
         lines.append(
-            f"{counted(found.repeats, 'more encounter')} only repeated earlier ones and did not count: both bots always"
-            " play the same, and the openings have run out; try more --opening-plies"
+            f"{counted(result.duplicate_encounters, 'more encounter')} only repeated earlier ones and did not count:"
+            " both bots always play the same, and the openings have run out; try more --opening-plies"
         )
-    return "\n".join([*lines, ends[found.verdict.decision]])
+    return "\n".join([*lines, conclusions[result.verdict.decision]])
 
 
-def _as_json(found: Compared, names: tuple[str, ...]) -> dict[str, Any]:
-    evidence, tested = found.verdict.evidence, found.hypotheses
-    elo, least, most = (value if isfinite(value) else None for value in evidence.elo)
+def _as_json(result: ComparisonResult, names: tuple[str, ...]) -> dict[str, Any]:
+    evidence, hypotheses = result.verdict.evidence, result.hypotheses
+    elo, low_elo, high_elo = (value if isfinite(value) else None for value in evidence.elo)
     return {
         "new": names[0],
         "old": names[1],
-        "decision": "undecided" if found.verdict.decision is Decision.OPEN else found.verdict.decision,
+        "decision": "undecided" if result.verdict.decision is Decision.OPEN else result.verdict.decision,
         "encounters": evidence.encounters,
-        "repeats": found.repeats,
+        "repeats": result.duplicate_encounters,
         "score": evidence.score,
         "elo": elo,
-        "elo_95": [least, most],
+        "elo_95": [low_elo, high_elo],
         "los": evidence.los,
         "llr": evidence.llr,
-        "bounds": list(tested.bounds),
-        "elo0": tested.elo0,
-        "elo1": tested.elo1,
-        "alpha": tested.alpha,
-        "beta": tested.beta,
-        "scores": [{"score": score, "encounters": often} for score, often in sorted(found.verdict.scores.items())],
+        "bounds": list(hypotheses.bounds),
+        "elo0": hypotheses.elo0,
+        "elo1": hypotheses.elo1,
+        "alpha": hypotheses.alpha,
+        "beta": hypotheses.beta,
+        "scores": [{"score": score, "encounters": count} for score, count in sorted(result.verdict.scores.items())],
     }

@@ -11,8 +11,8 @@ import click
 from arena.cli.common import WholeNumber, print_table, print_wrapped
 from arena.cli.group import OK
 from arena.enums import IsolationLevel
-from arena.isolation.launch_spec import has_own_file_systems
 from arena.isolation.levels import PREFERRED, ProbeResult, probe_level
+from arena.isolation.sandbox_policy import has_own_file_systems
 from arena.report.tables import Column
 
 
@@ -21,9 +21,9 @@ from arena.report.tables import Column
 @click.option("--turns", type=WholeNumber(100, 1_000_000), default=5000, show_default=True, help="With --clock.")
 @click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
 def command(clock: bool, turns: int, as_json: bool) -> int:
-    """Say what bots can't do on this machine, what they still can, and what to install.
+    """Show what bots can and can't do on this machine, and what to install.
 
-    Every level is tried out by a program that really tries to escape; nothing is read off version numbers.
+    Every level is tested by a program that really tries to escape; nothing is inferred from version numbers.
     """
     if clock:
         _show_clock(turns, as_json)
@@ -66,7 +66,7 @@ def _show_levels(results: list[ProbeResult]) -> None:
     if best.escapes:
         print_wrapped("", 0, "A test program could still " + ", ".join(sorted(best.escapes)) + ".")
     else:
-        click.echo("A test program that tried to get out managed nothing.")
+        click.echo("A test program tried to escape, and every attempt failed.")
     _show_advice(results, best)
 
 
@@ -77,7 +77,7 @@ def _yes(result: ProbeResult) -> str:
 
 
 def _show_advice(results: list[ProbeResult], best: ProbeResult) -> None:
-    from arena.isolation.levels import why_no_groups
+    from arena.isolation.levels import NO_CONTROL_GROUPS
 
     for result in results:
         if not result.is_available:
@@ -86,8 +86,9 @@ def _show_advice(results: list[ProbeResult], best: ProbeResult) -> None:
         print_wrapped(
             "",
             0,
-            f"No control groups: {why_no_groups()}. Memory and processes are held for each process of a bot, and their"
-            " sum is watched ten times a second. To have them: systemd-run --user --scope -p Delegate=yes arena run …",
+            f"No control groups: {NO_CONTROL_GROUPS}. Limits of memory and processes apply to each process of a bot,"
+            " and their sum is sampled ten times a second. To get control groups:"
+            " systemd-run --user --scope -p Delegate=yes arena run …",
         )
     if not has_own_file_systems(best.isolation):
         print_wrapped(

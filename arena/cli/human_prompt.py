@@ -25,7 +25,7 @@ quit        leave the match"""
 
 
 SHOWN_ACTIONS = 8
-"""Up to so many legal actions stand in the question itself."""
+"""Up to this many legal actions are listed in the prompt itself."""
 
 
 class Table:
@@ -39,13 +39,13 @@ class Table:
         adviser: str,
         is_quiet: bool,
     ) -> None:
-        """Sit down.
+        """Begin a match.
 
         Args:
             game: the rules.
             labels: the bots and people by seat.
-            suggest: is given the actions so far and returns a bot's ``Answer``; None where no bot can be asked.
-            adviser: that bot's name.
+            suggest: takes the actions so far and returns a bot's ``Answer``; None without an adviser.
+            adviser: the name of that bot.
             is_quiet: print nothing but the questions, and those on stderr.
         """
         self._game = game
@@ -54,24 +54,24 @@ class Table:
         self._adviser = adviser
         self._state: Any = game.initial_state()
         self._actions: list[Any] = []
-        self._told = 0
+        self._shown = 0
         self._is_quiet = is_quiet
 
     def observe(self, game: Any, state: Any, actions: list[list[Any]]) -> None:
-        """Print the actions that are new, and the board when all is over."""
-        for ply in range(self._told, len(actions)):
+        """Print the new actions, and the board when the match is over."""
+        for ply in range(self._shown, len(actions)):
             seat, action = actions[ply]
             played = "is taken out" if action is None else f"plays {printable(game.format_action(action))}"
             self._say(f"{ply + 1}. {self._labels[seat]} {played}")
-        self._told = len(actions)
+        self._shown = len(actions)
         self._state, self._actions = state, [list(pair) for pair in actions]
         if game.is_over(state):
             self._draw()
 
     def rewind(self, kept: int) -> list[Any]:
         """Go back to an earlier position; return the actions that lead there."""
-        self._told = kept
-        self._say(f"Back to where {counted(kept, 'action')} had been played.")
+        self._shown = kept
+        self._say(f"Back to the position after {counted(kept, 'action')}.")
         return [action for _, action in self._actions[:kept]]
 
     def ask(self, seat: int, request: Any) -> Any:
@@ -101,7 +101,7 @@ class Table:
                     return action
 
     def _read(self, text: str, legal: list[Any]) -> Any:
-        """Return the action, or None after saying why there is none."""
+        """Return the action; None, after printing the reason, if the text is not a legal action."""
         try:
             action = self._game.parse_action(text)
             if action in legal:
@@ -138,7 +138,7 @@ class Table:
         own = [ply for ply, (actor, _) in enumerate(self._actions) if actor == seat]
         if own:
             raise TakenBackError(own[-1])
-        click.echo("There is nothing of yours to take back.", err=True)
+        click.echo("You have no action to take back.", err=True)
 
     def _hint(self) -> str:
         if self._suggest is None:

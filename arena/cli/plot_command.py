@@ -25,7 +25,7 @@ KINDS = ("ratings", "course", "crosstable", "seats", "times")
 @game_option
 @home_option
 def command(tournament: str | None, kind: str | None, output: Path | None, game: str | None, home: str | None) -> None:
-    """Draw TOURNAMENT (by default the latest): ratings with intervals, their course, the crosstable, seats, and times.
+    """Draw TOURNAMENT (by default the latest): its ratings, ratings over matches, crosstable, seats, and times.
 
     Needs the extra `plots` (matplotlib).
     """
@@ -39,9 +39,9 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
         table = load_standings(arena_home, stored.name, game)
-        for one in KINDS if kind is None else (kind,):
-            path = _path(stored.name, one, output, is_all=kind is None)
-            figure = tournament_plot(arena_home, stored, table, one, game)
+        for chosen in KINDS if kind is None else (kind,):
+            path = _path(stored.name, chosen, output, is_all=kind is None)
+            figure = tournament_plot(arena_home, stored, table, chosen, game)
             data = rendered(figure, path.suffix[1:])
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ TOP = 5
 PLAIN_SECONDS = 10.0
 PLAIN_SHARE = 0.1
 RATING_SHARE = 0.05
-"""The most of the director's time that the live table may take."""
+"""The largest share of the director's time that the live table may take."""
 
 
 class ProgressDisplay(Protocol):
@@ -34,11 +34,11 @@ class ProgressDisplay(Protocol):
     ) -> None: ...
 
     def update(self, progress: Progress) -> None:
-        """Take note of new results."""
+        """Show new results."""
 
 
 def make_progress(definition: Definition, quiet: bool) -> ProgressDisplay:
-    """Return the display that fits: none, a live one, or plain lines on stderr."""
+    """Return the display for this stderr: live in a terminal, plain lines elsewhere, or none."""
     if quiet:
         return Silent()
     if sys.stderr.isatty():
@@ -60,27 +60,27 @@ class Silent:
 
 
 def total(progress: Progress) -> int:
-    """Return how many matches there will be, as far as anybody knows."""
+    """Return the number of matches there will be, as far as it is known."""
     return max(progress.scheduled, progress.expected or 0)
 
 
 class PlainLines(Silent):
-    """A line on stderr at each tenth of the way and every ten seconds."""
+    """A line on stderr for each tenth of the matches, and every ten seconds."""
 
     def __init__(self, definition: Definition) -> None:
         self._name = definition.name
         self._started = time.monotonic()
-        self._said_at = self._started
-        self._said = -1
+        self._printed_at = self._started
+        self._printed = -1
 
     def update(self, progress: Progress) -> None:
-        """Print a line if it is time for one."""
+        """Print a line if the interval since the last one is over."""
         now = time.monotonic()
-        steps = progress.recorded - self._said
-        is_due = steps >= PLAIN_SHARE * total(progress) or now - self._said_at > PLAIN_SECONDS
-        if steps == 0 or not (is_due or self._said < 0 or progress.is_complete):
+        steps = progress.recorded - self._printed
+        is_due = steps >= PLAIN_SHARE * total(progress) or now - self._printed_at > PLAIN_SECONDS
+        if steps == 0 or not (is_due or self._printed < 0 or progress.is_complete):
             return
-        self._said, self._said_at = progress.recorded, now
+        self._printed, self._printed_at = progress.recorded, now
         text = f"{self._name}: {progress.recorded} of {counted(total(progress), 'match')}"
         if progress.played:
             rate = progress.played / (now - self._started)
@@ -113,7 +113,7 @@ class Live:
         self._description = printable(definition.name)
         self._results: Counter[tuple[str, str, str]] = Counter()
         self._top: tuple[Standing, ...] = ()
-        self._rate_again_at = 0.0
+        self._next_rating_at = 0.0
         self._live = RichLive(
             console=Console(stderr=True), refresh_per_second=4, transient=True, get_renderable=self._draw
         )
@@ -127,7 +127,7 @@ class Live:
         self._live.stop()
 
     def update(self, progress: Progress) -> None:
-        """Count what is new; rate again when enough time has gone by."""
+        """Count the new results; update the ratings when enough time has passed."""
         if self._task is None:
             self._task = self._bar.add_task(self._description, total=total(progress), rate="")
         self._results.update((row.game, row.bots, row.ranks) for row in progress.new)
@@ -135,10 +135,10 @@ class Live:
         rate = progress.played / max(1e-9, now - self._started)
         text = f"{rate:.1f}/s" + (f"  {progress.status}" if progress.status else "")
         self._bar.update(self._task, completed=progress.recorded, total=total(progress), rate=text)
-        if now >= self._rate_again_at and self._results:
+        if now >= self._next_rating_at and self._results:
             self._rate()
             took = time.monotonic() - now
-            self._rate_again_at = now + max(0.5, took / RATING_SHARE)
+            self._next_rating_at = now + max(0.5, took / RATING_SHARE)
 
     def _rate(self) -> None:
         import json

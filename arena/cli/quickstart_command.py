@@ -28,13 +28,13 @@ NEXT_STEPS = (
 @home_option
 @click.pass_context
 def command(context: click.Context, quiet: bool, home: str | None) -> int:
-    """Play the example tournament arena:quickstart, which takes less than a minute, and say what to do next.
+    """Play the example tournament arena:quickstart, which takes less than a minute, and suggest next steps.
 
-    Like `arena run arena:quickstart`, it goes on where it was stopped, and only shows the table when all is played.
+    Like `arena run arena:quickstart`, it resumes where it was stopped, and only shows the table when all is played.
     """
     code: int = context.invoke(run_command.command, file=Path("arena:quickstart"), quiet=quiet, home=home)
     if code == OK and not quiet:
-        steps = [*_way_to_the_program(), *_next_steps(home)]
+        steps = [*_activation(), *_next_steps(home)]
         width = max(len(step) for step, _ in steps)
         click.echo("\nWhat next:")
         for step, purpose in steps:
@@ -42,8 +42,8 @@ def command(context: click.Context, quiet: bool, home: str | None) -> int:
     return code
 
 
-def _way_to_the_program() -> list[tuple[str, str]]:
-    """Return what makes a shell find ``arena``, where it doesn't."""
+def _activation() -> list[tuple[str, str]]:
+    """Return the step that lets this shell find ``arena``; none if it finds it already."""
     activate = Path(sys.prefix, "bin", "activate")
     if shutil.which("arena") is not None or not activate.exists():
         return []

@@ -25,9 +25,9 @@ PLAY_SECONDS = 0.7
 def command(match: str, home: str | None) -> None:
     """Step through MATCH, written TOURNAMENT/NUMBER as `arena matches` lists it.
 
-    Enter, n or the right arrow go on, b or the left arrow back; a number and Enter jump to that ply, g and G to the
-    start and the end; p plays by itself until a key is pressed. Beside the board stand the actions with their times and
-    the bots' notes. Without a terminal, every position is printed.
+    Enter, n or the right arrow step forward, b or the left arrow back; a number and Enter jump to that ply, g and G to
+    the start and the end; p plays until a key is pressed. The actions with their times and the bots' notes are beside
+    the board. Without a terminal, every position is printed.
     """
     from arena.home import ArenaHome
     from arena.match.replay import states_of
@@ -84,14 +84,14 @@ def _page(record: MatchRecord, ply: int, game: Any, state: Any, width: int) -> l
     last = record.actions[ply - 1][1] if ply else None
     lines = board(game, state, width, last)
     count = max(6, len(lines) - 4) if room_beside(lines, width) else 5
-    notes = _course(record, ply, game, count)
+    notes = _neighbours(record, ply, game, count)
     note = _note(record, ply - 1) if ply else ""
     if note:
         notes += ["", *textwrap.wrap(f"note: {note}", room_beside(lines, width) or width)]
     return [_title(record, ply), "", *beside(lines, notes, width), "", _scores(record, game, state)]
 
 
-def _course(record: MatchRecord, ply: int, game: Any, count: int) -> list[str]:
+def _neighbours(record: MatchRecord, ply: int, game: Any, count: int) -> list[str]:
     """Return the actions around a ply, a line each, with the last one played marked."""
     first = max(0, min(ply - 1 - count // 2, len(record.actions) - count))
     lines = []
@@ -105,13 +105,13 @@ def _course(record: MatchRecord, ply: int, game: Any, count: int) -> list[str]:
     return lines
 
 
-class _Place:
-    """Where one is in a match, and what keys do to it.
+class _Cursor:
+    """The position shown, and how keys change it.
 
     Attributes:
         ply: the position shown.
-        is_playing: whether it goes on by itself.
-        has_left: whether it is time to leave.
+        is_playing: whether the plies advance by themselves.
+        has_left: whether the replay was left.
     """
 
     def __init__(self, last: int) -> None:
@@ -154,13 +154,13 @@ class _Place:
 def _step_through(record: MatchRecord, positions: list[Any]) -> None:
     from arena.cli.keys import Keys
 
-    place = _Place(len(positions) - 1)
+    cursor = _Cursor(len(positions) - 1)
     with Keys() as keys:
-        while not place.has_left:
-            game, state = positions[place.ply]
+        while not cursor.has_left:
+            game, state = positions[cursor.ply]
             click.clear()
-            click.echo("\n".join(_page(record, place.ply, game, state, terminal_width())))
-            playing = "   playing, any key stops" if place.is_playing else ""
-            click.echo(f"\n{HELP}\n{place.digits}{playing}", nl=False)
-            place.press(keys.read(PLAY_SECONDS if place.is_playing else None))
+            click.echo("\n".join(_page(record, cursor.ply, game, state, terminal_width())))
+            playing = "   playing, any key stops" if cursor.is_playing else ""
+            click.echo(f"\n{HELP}\n{cursor.digits}{playing}", nl=False)
+            cursor.press(keys.read(PLAY_SECONDS if cursor.is_playing else None))
     click.echo()

@@ -83,7 +83,7 @@ def _show(record: MatchRecord, repro: Reproduction) -> None:
 
 def _show_commands(arena_home: ArenaHome, name: str, repro: Reproduction, bot: Bot) -> None:
     """Keep what the bot was sent in a file, and say how to run the bot on it."""
-    from arena.isolation.launch_spec import clean_environment
+    from arena.isolation.sandbox_policy import clean_environment
 
     path = arena_home.keep_input(name, b"".join(repro.frames))
     directory, file = shlex.quote(bot.directory), shlex.quote(str(path))

@@ -1,4 +1,4 @@
-"""``arena run``: play a tournament, or go on with it."""
+"""``arena run``: play a tournament, or resume it."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def command(
 ) -> int:
     """Play the tournament that FILE defines: a path, or an example such as arena:quickstart.
 
-    Everything recorded stays: after Ctrl-C, a crash or a power cut, the same command continues where it stopped, and
+    Everything recorded stays: after Ctrl-C, a crash or a power cut, the same command resumes where it stopped, and
     once every match is played, it only shows the table. `--workers` and `--executor` may differ from run to run;
     results don't depend on them.
     """
     from arena.home import ArenaHome
-    from arena.tournament.definition import load_definition, renamed
+    from arena.tournament.definition import load_definition, with_name
     from arena.tournament.director import run_tournament
     from arena.tournament.rounds import ranking_of
 
@@ -76,9 +76,9 @@ def command(
         handler.setFormatter(logging.Formatter("%(message)s"))
         logging.getLogger("arena").addHandler(handler)
     with ArenaHome(home) as arena_home:
-        definition = load_definition(file, arena_home.bots.find, arena_home.bots.is_known)
+        definition = load_definition(file, arena_home.bots)
         if name is not None:
-            definition = renamed(definition, name, arena_home.bots.is_known)
+            definition = with_name(definition, name, arena_home.bots)
         warn_of_weak_isolation(definition.isolation)
         progress_display = make_progress(definition, quiet=quiet or verbose)
         try:
@@ -96,7 +96,7 @@ def command(
             stored = arena_home.store.find_tournament(definition.name)
             recorded = f"{stored.recorded} of {counted(stored.scheduled, 'match')}" if stored is not None else "nothing"
             again = shlex.join(["arena", *sys.argv[1:]])
-            click.echo(f"Stopped with {recorded} recorded. To continue: {again}", err=True)
+            click.echo(f"Stopped with {recorded} recorded. To resume: {again}", err=True)
             return INTERRUPTED
         own = ranking_of(arena_home.store, arena_home.store.tournament(definition.name))
         if own is not None and table_format == "text":
@@ -124,15 +124,15 @@ class _WatchedFile:
     def __call__(self) -> Definition | None:
         from arena.isolation.levels import choose_isolation
         from arena.players.building import build_bots
-        from arena.tournament.definition import load_definition, renamed
+        from arena.tournament.definition import load_definition, with_name
 
         if self._modification_time() == self._modified_ns:
             return None
         self._modified_ns = self._modification_time()
         try:
-            definition = load_definition(self._path, self._home.bots.find, self._home.bots.is_known)
+            definition = load_definition(self._path, self._home.bots)
             build_bots(definition.entrants, choose_isolation(definition.isolation))
-            return renamed(definition, self._name, self._home.bots.is_known) if self._name is not None else definition
+            return with_name(definition, self._name, self._home.bots) if self._name is not None else definition
         except UsageError as error:
             click.echo(f"arena: the changed file is refused: {error}", err=True)
             return None

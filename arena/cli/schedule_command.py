@@ -60,7 +60,7 @@ def command(
     from arena.tournament.schedule import schedule
 
     with ArenaHome(home) as arena_home:
-        definition = load_definition(file, arena_home.bots.find, arena_home.bots.is_known)
+        definition = load_definition(file, arena_home.bots)
         stored = arena_home.store.find_tournament(definition.name)
         from_store = stored is not None and needs_results(definition)
         lines = arena_home.store.schedule(stored) if stored and from_store else schedule(definition)

@@ -14,13 +14,16 @@ from arena.cli.common import (
     print_standings,
 )
 from arena.errors import UsageError
+from arena.text import any_of
 
 
 @click.command("standings")
 @click.argument("tournament", required=False)
 @game_option
 @click.option(
-    "--places", is_flag=True, help="The format's own table: of a Swiss by score and tie-breaks, of a knockout."
+    "--places",
+    is_flag=True,
+    help="Only the final ranking by the format: of a Swiss by score and tie-breaks, or of a knockout.",
 )
 @format_options
 @home_option
@@ -32,12 +35,17 @@ def command(tournament: str | None, game: str | None, places: bool, table_format
     with ArenaHome(home, must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
-        own = ranking_of(arena_home.store, stored) if game is None else None
+        ranking = ranking_of(arena_home.store, stored) if game is None else None
         table = load_standings(arena_home, stored.name, game)
-    if places and own is None:
-        raise UsageError(f"--places: {stored.definition.format} has no table of its own; a whole swiss or knockout has")
-    if own is not None and (places or table_format == "text"):
-        print_ranking(own, table_format)
+    if places and ranking is None:
+        from arena.tournament.formats import FORMATS
+
+        ranked = any_of([name for name, kind in FORMATS.items() if kind.has_ranking])
+        raise UsageError(
+            f"--places: {stored.definition.format} has no table of its own; expected {ranked} with all its games"
+        )
+    if ranking is not None and (places or table_format == "text"):
+        print_ranking(ranking, table_format)
         if places:
             return
         click.echo()

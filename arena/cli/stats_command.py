@@ -51,28 +51,28 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
         standings = load_standings(arena_home, stored.name, game)
         times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
     check = cross_check(encounters, standings)
-    found: dict[str, tuple[list[Column], list[Row]]] = stats_tables(
+    tables: dict[str, tuple[list[Column], list[Row]]] = stats_tables(
         standings, game_statistics(encounters), check, times, formatted=table_format not in ("json", "csv")
     )
     if table is not None:
-        click.echo(render_table(*found[table], table_format))
+        click.echo(render_table(*tables[table], table_format))
     elif table_format == "json":
-        click.echo(json.dumps(_everything(found, standings, check), indent=2))
+        click.echo(json.dumps(_everything(tables, standings, check), indent=2))
     else:
-        for name, (columns, rows) in found.items():
+        for name, (columns, rows) in tables.items():
             if rows and (name != "nash" or standings.consistency.is_flagged):
                 title, about = STATS_TITLES[name]
                 click.echo(f"{title}. {about}\n\n{render_table(columns, rows)}\n")
         click.echo(printable_lines("\n".join(stats_sentences(standings, check))))
 
 
-def _everything(found: dict[str, Any], standings: Any, check: Any) -> dict[str, Any]:
+def _everything(tables: dict[str, Any], standings: Any, check: Any) -> dict[str, Any]:
     tested = standings.consistency
-    tables = {
+    values = {
         name: [{column.key: row[column.key] for column in columns} for row in rows]
-        for name, (columns, rows) in found.items()
+        for name, (columns, rows) in tables.items()
     }
-    return tables | {
+    return values | {
         "consistency": {
             "phi": tested.phi,
             "chance": tested.p_value,

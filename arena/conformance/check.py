@@ -17,7 +17,7 @@ from arena.errors import ArenaError, BotError, UsageError
 from arena.games import GAMES, find_game, make_game
 from arena.games.options import IntOption
 from arena.isolation.interpreters import arena_interpreter
-from arena.isolation.launch_spec import Isolation
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.referee import Referee
 from arena.players.building import build_bots
 from arena.players.diagnosis import Failure, hint_for
@@ -159,9 +159,9 @@ class _Checker:
         for seat in range(make_game(game).players):
             yield self._try(f"plays {game} in seat {seat}", game, {}, seat)
         for options in odd_options(game):
-            changed = ", ".join(f"{name} = {value}" for name, value in options.items())
+            shown = ", ".join(f"{name} = {value}" for name, value in options.items())
             for seat in range(make_game(game, **options).players):
-                yield self._try(f"plays {game} with {changed} in seat {seat}", game, options, seat)
+                yield self._try(f"plays {game} with {shown} in seat {seat}", game, options, seat)
 
     def reuse(self, game: str) -> Step:
         """Play two matches more with the process that has played all the others, the same seed and opponent."""

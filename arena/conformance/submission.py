@@ -51,7 +51,7 @@ def submit(
     Args:
         home: the arena's directory.
         path: the bot, or ``arena:NAME``.
-        listener: is called with a sentence for each step.
+        listener: called with each step.
         external_games: games from outside the package that may be loaded when the bot claims them.
 
     Raises:

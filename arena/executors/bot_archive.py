@@ -16,7 +16,7 @@ _BOUNDS = Bounds(files=10_000, is_strict=True)
 """Links that lead out of the bot's directory are refused."""
 
 OWN_PYTHON = "\0python"
-"""Stands for the arena's own Python, which is elsewhere on another machine."""
+"""Stands for the arena's own Python interpreter, whose path differs from machine to machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class BotArchive:
     """A bot with its files.
 
     Attributes:
-        bot: as it was packed; its command names the bot's directory as it was there.
+        bot: as it was packed; its command names the directory that the bot had there.
         files: the path below the directory, whether it is executable, and the contents.
     """
 

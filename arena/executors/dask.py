@@ -5,7 +5,7 @@
 - The scheduler repeats a task elsewhere if its worker dies. If a worker is frozen (its heartbeat has stopped), the
   executor submits its tasks to another one as well. The first result counts, so a match is played at least once and
   recorded once.
-- If the scheduler is lost, the run ends with an error; the same command continues from what was recorded.
+- If the scheduler is lost, the run ends with an error; the same command resumes it.
 """
 
 from __future__ import annotations
@@ -306,9 +306,7 @@ class DaskExecutor(Executor):
         deadline = time.monotonic() + RECONNECT_SECONDS
         while self._client.status != "running":
             if time.monotonic() > deadline or self._client.status in ("closed", "closing"):
-                raise ClusterError(
-                    f"cluster {self._shown}: its scheduler is lost; the same command continues from what was recorded"
-                )
+                raise ClusterError(f"cluster {self._shown}: its scheduler is lost; the same command resumes the run")
             time.sleep(REFRESH_SECONDS)
 
 

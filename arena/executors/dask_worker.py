@@ -48,7 +48,7 @@ class DaskWorker:
         """Unpack the bots and choose the isolation level.
 
         Raises:
-            UsageError: if the arena here is of another version, or the level can't be had here.
+            UsageError: if this machine has another version of the arena, or does not support the level.
         """
         if settings.version != __version__:
             raise UsageError(f"the cluster has arena {__version__}, and {settings.version} is needed")

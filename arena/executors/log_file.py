@@ -1,8 +1,8 @@
 """One log file for the director and all its workers, joined by ``multiprocessing-logging``.
 
-The package's ``install_mp_handler`` insists on the fork start method and its queue belongs to that method's context, so
-records of spawned workers would be lost. Its handler is used here with a queue of the workers' own context; workers
-feed it through the standard library's ``QueueHandler``.
+The package's ``install_mp_handler`` requires the fork start method, and its queue belongs to that method's context, so
+the records of spawned workers would be lost. Here its handler has a queue of the workers' own context, which workers
+fill through the standard library's ``QueueHandler``.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ FINISH_SECONDS = 2.0
 
 
 class _SharedFile(logging.FileHandler):
-    """A log file that the receiving thread and this process may write at the same time."""
+    """A log file that the receiving thread and other threads of this process may write at the same time."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one record, one at a time."""
+        """Write a record under the lock."""
         self.acquire()
         try:
             super().emit(record)
@@ -40,7 +40,7 @@ class JoinedLog:
     """The log of one run. A context manager.
 
     Attributes:
-        queue: for the workers that are started next; None where nothing is logged.
+        queue: for the workers that are started next; None if nothing is logged.
     """
 
     def __init__(self, path: Path | None, context: SpawnContext) -> None:
@@ -73,9 +73,9 @@ class JoinedLog:
         return self
 
     def renew(self) -> None:
-        """Give the workers that are started next a queue of their own.
+        """Make a new queue for the workers that are started next.
 
-        A worker that is killed while it holds its queue's lock silences everybody who shares the queue.
+        A worker that is killed while it holds the lock of its queue silences every process that shares the queue.
         """
         if self._file is None:
             return
@@ -93,8 +93,8 @@ class JoinedLog:
     def _finish(self, handler: Any) -> None:
         """Close a handler whose writers have all ended.
 
-        It would wait for records that were counted but never written by a worker that was killed; so it is given an
-        empty queue once everything written has been read.
+        It would wait for records that a killed worker had counted but not written, so its queue is replaced by an empty
+        one after everything written has been read.
         """
         deadline = time.monotonic() + FINISH_SECONDS
         while not handler.queue.empty() and time.monotonic() < deadline:

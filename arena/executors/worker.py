@@ -1,4 +1,4 @@
-"""A worker process: takes match specs from a pipe, plays them one after another, and sends back rows for the store."""
+"""A worker process: receives match specs through a pipe, plays them in turn, and returns rows for the store."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from typing import Any
 
 from arena.errors import ArenaError
 from arena.executors.executor import JobResult, Played, Void, void_after
-from arena.isolation.launch_spec import Isolation
 from arena.isolation.launcher_client import close_launcher, open_launcher
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.records import Limits, MatchSpec
 from arena.store.rows import row_of
@@ -27,13 +27,13 @@ log = logging.getLogger("arena.worker")
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """What a worker is started with.
+    """The settings of a worker process.
 
     Attributes:
         isolation: the level of its bots.
         limits: what a bot may use.
-        fresh_bots: launch every bot anew for every match.
-        cores: the cores it and its bots are pinned to; None to leave it to the scheduler.
+        fresh_bots: launch every bot again for every match.
+        cores: which it and its bots are pinned to; None to leave them to the scheduler.
     """
 
     isolation: Isolation
@@ -43,12 +43,12 @@ class WorkerSettings:
 
 
 class Ready:
-    """What a worker sends when it can take its first match."""
+    """The message of a worker that is ready for its first match."""
 
 
 def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: Any) -> None:
-    """Play what comes through the pipe until it is closed. The target of a worker process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the director's business
+    """Play the matches that arrive through the pipe until it is closed. The target of a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the director handles Ctrl-C
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     _die_with_director()
     _log_through(log_queue)
@@ -57,7 +57,7 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
             os.sched_setaffinity(0, settings.cores)
     open_launcher(launches_only_bots=True)
     with BotPool(settings.isolation, settings.limits, settings.fresh_bots) as pool:
-        with contextlib.suppress(ConnectionError):  # the director may have left in the meantime
+        with contextlib.suppress(ConnectionError):  # the director may have ended in the meantime
             pipe.send(Ready())
         log.info("worker %d is ready", os.getpid())
         while True:
@@ -67,17 +67,17 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
                 break
             pipe.send(play_spec(pool, spec))
     close_launcher()
-    log.info("worker %d leaves", os.getpid())
+    log.info("worker %d ends", os.getpid())
 
 
 def play_spec(pool: BotPool, spec: MatchSpec) -> JobResult:
-    """Play a match; our own failure makes it void, whatever it was."""
+    """Play a match; any failure of our own makes it void."""
     try:
         record = pool.play(spec)
     except (ArenaError, OSError, MemoryError) as error:
         log.warning("match %d is void: %s", spec.match, error)
         return void_after(spec, error, f"{type(error).__name__}: {error}")
-    except Exception as error:  # a defect of ours must not take the tournament down, nor pass for a bot's fault
+    except Exception as error:  # a defect of ours must neither end the tournament nor count as a bot's fault
         log.exception("match %d is void", spec.match)
         return Void(spec, f"defect in the arena: {type(error).__name__}: {error}")
     for fault in record.faults:
@@ -86,7 +86,7 @@ def play_spec(pool: BotPool, spec: MatchSpec) -> JobResult:
 
 
 def _die_with_director() -> None:
-    """End this process when the director has gone, kill -9 included; the launcher then ends the bots."""
+    """End this process when the director ends, even by kill -9; the launcher then ends the bots."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -99,7 +99,7 @@ def _die_with_director() -> None:
 
 
 def _log_through(log_queue: Any) -> None:
-    """Send this process's log records to the director, who writes them into one file."""
+    """Send this process's log records to the director, which writes them into one file."""
     if log_queue is None:
         return
     root = logging.getLogger("arena")

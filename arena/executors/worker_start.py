@@ -1,7 +1,7 @@
-"""Workers that can't be started: noticing it, and saying why.
+"""Detects workers that can't be started, and explains why.
 
 ``multiprocessing`` starts a worker as a new interpreter, which imports the script that the director was started from.
-A script that starts a run whenever it is imported would do so in each of its workers as well.
+A script that starts a run when it is imported would start one in each of its workers as well.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from multiprocessing import spawn
 from arena.errors import UsageError
 
 NO_GUARD_STATUS = 96
-"""How a worker ends that was about to start a run while it was still importing its script."""
+"""The exit status of a worker that would have started a run while it was still importing its script."""
 
 MAX_FAILED_STARTS = 3
 MAX_KILLED_STARTS = 20
-"""In a row. Whoever kills a worker while it starts may do so a few times; the kernel does it for want of memory."""
+"""In a row. A few kills while workers start are survived; the kernel kills all of them when memory is short."""
 
 _ADVICE = 'put what starts the run under: if __name__ == "__main__":'
 
@@ -31,18 +31,18 @@ def end_if_importing() -> None:
 
 
 class StartedWorkers:
-    """How the starts of workers went."""
+    """Counts the starts of workers that failed, in a row."""
 
     def __init__(self) -> None:
         self._failed = 0
         self._killed = 0
 
     def note_ready(self) -> None:
-        """Take note that a worker is ready for its first match."""
+        """Note that a worker is ready for its first match."""
         self._failed = self._killed = 0
 
     def note_end(self, exit_code: int) -> None:
-        """Take note that a worker ended before it was ready.
+        """Note that a worker ended before it was ready.
 
         Raises:
             UsageError: if workers can't be started.
@@ -58,7 +58,7 @@ class StartedWorkers:
             imported = f" (each imports {script} first)" if script is not None else ""
             raise UsageError(
                 f"no worker can be started: {self._failed} in a row ended before they were ready, with exit status"
-                f" {exit_code}; what they said is above{imported}"
+                f" {exit_code}; their output is above{imported}"
             )
         if self._killed >= MAX_KILLED_STARTS:
             raise UsageError(
@@ -68,13 +68,13 @@ class StartedWorkers:
 
 
 def no_guard() -> UsageError:
-    """Return the error that says what a script lacks."""
+    """Return the error for a script without the guard."""
     script = _main_script() or "the script"
     return UsageError(f"no worker can be started: each imports {script} first, which starts the run again; {_ADVICE}")
 
 
 def try_to_start() -> None:
-    """Start a process that does nothing, as workers are started.
+    """Start a process that does nothing, in the way workers are started.
 
     Raises:
         UsageError: if it can't be started.
@@ -93,10 +93,10 @@ def try_to_start() -> None:
 
 
 def _do_nothing() -> None:
-    """End at once."""
+    """Return at once."""
 
 
 def _main_script() -> str | None:
-    """Return the script that workers import; None if they import none."""
+    """Return the script that workers import; None without a script."""
     path = getattr(sys.modules["__main__"], "__file__", None)
     return str(path) if path is not None else None

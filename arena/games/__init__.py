@@ -12,13 +12,16 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.errors import UnknownNameError, UsageError
+from arena.errors import IllegalActionError, OptionError, UnknownNameError, UsageError
 from arena.games.coprimality import Coprimality
 from arena.games.differences import Differences
-from arena.games.game import Game
+from arena.games.drawing import Drawing, board, text_drawing
+from arena.games.game import Game, refuse_when_over
 from arena.games.multiplication import Multiplication
+from arena.games.options import ChoiceOption, IntOption, Option
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
+from arena.games.squares import draw_grid, format_square, parse_square, square_of
 
 GAMES: Mapping[str, type[Game[Any]]] = {
     "plusminus": Plusminus,
@@ -28,7 +31,26 @@ GAMES: Mapping[str, type[Game[Any]]] = {
     "multiplication": Multiplication,
 }
 
-__all__ = ["GAMES", "Game", "find_game", "make_game", "parse_options"]
+__all__ = [
+    "GAMES",
+    "ChoiceOption",
+    "Drawing",
+    "Game",
+    "IllegalActionError",
+    "IntOption",
+    "Option",
+    "OptionError",
+    "board",
+    "draw_grid",
+    "find_game",
+    "format_square",
+    "make_game",
+    "parse_options",
+    "parse_square",
+    "refuse_when_over",
+    "square_of",
+    "text_drawing",
+]
 
 
 def find_game(name: str) -> type[Game[Any]]:

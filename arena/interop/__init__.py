@@ -1,1 +1,1 @@
-"""The games for other people's tools: PettingZoo and OpenSpiel. Each needs an extra of its name."""
+"""The games for PettingZoo and OpenSpiel. Each needs the extra of its name."""

@@ -8,8 +8,8 @@ Importing this module registers ``arena_plusminus``, ``arena_plaid``, ``arena_co
 
     game = pyspiel.load_game("arena_differences(size=5)")
 
-Returns come at the end, from 1 for beating all others to -1; they sum to zero. ``run_bot`` is a whole arena bot around
-anything with OpenSpiel's ``step(state)``.
+Returns are known at the end, from 1 for beating all others to -1; they sum to zero. ``run_bot`` turns anything with
+OpenSpiel's ``step(state)`` into an arena bot.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ PREFIX = "arena_"
 
 
 class Rules:
-    """The arena's own game with its actions and states as numbers.
+    """The arena's game with its actions and states as numbers.
 
-    OpenSpiel's C++ side may hand back a game without its Python half, so states keep this and not the game. It clones
-    a state by pickling it; of these there is one for each game and its options, whatever is cloned.
+    OpenSpiel's C++ side may return a game without its Python half, so states refer to this object instead of the game.
+    A state is cloned by pickling; clones share one object for each game and its options.
     """
 
     def __init__(self, name: str, options: tuple[tuple[str, Any], ...]) -> None:
@@ -48,16 +48,16 @@ class Rules:
 
 @lru_cache(maxsize=64)
 def rules_of(name: str, options: tuple[tuple[str, Any], ...]) -> Rules:
-    """Return the rules of a game with its options, always the same object for the same ones."""
+    """Return the rules of a game with its options, the same object for equal arguments."""
     return Rules(name, options)
 
 
 class ArenaGame(pyspiel.Game):  # type: ignore[misc]
-    """A game of the arena as OpenSpiel sees it.
+    """A game of the arena as an OpenSpiel game.
 
     Attributes:
-        kind: the arena's class of it.
-        rules: the arena's own game with its options.
+        kind: the arena's class of the game.
+        rules: the arena's game with its options.
     """
 
     kind: ClassVar[type[Game[Any]]]
@@ -71,7 +71,7 @@ class ArenaGame(pyspiel.Game):  # type: ignore[misc]
             min_utility=-1.0,
             max_utility=1.0,
             utility_sum=0.0,
-            max_game_length=self.rules.space.most_plies,
+            max_game_length=self.rules.space.max_plies,
         )
         super().__init__(_game_type(self.kind), info, params or {})
 
@@ -80,15 +80,15 @@ class ArenaGame(pyspiel.Game):  # type: ignore[misc]
         return ArenaState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> ArenaObserver:
-        """Return what turns states into strings and tensors."""
+        """Return the observer, which turns states into strings and tensors."""
         return ArenaObserver(self.rules)
 
 
 class ArenaState(pyspiel.State):  # type: ignore[misc]
-    """A position as OpenSpiel sees it.
+    """A position as an OpenSpiel state.
 
     Attributes:
-        position: the arena's own state.
+        position: the arena's state.
     """
 
     def __init__(self, game: ArenaGame) -> None:
@@ -111,11 +111,11 @@ class ArenaState(pyspiel.State):  # type: ignore[misc]
         return self.rules.game.format_action(self.rules.space.actions[action])
 
     def is_terminal(self) -> bool:
-        """Tell whether the match has ended."""
+        """Return whether the match has ended."""
         return self.rules.game.is_over(self.position)
 
     def returns(self) -> list[float]:
-        """Return what each seat has got: nothing before the end."""
+        """Return each seat's reward; zero before the end."""
         if not self.is_terminal():
             return [0.0] * self.rules.game.players
         return rewards(self.rules.game, self.position)
@@ -125,7 +125,7 @@ class ArenaState(pyspiel.State):  # type: ignore[misc]
 
 
 class ArenaObserver:
-    """OpenSpiel's observer: everything is public, so all players see the same."""
+    """OpenSpiel's observer; all information is public, so all players observe the same."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -147,10 +147,10 @@ def run_bot(
     """Play in the arena with an OpenSpiel bot.
 
     Args:
-        make_bot: is given the game, the seat and the match's rng_seed when a match begins, and returns an object with
-            ``step(state)``, which returns an action's index.
-        name: of the bot.
-        version: of the bot.
+        make_bot: called with the game, the seat and the match's rng_seed when a match begins; returns an object whose
+            ``step(state)`` returns the index of an action.
+        name: the bot's name.
+        version: the bot's version.
     """
     seated: dict[int, tuple[ArenaGame, Any]] = {}
 
@@ -169,7 +169,7 @@ def run_bot(
     run(choose, on_match=begin, name=name, version=version)
 
 
-def _most_players(kind: type[Game[Any]]) -> int:
+def _max_players(kind: type[Game[Any]]) -> int:
     numbers = (option for option in kind.OPTIONS if isinstance(option, IntOption))
     return next((option.maximum for option in numbers if option.name == "players"), 2)
 
@@ -183,7 +183,7 @@ def _game_type(kind: type[Game[Any]]) -> Any:
         information=pyspiel.GameType.Information.PERFECT_INFORMATION,
         utility=pyspiel.GameType.Utility.ZERO_SUM,
         reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-        max_num_players=_most_players(kind),
+        max_num_players=_max_players(kind),
         min_num_players=2,
         provides_information_state_string=False,
         provides_information_state_tensor=False,
@@ -194,9 +194,9 @@ def _game_type(kind: type[Game[Any]]) -> Any:
 
 
 def _registered(kind: type[Game[Any]]) -> type[ArenaGame]:
-    """Make the class of a game known to OpenSpiel.
+    """Register the class of a game with OpenSpiel.
 
-    A class and not a function, for OpenSpiel lets go of it when Python is gone already: a class is still there then.
+    It is a class, not a function, because OpenSpiel releases it after Python has shut down, when only classes are left.
     """
     found = type(f"Arena{kind.__name__}", (ArenaGame,), {"kind": kind})
     pyspiel.register_game(_game_type(kind), found)

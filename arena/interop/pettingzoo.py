@@ -5,7 +5,7 @@
     differences = env("differences", size=5)
 
 Agents are ``seat_0``, ``seat_1``, …. An observation is a map of ``observation``, the vector of
-``arena.interop.spaces``, and ``action_mask``. Rewards come at the end: from 1 for beating all others to -1.
+``arena.interop.spaces``, and ``action_mask``. Rewards are given at the end: from 1 for beating all others to -1.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def env(game: str, *, render_mode: str | None = None, space: GameSpace | None = 
 
     Args:
         game: the game's name or dotted path.
-        render_mode: "ansi" to have ``render`` return the drawn board, "human" to have it printed.
-        space: for games other than the five.
+        render_mode: "ansi" if ``render`` shall return the drawn board, "human" if it shall print it.
+        space: the game as numbers, for games other than the five.
         options: the game's options.
 
     Raises:
@@ -75,7 +75,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 - PettingZoo's own na
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a match. There is no chance in the games, so the seed changes nothing."""
+        """Begin a match. The games are deterministic, so the seed has no effect."""
         self.state_now = self.game.initial_state()
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -90,20 +90,20 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 - PettingZoo's own na
         return self.possible_agents[seat] if seat is not None else self.agents[0]
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return what an agent sees: everything, and which actions it may take now."""
+        """Return the whole state, and the mask of the agent's legal actions."""
         mask = legal_mask(self.game, self.state_now, self._index_of)
         if agent != self._acting():
             mask[:] = 0
         return {"observation": self.space.encode(self.state_now), "action_mask": mask}
 
     def step(self, action: int | None) -> None:
-        """Play the action of the agent selected."""
+        """Play an action of the selected agent."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         if action is None:
-            raise ValueError("an agent that is still in the match has to act")
+            raise ValueError("action = None: an agent that is still in the match must act")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         self.state_now = self.game.apply(self.state_now, self.space.actions[int(action)])
@@ -125,4 +125,4 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 - PettingZoo's own na
         return text
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing: the environment holds no resources."""

@@ -1,4 +1,4 @@
-"""Games as numbers: every action an index, every state a vector. What learners and search libraries expect."""
+"""Games as numbers, for learning and search libraries: every action is an index, every state a vector."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class GameSpace:
     """A game as numbers.
 
     Attributes:
-        actions: every action that may ever be legal, in the order of their indices.
-        most_plies: no match has more actions.
-        encode: turns a state into a vector of numbers from -1 to 1, always of the same length. The seat to act comes
-            first, one number for each seat.
+        actions: all actions that can be legal in some state, in the order of their indices.
+        max_plies: the largest number of actions in a match.
+        encode: turns a state into a vector of numbers from -1 to 1, always of the same length. It begins with the seat
+            to act, one number for each seat.
     """
 
     actions: tuple[Any, ...]
-    most_plies: int
+    max_plies: int
     encode: Callable[[Any], Vector]
 
     def index_of(self) -> dict[Any, int]:
@@ -44,12 +44,12 @@ def space_of(game: Game[Any]) -> GameSpace:
     """Return the space of one of the five games.
 
     Raises:
-        UsageError: for another game; make a ``GameSpace`` for it and hand that over.
+        UsageError: for another game; pass a ``GameSpace`` of your own.
     """
     for kind, make in _SPACES.items():
         if isinstance(game, kind):
             return make(game)
-    raise UsageError(f"game {game.name!r}: there is no table of its actions here; hand over a GameSpace of your own")
+    raise UsageError(f"game {game.name!r}: only the five games have a GameSpace; pass one of your own")
 
 
 def legal_mask(game: Game[Any], state: Any, index_of: dict[Any, int]) -> npt.NDArray[np.int8]:
@@ -61,7 +61,7 @@ def legal_mask(game: Game[Any], state: Any, index_of: dict[Any, int]) -> npt.NDA
 
 
 def rewards(game: Game[Any], state: Any) -> list[float]:
-    """Return for each seat the share of others it has beaten less the share that has beaten it; the sum is zero."""
+    """Return, for each seat, the share of others it has beaten minus the share that has beaten it; the sum is zero."""
     ranks = game.ranks(state)
     return [sum((other > mine) - (other < mine) for other in ranks) / (len(ranks) - 1) for mine in ranks]
 
@@ -92,8 +92,8 @@ def _plusminus(game: Plusminus) -> GameSpace:
     signs = {"+": 1.0, "-": -1.0}
 
     def encode(state: Any) -> Vector:
-        lists = [[signs[sign] for sign in told] for told in state.predictions]
-        padded = [number for told in lists for number in (*told, *[0.0] * (game.size - 1 - len(told)))]
+        lists = [[signs[sign] for sign in prediction] for prediction in state.predictions]
+        padded = [number for row in lists for number in (*row, *[0.0] * (game.size - 1 - len(row)))]
         return _vector(_acting(game, state), padded, _marks(state.heights))
 
     return GameSpace((*SIGNS, *_squares(game.size)), 3 * game.size - 2, encode)

@@ -1,1 +1,1 @@
-"""Confinement: what a bot may do to the machine, how it is launched, measured and ended."""
+"""What a bot may do to the machine: how it is confined, launched and ended."""

@@ -12,9 +12,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 from arena.isolation.fork_server import remove_control_group
+from arena.isolation.launch_spec import GroupSpec
 from arena.isolation.process_tag import is_dead, process_tag
 from arena.records import Limits
 
@@ -32,20 +32,6 @@ class ParentGroups:
 
     version: int
     directories: dict[str, str]
-
-
-class GroupSpec(TypedDict):
-    """A group to create, as JSON types.
-
-    Attributes:
-        directory: the directory that is the group.
-        settings: values to write, by file name.
-        optional_settings: the same for files that some kernels don't have.
-    """
-
-    directory: str
-    settings: dict[str, str]
-    optional_settings: dict[str, str]
 
 
 @functools.lru_cache(maxsize=1)
@@ -89,7 +75,7 @@ def count_breaches(groups: Sequence[GroupSpec]) -> dict[str, int]:
 
 
 def _counter(path: Path, key: str) -> int:
-    """Return the count after ``key`` in a file of lines "key count"; 0 if there is none."""
+    """Return the count after ``key`` in a file of lines "key count"; 0 if the key is missing."""
     with contextlib.suppress(OSError, ValueError):
         for line in path.read_text().splitlines():
             name, _, value = line.partition(" ")

@@ -1,8 +1,8 @@
 """The fork server: a small program that launches and confines bots, and ends them if the arena's process dies.
 
 Each process that launches bots runs one fork server, from the standard library alone, so it is small and cheap to fork.
-It reads requests from a socket; ``arena.isolation.launch_spec`` describes a launch spec and makes every decision, which
-this module and ``arena.isolation.sandbox_child`` only carry out.
+It reads requests from a socket; ``arena.isolation.sandbox_policy`` makes every decision, which this module and
+``arena.isolation.sandbox_child`` only carry out.
 
 A bot is cloned with CLONE_PARENT, so it is a child of the arena's process, which reaps it and sees how it ended.
 
@@ -22,14 +22,13 @@ import signal
 import socket
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 if __name__ == "__main__":  # run without site-packages, so nothing but the standard library and this package is found
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from arena.isolation.removal import remove_tree
 from arena.isolation.sandbox_child import (
-    LaunchSpec,
     StepError,
     exec_bot,
     libc,
@@ -38,6 +37,9 @@ from arena.isolation.sandbox_child import (
     write_kernel_file,
 )
 from arena.isolation.system_v import remove_of_uid
+
+if TYPE_CHECKING:
+    from arena.isolation.launch_spec import LaunchSpec
 
 FIRST_UID, LAST_UID = 61184, 65519
 """Uids that belong to no user: the range that systemd reserves for dynamic users of services (systemd.io/UIDS-GIDS)."""

@@ -68,7 +68,7 @@ class ResolvedProgram(NamedTuple):
 
     Attributes:
         paths: the files and directories that it needs beside the bot's own and the system's.
-        refused: the first program on the way that the bot may not use; empty if there is none.
+        refused: the first program on the way that the bot may not use; empty if it may use all.
     """
 
     paths: tuple[str, ...]
@@ -181,7 +181,7 @@ def runtime_parts(directory: str) -> set[str]:
 
 
 def _runtime_directory(file: str) -> str | None:
-    """Return the directory above ``bin``, where an interpreter has its libraries; None if there is none."""
+    """Return the directory above ``bin``, where an interpreter has its libraries; None without one."""
     directory = os.path.dirname(file)
     above = os.path.dirname(directory)
     if os.path.basename(directory) not in _PROGRAM_DIRECTORIES or contains_a_home(above):

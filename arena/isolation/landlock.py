@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
-from typing import TypedDict
+
+from arena.isolation.launch_spec import LandlockRules
 
 _SYS_LANDLOCK_CREATE_RULESET = 444
 _CREATE_RULESET_VERSION = 1
@@ -36,20 +37,6 @@ def landlock_abi() -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     abi: int = libc.syscall(_SYS_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _CREATE_RULESET_VERSION)
     return max(0, abi)
-
-
-class LandlockRules(TypedDict):
-    """A ruleset, as JSON types.
-
-    Attributes:
-        handled: the rights that are refused unless granted: to files, to TCP ports, to scopes.
-        rules: paths, each with the rights granted for it.
-        own: those of the paths whose owner is not the system's and might replace them by links.
-    """
-
-    handled: list[int]
-    rules: list[tuple[str, int]]
-    own: list[str]
 
 
 def landlock_rules(

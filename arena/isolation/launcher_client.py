@@ -1,4 +1,4 @@
-"""The arena's end of the launcher: starts it, sends it plans, and puts a new one in its place if it dies."""
+"""The arena's end of the fork server: starts it, sends it requests, and replaces it if it dies."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from typing import Any
 
 from arena.enums import FaultKind
 from arena.errors import BotError, VoidMatchError
+from arena.isolation.launch_spec import LaunchSpec
 from arena.isolation.process_tag import process_tag
 from arena.isolation.stale_cleanup import SCRATCH_PREFIX, remove_stale
 
 ANSWER_SECONDS = 20.0
-"""A launcher that takes longer has been stopped by somebody; another takes its place."""
+"""A fork server that takes longer must have been stopped, and is replaced."""
 
 MAX_SPEC_BYTES = 128 * 1024
-"""A message on a socket may not be much larger. Only a directory that others can't enter makes plans long: each file in
-it is named."""
+"""Messages on a socket can't be much larger. A spec is only long if it has to list the files of a closed directory."""
 
-_TOO_LONG = (
+_TOO_MANY_FILES = (
     "{} has too many files to be opened to a bot one by one, and other users may not enter it; let them (chmod go+rx)"
 )
 
@@ -38,35 +38,41 @@ _PR_SET_CHILD_SUBREAPER = 36
 _OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchedBot:
-    """A bot that has been launched, with what is needed to end it."""
+    """A bot that has been launched, with what is needed to end it.
+
+    Attributes:
+        pid: its process; the wrapping program, if there is one.
+        uid: its own uid, if it has one.
+        spec: how it was launched.
+    """
 
     pid: int
     uid: int | None
-    spec: dict[str, Any]
+    spec: LaunchSpec
 
 
 class LauncherClient:
-    """One launcher process, and the bots that it watches over.
+    """A fork server, and the bots that it has launched.
 
     Attributes:
-        alive: the bots that have been launched and not been ended, by their process numbers.
-        launches_only_bots: this process starts nothing but bots in sessions of their own.
+        alive: the bots that have been launched and not been ended, by their pids.
+        launches_only_bots: this process starts nothing but bots, each in a session of its own.
     """
 
     def __init__(self, launches_only_bots: bool) -> None:
         self.launches_only_bots = launches_only_bots
         self.alive: dict[int, LaunchedBot] = {}
-        self._owner = os.getpid()
+        self._created_in = os.getpid()
         self._process, self._socket = _start()
 
     @property
     def pid(self) -> int:
-        """The launcher's own process number."""
+        """The pid of the fork server."""
         return self._process.pid
 
-    def launch(self, spec: dict[str, Any], descriptors: Sequence[int]) -> LaunchedBot:
+    def launch(self, spec: LaunchSpec, descriptors: Sequence[int]) -> LaunchedBot:
         """Launch a bot.
 
         Args:
@@ -74,8 +80,8 @@ class LauncherClient:
             descriptors: its stdin, stdout and stderr.
 
         Raises:
-            BotError: of kind start, if its program can't be executed, or has too many files beside it to be let in.
-            VoidMatchError: if this machine has no room for a process, or a step of its confinement failed.
+            BotError: of kind start, if its program can't be executed, or too many of its files have to be listed.
+            VoidMatchError: if this machine has no room for a process, or a step of confining it failed.
         """
         read_end, write_end = os.pipe()
         try:
@@ -84,7 +90,7 @@ class LauncherClient:
             write_end = -1
             if "pid" not in reply:
                 raise _failure(reply["failed"])
-            launched = LaunchedBot(reply["pid"], reply["uid"], spec)
+            launched = LaunchedBot(pid=reply["pid"], uid=reply["uid"], spec=spec)
             self.alive[launched.pid] = launched
             report = _read_all(read_end)
         finally:
@@ -98,35 +104,35 @@ class LauncherClient:
         return launched
 
     def forget(self, pid: int) -> None:
-        """Have everything removed that a bot has left, once its group has been killed and itself reaped."""
+        """Remove everything that a bot has left, after its group was killed and the bot was reaped."""
         if pid in self.alive:
             with contextlib.suppress(VoidMatchError):
                 self._ask({"ended": pid}, [])
             del self.alive[pid]
 
     def _ask(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
-        """Send a request and return the reply, starting the launcher anew once if it has died."""
+        """Send a request and return the reply; a fork server that has died is replaced once."""
         for _ in range(2):
             try:
                 return self._exchange(request, descriptors)
             except OSError:
                 self._replace()
-        raise VoidMatchError("the launcher of bots was killed, twice in a row")
+        raise VoidMatchError("the fork server was killed twice in a row")
 
     def _exchange(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
         message = json.dumps(request).encode()
         if "launch" in request and len(message) > MAX_SPEC_BYTES:
-            raise BotError(FaultKind.START, _TOO_LONG.format(request["launch"]["directory"]))
+            raise BotError(FaultKind.START, _TOO_MANY_FILES.format(request["launch"]["directory"]))
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
         self._socket.sendmsg([message], rights)
         reply = self._socket.recv(1 << 16)
         if not reply:
-            raise ConnectionError("the launcher has gone")
+            raise ConnectionError("the fork server has exited")
         answer: dict[str, Any] = json.loads(reply)
         return answer
 
     def _replace(self) -> None:
-        """Put a new launcher in a dead one's place and hand it the bots that are alive."""
+        """Start another fork server and hand it the bots that are alive."""
         self._process.kill()
         self._socket.close()
         self._process.wait()
@@ -136,14 +142,14 @@ class LauncherClient:
                 self._exchange({"adopt": bot.spec, "pid": bot.pid, "uid": bot.uid}, [])
 
     def close(self) -> None:
-        """Let it end what is left, and leave."""
-        if self._owner == os.getpid():
+        """End the fork server, which ends all bots that are left."""
+        if self._created_in == os.getpid():
             self._socket.close()
             self._process.wait()
 
 
 def _start() -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """Start a launcher; return it and our end of its socket."""
+    """Start a fork server; return it and our end of its socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
@@ -158,40 +164,40 @@ def _start() -> tuple[subprocess.Popen[bytes], socket.socket]:
 
 
 _launcher: LauncherClient | None = None
-_owner_pid = 0
+_opened_in = 0
 
 
 def open_launcher(launches_only_bots: bool = False) -> LauncherClient:
-    """Make this process ready to launch bots: adopt orphans and start the launcher. The second time, only return it.
+    """Return this process's client of its fork server; the first call starts the server and adopts orphans.
 
     Args:
-        launches_only_bots: this process starts nothing but bots in sessions of their own.
+        launches_only_bots: this process starts nothing but bots, each in a session of its own.
     """
-    global _launcher, _owner_pid
-    if _launcher is None or _owner_pid != os.getpid():
+    global _launcher, _opened_in
+    if _launcher is None or _opened_in != os.getpid():
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         remove_stale()
-        _launcher, _owner_pid = LauncherClient(launches_only_bots), os.getpid()
+        _launcher, _opened_in = LauncherClient(launches_only_bots), os.getpid()
         atexit.register(close_launcher)
     return _launcher
 
 
 def close_launcher() -> None:
-    """End the launcher; for a process that has ended all its bots and stays."""
+    """End the fork server, in a process that has ended all its bots and runs on."""
     global _launcher
-    if _launcher is not None and _owner_pid == os.getpid():
+    if _launcher is not None and _opened_in == os.getpid():
         _launcher.close()
     _launcher = None
 
 
 def make_scratch() -> str:
-    """Return a new directory for one bot; its name tells whose it is, and has no links in it."""
+    """Create a directory for one bot and return its real path; its name has the process tag."""
     return os.path.realpath(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{process_tag()}-"))
 
 
 def _read_all(descriptor: int) -> bytes:
-    """Return what comes until the exec closes the pipe."""
+    """Return everything that is written until the exec closes the pipe."""
     report = b""
     while chunk := os.read(descriptor, 4096):
         report += chunk
@@ -199,7 +205,7 @@ def _read_all(descriptor: int) -> bytes:
 
 
 def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:
-    """Return the exception for a launch that failed: the bot's fault if its program can't be executed, else ours."""
+    """Return the error of a failed launch: the bot's fault if its program can't be executed, otherwise ours."""
     step, number, subject = report["step"], report["errno"], report["subject"]
     reason = os.strerror(number) if number else "it failed"
     if step == "exec" and number not in _OUR_ERRNOS:

@@ -1,13 +1,13 @@
-"""Which isolation levels this machine gives: found out by a program that really tries to escape.
+"""Which isolation levels this machine provides, tested by a program that really tries to escape.
 
 ==============  ====================================================================================================
-``none``        a session of its own, a clean environment, no inherited descriptors; under root another uid
+``none``        a session of its own, a clean environment, no inherited descriptors; as root another uid
 ``limits``      + resource limits, no_new_privs
 ``landlock``    + Landlock (files, TCP, signals) and a seccomp filter; needs nothing installed
 ``bubblewrap``  namespaces for files, processes, network and the rest instead of Landlock; needs ``bwrap``
 ==============  ====================================================================================================
 
-Where control groups can be made, every level but ``none`` also holds memory and processes in sum: "+cgroup".
+Where control groups can be created, every level but ``none`` also limits the sum of memory and processes: "+cgroup".
 """
 
 from __future__ import annotations
@@ -33,32 +33,36 @@ from arena.isolation.bubblewrap import find_bubblewrap
 from arena.isolation.control_groups import find_parent_groups
 from arena.isolation.interpreters import arena_interpreter, arena_python
 from arena.isolation.landlock import landlock_abi
-from arena.isolation.launch_spec import Isolation, is_root, make_launch_spec
 from arena.isolation.launcher_client import make_scratch, open_launcher
 from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
+from arena.isolation.sandbox_policy import Isolation, is_root, make_launch_spec
 from arena.isolation.seccomp import ARCHITECTURES
 from arena.isolation.stale_cleanup import PROBE_PREFIX
 from arena.records import Bot, Limits
 
-SELF_TEST_SECONDS = 20.0
+PROBE_SECONDS = 20.0
+
+NO_CONTROL_GROUPS = (
+    "no control group for memory and processes can be made here, which takes root or a delegated systemd unit"
+)
 
 PREFERRED = (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP, IsolationLevel.LIMITS, IsolationLevel.NONE)
-"""What "auto" tries. Landlock and bubblewrap hold the same of what the self-test and the zoo try; Landlock starts a bot
-in a third of the time and needs nothing installed."""
+"""The order in which "auto" tries the levels. Of what the sandbox probe and the bad bots try, Landlock and bubblewrap
+prevent the same; with Landlock a bot starts in a third of the time, and nothing needs to be installed."""
 
-_HELD_BY_LIMITS = frozenset({"raise its own limits"})
-"""Of what the test program tries, all that the level ``limits`` holds; the levels above hold everything."""
+_REFUSED_AT_LIMITS = frozenset({"raise its own limits"})
+"""Those attempts of the sandbox probe that must fail at the level ``limits``; at the levels above, all must."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """What trying a level has shown.
+    """What testing a level with the sandbox probe has shown.
 
     Attributes:
-        isolation: the level.
-        escapes: what the program managed that the level forbids.
-        problem: why the level can't be had; empty if it can.
+        isolation: the level, and how this machine provides it.
+        escapes: the attempts that succeeded, forbidden at this level or not.
+        problem: the reason why the level is not available; empty if it is.
     """
 
     isolation: Isolation
@@ -72,13 +76,13 @@ class ProbeResult:
 
 
 def choose_isolation(wanted: str) -> Isolation:
-    """Return the level to run under.
+    """Return the isolation to run bots with.
 
     Args:
-        wanted: a level, with "+cgroup" behind it to demand control groups; or "auto" for the first of ``PREFERRED``.
+        wanted: a level, followed by "+cgroup" to demand control groups; or "auto" for the first of ``PREFERRED``.
 
     Raises:
-        UsageError: if the level is unknown or this machine can't give it.
+        UsageError: if the level is unknown or not available on this machine.
     """
     if wanted == "auto":
         return _preferred()
@@ -93,12 +97,12 @@ def choose_isolation(wanted: str) -> Isolation:
             " and arena doctor tells what that is"
         )
     if plus and not result.isolation.groups:
-        raise UsageError(f"isolation = {wanted!r}: {why_no_groups()}; without '+cgroup' limits are per process")
+        raise UsageError(f"isolation = {wanted!r}: {NO_CONTROL_GROUPS}; without '+cgroup' limits are per process")
     return result.isolation
 
 
 def _preferred() -> Isolation:
-    """Return the first of ``PREFERRED`` that this machine gives."""
+    """Return the first of ``PREFERRED`` that is available on this machine."""
     for level in PREFERRED:
         result = probe_level(level)
         if result.is_available:
@@ -106,35 +110,34 @@ def _preferred() -> Isolation:
     raise UsageError(f"isolation = 'auto': no bot can be launched on this machine: {result.problem}")
 
 
-def why_no_groups() -> str:
-    """Say why there are no control groups."""
-    return "no control group for memory and processes can be made here, which takes root or a delegated systemd unit"
-
-
 @functools.cache
 def probe_level(level: IsolationLevel) -> ProbeResult:
-    """Find out whether this machine gives a level, with control groups and user namespaces if it can, else without."""
-    problem = _what_is_missing(level)
+    """Test whether a level is available on this machine, preferably with control groups and user namespaces."""
+    problem = _missing_requirement(level)
     if problem:
-        return ProbeResult(Isolation(level), problem=problem)
-    for isolation in _ways(level):
-        result = _self_test(isolation)
+        return ProbeResult(isolation=Isolation(level=level), problem=problem)
+    for isolation in _variants(level):
+        result = _probe(isolation)
         if result.is_available:
             break
     return result
 
 
-def _ways(level: IsolationLevel) -> list[Isolation]:
-    """Return how a level may be given, the best first; control groups matter more than the bot's own file systems."""
+def _variants(level: IsolationLevel) -> list[Isolation]:
+    """Return how a level may be provided, best first; control groups matter more than the bot's own file systems."""
     groups = (True, False) if level != IsolationLevel.NONE and find_parent_groups() is not None else (False,)
     namespaces = (
         (False,) if is_root() or level == IsolationLevel.BUBBLEWRAP or sys.platform != "linux" else (True, False)
     )
-    return [Isolation(level, with_groups, with_user) for with_groups in groups for with_user in namespaces]
+    return [
+        Isolation(level=level, groups=with_groups, user_namespace=with_namespace)
+        for with_groups in groups
+        for with_namespace in namespaces
+    ]
 
 
-def _what_is_missing(level: IsolationLevel) -> str:
-    """Say what is not there, without trying."""
+def _missing_requirement(level: IsolationLevel) -> str:
+    """Return what this machine lacks for a level, as far as that is known without a test; empty if nothing."""
     if sys.platform != "linux":
         return "" if level == IsolationLevel.NONE else "it needs Linux"
     if level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) and os.uname().machine not in ARCHITECTURES:
@@ -146,60 +149,63 @@ def _what_is_missing(level: IsolationLevel) -> str:
     return ""
 
 
-def _self_test(isolation: Isolation) -> ProbeResult:
+def _probe(isolation: Isolation) -> ProbeResult:
     try:
-        outcome = _try_to_escape(isolation)
+        report = _run_probe(isolation)
     except (ArenaError, OSError) as error:
-        return ProbeResult(isolation, problem=str(error))
-    escapes = set(outcome["escapes"])
-    if isolation.level == IsolationLevel.NONE:
-        return ProbeResult(isolation, tuple(escapes))
-    forbidden = escapes & _HELD_BY_LIMITS if isolation.level == IsolationLevel.LIMITS else escapes
-    if outcome["refused"]:
-        return ProbeResult(isolation, problem=f"bots could not {' or '.join(outcome['refused'])}")
+        return ProbeResult(isolation=isolation, problem=str(error))
+    escapes = tuple(report["escapes"])
+    return ProbeResult(isolation=isolation, escapes=escapes, problem=_problem(isolation.level, report))
+
+
+def _problem(level: IsolationLevel, report: dict[str, Any]) -> str:
+    """Return why a level can't be offered after what the probe reports; empty if it can."""
+    if level == IsolationLevel.NONE:
+        return ""
+    if report["refused"]:
+        return f"bots could not {' or '.join(report['refused'])}"
+    forbidden = set(report["escapes"])
+    if level == IsolationLevel.LIMITS:
+        forbidden &= _REFUSED_AT_LIMITS
     if forbidden:
-        return ProbeResult(isolation, tuple(escapes), f"a test program could {', '.join(sorted(forbidden))}")
-    if is_root() and outcome["uid"] == 0:
-        return ProbeResult(isolation, tuple(escapes), "a test program ran as root")
-    return ProbeResult(isolation, tuple(escapes))
+        return f"a test program could {', '.join(sorted(forbidden))}"
+    return "a test program ran as root" if is_root() and report["uid"] == 0 else ""
 
 
-def _try_to_escape(isolation: Isolation) -> dict[str, Any]:
-    """Run the program that tries, and return what it says."""
+def _run_probe(isolation: Isolation) -> dict[str, Any]:
+    """Run the sandbox probe in a bot's place and return its report."""
     outside = tempfile.mkdtemp(prefix=f"{PROBE_PREFIX}{process_tag()}-")
     try:
-        return _try_to_reach(outside, isolation)
+        return _run_probe_beside(Path(outside), isolation)
     finally:
         remove_tree(outside)
 
 
-def _try_to_reach(outside: str, isolation: Isolation) -> dict[str, Any]:
+def _run_probe_beside(outside: Path, isolation: Isolation) -> dict[str, Any]:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        if is_root():  # the program runs as another user, and what that one can't reach would be no test
-            Path(outside).chmod(0o1707)
-        secret = Path(outside, "secret")
+        if is_root():  # the probe runs as another user, who must be able to reach the files but for its confinement
+            outside.chmod(0o1707)
+        secret = outside / "secret"
         secret.write_text("secret")
         secret.chmod(0o604 if is_root() else 0o600)
         program = str(Path(__file__).with_name("sandbox_probe.py"))
-        arguments = (str(secret), outside, str(listener.getsockname()[1]), str(os.getpid()))
-        launch = _make_trap(Path(outside), (arena_interpreter(), "-I", "-S", program))
-        own_files = (str(launch.parent), program, *arena_python())
-        return _run(
-            Bot(
-                name="self-test",
-                version="1",
-                command=(str(launch), *arguments),
-                directory=str(launch.parent),
-                own_files=own_files,
-            ),
-            isolation,
+        arguments = (str(secret), str(outside), str(listener.getsockname()[1]), str(os.getpid()))
+        launch = _write_probe_bot(outside, (arena_interpreter(), "-I", "-S", program))
+        bot = Bot(
+            name="self-test",
+            version="1",
+            command=(str(launch), *arguments),
+            directory=str(launch.parent),
+            own_files=(str(launch.parent), program, *arena_python()),
         )
+        report: dict[str, Any] = run_test_program(bot, isolation)
+        return report
 
 
-def _make_trap(outside: Path, command: tuple[str, ...]) -> Path:
-    """Write a bot whose files name what it would like to read, and return its program, which runs ``command``."""
+def _write_probe_bot(outside: Path, command: tuple[str, ...]) -> Path:
+    """Write a bot that runs ``command`` and whose files name files it may not read; return its program."""
     for directory in ("bot/bin", "home/bin"):
         (outside / directory).mkdir(parents=True)
     for name in ("named", "bot/beside", "home/beside", "home/bin/python3"):
@@ -209,12 +215,17 @@ def _make_trap(outside: Path, command: tuple[str, ...]) -> Path:
     (launch.parent / "start").write_text(f'#!/bin/sh\nshift 2\nexec {shlex.join(command)} "$@"\n')
     (launch.parent / "link").symlink_to(outside / "named")
     (outside / "bot/pyvenv.cfg").write_text(f"home = {outside}/home/bin\n")
-    for place in outside.rglob("*"):
-        place.chmod(0o755)
+    for path in outside.rglob("*"):
+        path.chmod(0o755)
     return launch
 
 
-def _run(bot: Bot, isolation: Isolation) -> dict[str, Any]:
+def run_test_program(bot: Bot, isolation: Isolation) -> Any:
+    """Run a program as a bot and return what it prints, as JSON.
+
+    Raises:
+        ArenaError: if it can't be launched, or its last line is not JSON.
+    """
     launcher = open_launcher()
     read_end, write_end = os.pipe()
     null = os.open(os.devnull, os.O_RDWR)
@@ -224,7 +235,7 @@ def _run(bot: Bot, isolation: Isolation) -> dict[str, Any]:
         launched = launcher.launch(spec, (null, write_end, write_end))
         os.close(write_end)
         write_end = -1
-        said = _read_in_time(read_end)
+        output = _read_in_time(read_end)
     finally:
         for descriptor in (read_end, write_end, null):
             if descriptor >= 0:
@@ -234,22 +245,21 @@ def _run(bot: Bot, isolation: Isolation) -> dict[str, Any]:
                 os.killpg(launched.pid, signal.SIGKILL)
             os.waitpid(launched.pid, 0)
             launcher.forget(launched.pid)
-    lines = said.decode(errors="replace").strip().splitlines()
+    lines = output.decode(errors="replace").strip().splitlines()
     try:
-        outcome: dict[str, Any] = json.loads(lines[-1])
+        return json.loads(lines[-1])
     except (ValueError, IndexError):
-        raise ArenaError(f"a test program did not run: {lines[-1] if lines else 'it said nothing'}") from None
-    return outcome
+        raise ArenaError(f"a test program did not run: {lines[-1] if lines else 'it printed nothing'}") from None
 
 
 def _read_in_time(descriptor: int) -> bytes:
-    said = b""
-    deadline = time.monotonic() + SELF_TEST_SECONDS
+    output = b""
+    deadline = time.monotonic() + PROBE_SECONDS
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     while (left := deadline - time.monotonic()) > 0 and poll.poll(left * 1000):
         chunk = os.read(descriptor, 65536)
         if not chunk:
             break
-        said += chunk
-    return said
+        output += chunk
+    return output

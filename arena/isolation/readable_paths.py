@@ -44,7 +44,7 @@ def readable_paths(command: tuple[str, ...], own: tuple[str, ...], path: str) ->
 
 
 def refused_program(command: tuple[str, ...], own: tuple[str, ...], path: str) -> str:
-    """Return the program that a bot's files lead to and that it may not use; empty if there is none."""
+    """Return the program that a bot's files lead to and that it may not use; empty if it may use all."""
     return resolve_program(command[0], own, path).refused
 
 

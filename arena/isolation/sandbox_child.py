@@ -15,9 +15,10 @@ import resource
 import signal
 import stat
 import struct
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-LaunchSpec = dict[str, Any]
+if TYPE_CHECKING:
+    from arena.isolation.launch_spec import LandlockRules, LaunchSpec, MountSpec
 
 _CLONE_NEWNS, _CLONE_NEWIPC, _CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 1, 2, 4, 32
@@ -119,13 +120,13 @@ def arrange_descriptors(descriptors: list[int], seccomp_at: int | None) -> int:
     return report_to
 
 
-def set_up_mounts(mounts: dict[str, Any], uid: int | None) -> None:
+def set_up_mounts(mounts: MountSpec, uid: int | None) -> None:
     """Give the bot its own view of the file system."""
     if mounts["user_namespace"]:
         enter_user_namespace()
     require_success("mount namespace", libc.unshare(_CLONE_NEWNS | (_CLONE_NEWIPC if mounts["own_ipc"] else 0)))
     mount(None, "/", None, _MS_REC | _MS_PRIVATE)
-    if mounts.get("read_only"):
+    if mounts["read_only"]:
         make_read_only("/")
     for directory, paths in mounts["replace"].items():
         replace_directory(directory, paths, mounts["named"])
@@ -189,7 +190,7 @@ def bind_into(path: str, descriptor: int) -> None:
     mount(f"/proc/self/fd/{descriptor}", path, None, _MS_BIND | _MS_REC)
 
 
-def create_landlock_ruleset(landlock: dict[str, Any] | None) -> int:
+def create_landlock_ruleset(landlock: LandlockRules | None) -> int:
     """Create a Landlock ruleset (landlock(7)) and return its descriptor; -1 if there are no rules.
 
     Paths that don't exist, or have been replaced by links to other places, are left out.

@@ -1,7 +1,7 @@
-"""A program that tries to escape from its confinement, and tells what it managed. Run as a bot by the self-test.
+"""A program that tries to escape from its sandbox and reports which attempts succeeded. Run as a bot to test a level.
 
-Standard library only. It is given a secret file, a directory anybody may write to, a TCP port somebody listens on and
-the process number of the arena, and prints two lists: what it got away with, and what it needed and was refused.
+Standard library only. Its arguments are a secret file, a directory that everyone may write to, a TCP port with a
+listener, and the pid of the arena. It prints two lists: the escapes that succeeded, and the needs that were refused.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _connect(port: int) -> None:
 
 
 def _new_session() -> None:
-    """In a child, for a leader can't have one anyway."""
+    """Try in a child, because the leader of a session can't start another."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -80,7 +80,7 @@ def _shared_memory() -> None:
 
 
 def _child_of_the_parent() -> None:
-    """Make a child that nobody here has to reap; CLONE_SIGHAND alone is invalid, so none is really made."""
+    """Try to clone a child of the arena; CLONE_SIGHAND alone is invalid, so no child is created."""
     flags = ctypes.c_ulong(_CLONE_PARENT | _CLONE_SIGHAND | signal.SIGCHLD)
     _libc.syscall(_CLONE[os.uname().machine], flags, 0, 0, 0, 0)
     if ctypes.get_errno() != errno.EINVAL:
@@ -88,13 +88,13 @@ def _child_of_the_parent() -> None:
 
 
 def _hide() -> None:
-    """Be a process whose memory and files /proc does not show, for a moment."""
+    """Hide the memory and files of this process from /proc for a moment."""
     _must(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
     _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
 
 
 def _lock_a_shared_file() -> None:
-    """Hold a lock that whoever opens the same file can see."""
+    """Hold a lock that every process with the same file open can see."""
     with open(sys.executable, "rb") as one, open(sys.executable, "rb") as other:
         fcntl.flock(one, fcntl.LOCK_EX | fcntl.LOCK_NB)
         try:
@@ -125,7 +125,7 @@ def _child() -> None:
 
 
 def main(secret: str, outside: str, port: int, arena_pid: int) -> None:
-    """Try everything and print the result."""
+    """Make every attempt and print the report."""
     escapes: dict[str, Callable[[], object]] = {
         "read a file of the operator's": lambda: _read(secret),
         "list a directory of the operator's": lambda: os.listdir(f"{outside}/home"),
@@ -171,7 +171,7 @@ def main(secret: str, outside: str, port: int, arena_pid: int) -> None:
 
 
 def _write_shared_memory() -> None:
-    """Write where others would find it: a private file system in this place is harmless."""
+    """Write where other processes would see it; a private file system there is harmless."""
     if os.stat("/dev/shm").st_dev == os.stat(os.environ["TMPDIR"]).st_dev or _is_private("/dev/shm"):
         raise PermissionError
     _write(f"/dev/shm/arena-escape-{os.getpid()}")

@@ -11,7 +11,10 @@ import ctypes
 import os
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from arena.isolation.launch_spec import LaunchSpec
 
 _IPC_RMID = 0
 _KINDS = {"shm": "shmid", "sem": "semid", "msg": "msqid"}
@@ -30,7 +33,7 @@ def remove_of_uid(uid: int) -> None:
     _remove_where(lambda row: uid in (row["uid"], row["cuid"]))
 
 
-def may_leave_shared_memory(spec: dict[str, Any]) -> bool:
+def may_leave_shared_memory(spec: LaunchSpec) -> bool:
     """Tell whether a bot launched by this spec may leave shared memory that belongs to this user."""
     return not (spec["seccomp"] or spec["mounts"] or spec["other_uid"])
 

@@ -1,1 +1,1 @@
-"""Kits: the start of a bot in each language, with a codec, a build and a test."""
+"""Kits: the beginning of a bot in each language, with a codec, a build and a test."""

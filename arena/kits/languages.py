@@ -1,4 +1,4 @@
-"""The table of languages: what a kit's programs are called, and how a bot in it is built, started and tested."""
+"""The table of languages: the files of each kit, and the commands that build, start and test a bot."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from arena.errors import UnknownNameError
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language there is a kit for.
+    """A language with a kit.
 
     Attributes:
-        name: as it is written after ``--language``.
-        title: as it is written in sentences.
-        main: the file with the place for the author's idea.
-        command: starts the bot, in its directory.
-        build: makes ``build/``; empty where nothing is to be built.
-        test: tests the codec, as a line for a shell in the bot's directory.
-        tools: the programs that have to be on the machine.
-        packages: Debian's packages that bring them.
-        library: a well-kept msgpack library of the language, for those who want more than the kit's own codec.
-        aliases: other names it goes by.
+        name: the value of ``--language``.
+        title: the name in sentences.
+        main: the file for the author's idea.
+        command: the command that starts the bot, in its directory.
+        build: the command that fills ``build/``; empty if there is nothing to build.
+        test: the shell command that tests the codec, in the bot's directory.
+        tools: the programs required on this machine.
+        packages: the Debian packages with these programs.
+        library: a maintained msgpack library of the language, for authors who want more than the kit's codec.
+        aliases: other values accepted by ``--language``.
     """
 
     name: str
@@ -138,10 +138,10 @@ LANGUAGES: Mapping[str, Language] = {language.name: language for language in _TA
 
 
 def find_language(name: str) -> Language:
-    """Return a language by its name or another name it goes by.
+    """Return a language by its name or an alias.
 
     Raises:
-        UnknownNameError: if there is no kit for it.
+        UnknownNameError: if no language has that name.
     """
     for language in _TABLE:
         if name.lower() in (language.name, *language.aliases):

@@ -1,4 +1,4 @@
-"""Writing the start of a bot: the kit of a language with the bot's name in it."""
+"""Writing a new bot: the kit of a language with the bot's name filled in."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list
     """Write a bot that plays any legal action.
 
     Args:
-        directory: where; its last part is the bot's name. It must not exist.
-        language: which kit.
-        games: the games the bot is for; none for all.
+        directory: the bot's directory, which must not exist; its last part is the bot's name.
+        language: the kit.
+        games: the games the bot plays; empty for all.
 
     Returns:
         The names of the files.
 
     Raises:
         UnknownNameError: if there is no such game.
-        UsageError: if the name is refused or taken, the directory can't be written, or the language's programs are not
-            on this machine.
+        UsageError: if the name is refused or taken, the directory can't be written, or a program of the language is
+            not installed.
     """
     name = directory.name
     check_name("name", name)
@@ -42,8 +42,8 @@ def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list
     for tool in language.tools:
         if shutil.which(tool) is None:
             raise UsageError(
-                f"language {language.name!r}: there is no program {tool!r} on this machine;"
-                f" on Debian it comes with: apt install {language.packages}"
+                f"language {language.name!r}: the program {tool!r} is not installed;"
+                f" on Debian: apt install {language.packages}"
             )
     if directory.exists():
         raise UsageError(f"bot {str(directory)!r}: it exists already; expected a new name")
@@ -91,28 +91,28 @@ def _readme(name: str, language: Language, games: tuple[str, ...]) -> str:
     build = ""
     if language.build:
         build = (
-            f"The arena builds it when its files have changed, with the command under `build` in `{MANIFEST}`; what it"
-            " makes goes into `build/`. By hand:\n\n"
+            f"The arena builds it when its files have changed, with the command under `build` in `{MANIFEST}`; the"
+            " result goes into `build/`. By hand:\n\n"
             f"    mkdir -p build && {' '.join(language.build)}\n\n"
         )
     in_python = ", and `game.seat_to_act(state)` in `choose`" if language.name == "python" else ""
-    told = "\n\n".join(_about(game) for game in games)
+    about = "\n\n".join(_about(game) for game in games)
     named = "".join(f" --game {game}" for game in games if ":" in game)
     return (
         f"# {name}\n\n"
-        f"A bot in {language.title}. Your idea goes into `{language.main}`, where it says so; until then it plays any"
-        " legal action.\n\n"
+        f"A bot in {language.title}. Your idea goes into `{language.main}`, at the marked line; until then the bot"
+        " plays any legal action.\n\n"
         f"    arena check .{named}    does it keep the protocol?\n"
         f"    arena play {games[0]} . human    a match against you\n"
         f"    arena submit .{named}    into the arena, to be entered in tournaments by its name\n\n"
         f"{build}"
         f"The test of its codec, against messages in hexadecimal that all languages share:\n\n    {language.test}\n\n"
         f"For more than the few lines of codec here: {language.library}.\n\n"
-        "## What it is told\n\n"
+        "## What it receives\n\n"
         "protocol.md has every message; squares are `[x, y]`, counted from 1, from the lower left. Your seat, from 0,"
         f" is `seat` in `match`{in_python}. `end` lists ranks and scores by seat, and so does the last line of"
         " `arena play`.\n\n"
-        f"{told}\n"
+        f"{about}\n"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import NamedTuple
 
-from arena.isolation.launch_spec import Isolation
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.referee import Observer, Referee
 from arena.players.human import HumanPlayer
 from arena.players.off_turn import RunningBots

@@ -4,7 +4,7 @@ A bot's fault becomes data here, and nowhere else: whatever a player raises as `
 refuse, turns into a ``Fault`` and a forfeit. Our own failures pass through as exceptions, and the match is void.
 
 What a forfeit does: with two players, or in a game that knows no elimination, the match ends at once. Otherwise the
-seat is taken out by the rules when its action is due, and the match continues.
+seat is taken out by the rules when it is to act, and the match continues.
 
 Where nobody can say whether a bot kept its time, the match is void. If that happens a third time to the same bot, it is
 charged with it: the machine does not stand still three times in a row just when that bot is to act.
@@ -69,7 +69,7 @@ class Referee:
         self._notes: list[list[Any]] = []
         self._faults: list[Fault] = []
         self._clocks = [SeatClock(spec.time_control) for _ in players]
-        self._sent_plies = [0] * len(players)  # for each seat, the number of actions it has been sent
+        self._heard = [0] * len(players)  # how many actions each seat has been sent
         self._listeners: list[Player] = []  # those who want updates
 
     def play(self) -> MatchRecord:

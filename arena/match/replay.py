@@ -28,7 +28,7 @@ def states_of(record: MatchRecord) -> Iterator[tuple[Game[Any], Any]]:
     for ply, (seat, action) in enumerate(record.actions):
         due = game.seat_to_act(state)
         if due != seat:
-            raise ReplayError(f"ply {ply}: seat {seat} acts, but by the rules seat {due} is due")
+            raise ReplayError(f"ply {ply}: seat {seat} acts, but by the rules seat {due} is to act")
         try:
             state = game.withdraw(state) if action is None else game.apply(state, action)
         except IllegalActionError as error:

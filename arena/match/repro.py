@@ -175,7 +175,7 @@ class _Repetition:
         return self._record.opening_plies <= ply and (ply < len(self._record.actions) or self._recorded is not None)
 
     def _ask(self, game: Game[Any], state: Any) -> None:
-        """Ask the bot for the action that is due, and compare it with the recorded one."""
+        """Ask the bot for the next action, and compare it with the recorded one."""
         record, ply = self._record, self._at
         self._asked += 1
         action = self._player.ask(self._request(game, state)).action

@@ -20,7 +20,7 @@ def build_request(
     actions: Sequence[Any],
     margin_seconds: float,
 ) -> Request:
-    """Return the question for the seat to act, with the parts that its player wants.
+    """Return the question for the seat to act, with the fields that its player wants.
 
     Args:
         game: the rules.

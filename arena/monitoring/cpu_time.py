@@ -12,9 +12,11 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from arena.isolation.launch_spec import GroupSpec
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -60,7 +62,7 @@ class GroupClock:
             self._descriptor = -1
 
 
-def open_group_clock(groups: list[dict[str, Any]]) -> GroupClock | None:
+def open_group_clock(groups: Sequence[GroupSpec]) -> GroupClock | None:
     """Return the clock of a bot's control groups; None where they keep no account of CPU time."""
     for group in groups:
         for name, is_quick in (("cpuacct.usage", True), ("cpu.stat", False)):

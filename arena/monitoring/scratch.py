@@ -14,10 +14,9 @@ import stat
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from arena.isolation import procfs
-from arena.isolation.launch_spec import SHARED_MEMORY
+from arena.isolation.launch_spec import SHARED_MEMORY, LaunchSpec
 from arena.monitoring import memory
 from arena.records import LIMITS, MEBIBYTE, Limits
 
@@ -106,7 +105,7 @@ def _entries(directory: int) -> list[os.DirEntry[str]]:
 
 
 def _count(entries: Iterator[os.DirEntry[str]], directory: int, device: int, contents: Contents) -> int | None:
-    """Count entries up to the next directory, and open that; None if there is none."""
+    """Count entries up to the next directory, and open that; None at the end."""
     for entry in entries:
         try:
             found = entry.stat(follow_symlinks=False)
@@ -123,7 +122,7 @@ def _count(entries: Iterator[os.DirEntry[str]], directory: int, device: int, con
 class ScratchMonitor:
     """Measures the places that one bot writes to."""
 
-    def __init__(self, spec: dict[str, Any], limits: Limits) -> None:
+    def __init__(self, spec: LaunchSpec, limits: Limits) -> None:
         self._scratch: str = spec["scratch"]
         self._limits = limits
         self._is_shared = spec["mounts"] is None and spec["seccomp_at"] is None
@@ -225,7 +224,7 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
     """Return what files take up that have been removed and are still in use.
 
     Of one that is only mapped, or on its way from one process to another, the size is unknown: it counts in full. So
-    does one file for each process that there was no time to check.
+    does one for each process that there was no time to look at.
 
     Args:
         pids: whose files.
@@ -248,7 +247,7 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
         for number, target in procfs.open_files(place):
             if target.startswith("socket:") and target not in sockets:
                 sockets[target] = memory.descriptors_under_way(place, number)
-            elif not target or target.startswith(f"{directory}/"):  # only the bot makes paths too long to be shown
+            elif not target or target.startswith(f"{directory}/"):  # only the bot makes paths too long to be reported
                 with contextlib.suppress(OSError):
                     found = os.stat(f"{place}/fd/{number}")
                     if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:

@@ -21,7 +21,7 @@ from arena.names import is_visible_text
 from arena.records import MEBIBYTE
 
 BUILD_DIRECTORY = "build"
-"""Where the build of a bot puts what it makes; no part of a bot with a build, but made again wherever the bot is."""
+"""Where the build of a bot puts what it makes; not part of a bot with a build, but built again on every machine."""
 IGNORED_NAMES = frozenset({"__pycache__", ".git", ".hg", ".venv", "node_modules", ".mypy_cache", ".ruff_cache"})
 
 _CHUNK_BYTES = 1 << 20

@@ -1,4 +1,4 @@
-"""What a build has made, taken from a directory that it has filled: by open directories, following no link.
+"""What a build has made, copied out of its untrusted directory: by open directories, following no link.
 
 Nothing here recurses or reads more than is allowed, and nothing but plain files and directories is taken. Modes become
 0755 or 0644, so that neither owners nor special bits come along, and hard links become copies.
@@ -33,7 +33,7 @@ def take_output(output: int, target: Path) -> str:
     """Copy what a build has made.
 
     Args:
-        output: an open directory, or -1 if it is missing.
+        output: an open directory, or -1 if it does not exist.
         target: a directory that does not exist yet.
 
     Returns:
@@ -147,8 +147,8 @@ def fingerprint(directory: Path) -> str:
                 entries.append(entry)
         for entry in sorted(entries, key=lambda one: one.name):
             found = entry.stat(follow_symlinks=False)
-            identity = (found.st_mode, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
-            digest.update(os.fsencode(entry.path) + repr(identity).encode())
+            fingerprint = (found.st_mode, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+            digest.update(os.fsencode(entry.path) + repr(fingerprint).encode())
             if stat.S_ISDIR(found.st_mode):
                 waiting.append(Path(entry.path))
     return digest.hexdigest()

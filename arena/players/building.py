@@ -1,6 +1,6 @@
 """Building bots that are written in a compiled language, confined like the bots themselves.
 
-A build runs an untrusted program too. It runs in a copy of the bot's files inside its scratch directory, without
+A build is an untrusted program too. It runs in a copy of the bot's files inside its scratch directory, without
 network and with limits of its own. When it is over and all of it has been killed, the arena itself takes what lies in
 ``build/`` there, which nobody can change any more. From which files it was made is noted beside the bot's directory,
 never in it, so that a bot is built again when, and only when, they have changed, and no bot can claim to be built.
@@ -20,8 +20,8 @@ from pathlib import Path
 
 from arena.errors import BotDefinitionError
 from arena.isolation.interpreters import resolve_program
-from arena.isolation.launch_spec import Isolation, clean_environment
 from arena.isolation.removal import remove_tree
+from arena.isolation.sandbox_policy import Isolation, clean_environment
 from arena.players.bot_files import BUILD_DIRECTORY, open_at_once
 from arena.players.build_output import fingerprint, take_output
 from arena.players.subprocess import EXIT_SECONDS, Subprocess
@@ -116,11 +116,14 @@ def _build(bot: Bot, isolation: Isolation) -> None:
 def _keep(output: int, bot: Bot) -> str:
     """Put what a build has made into the bot's directory; return what is wrong with it, or nothing."""
     try:
-        with tempfile.TemporaryDirectory(prefix=".building-", dir=bot.directory) as unfinished:
+        unfinished = tempfile.mkdtemp(prefix=".building-", dir=bot.directory)
+        try:
             made = Path(unfinished) / BUILD_DIRECTORY
             problem = take_output(output, made)
             if not problem:
                 _put_in_place(made, bot)
+        finally:
+            remove_tree(unfinished)  # however deep, and never longer than its deadline
     except OSError as error:
         return f"what it has made can't be put into {bot.directory}: {error.strerror}"
     return problem

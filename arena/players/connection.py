@@ -14,7 +14,7 @@ from typing import NamedTuple, NoReturn
 
 from arena.enums import FaultKind
 from arena.errors import BotError, LateError
-from arena.isolation.launch_spec import Isolation
+from arena.isolation.sandbox_policy import Isolation
 from arena.monitoring.resource_monitor import SAMPLE_SECONDS
 from arena.players.idle_detection import wait_until_idle
 from arena.players.off_turn import FIRST_CHECK_SECONDS, WORK_SECONDS, OffTurnControl, RunningBots
@@ -316,7 +316,7 @@ class BotConnection:
         return any(descriptor == self.process.stdout and event & select.POLLIN for descriptor, event in events)
 
     def _take_frame(self) -> bytes | None:
-        """Return the body of a complete frame; None if more bytes are due."""
+        """Return the body of a complete frame; None if it is still incomplete."""
         received = self._received
         if len(received) < HEADER_BYTES:
             return None

@@ -44,7 +44,7 @@ class Failure(NamedTuple):
 
 
 def hint_for(failure: Failure) -> str:
-    """Return how to fix it: by its cause where that is known, else what holds for all faults of the kind."""
+    """Return how to fix it: by its cause if that is known, else by the kind of fault."""
     for cause in _CAUSES:
         hint = cause(failure)
         if hint is not None:
@@ -79,7 +79,7 @@ def _head(path: Path) -> bytes:
         return b""
 
 
-# causes that the program's file shows, if it could not be executed
+# hints from the program's file, when it could not be executed
 
 
 def _not_executed(failure: Failure) -> str | None:

@@ -9,10 +9,10 @@ from pathlib import Path
 from arena.players.bot_files import IGNORED_NAMES
 
 MAX_ENTRIES = 20_000
-"""How many files and directories are examined; a bot may not have more anyway."""
+"""The number of files and directories that are examined; a bot may not have more."""
 
 MAX_NAMES = 12
-"""How many names are shown."""
+"""The number of names that are shown."""
 
 LIBRARY_NAMES = frozenset({".venv", "node_modules"})
 """What a bot may have wanted to bring along."""

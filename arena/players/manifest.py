@@ -149,7 +149,7 @@ def _read_manifest(path: Path) -> bytes:
 
 
 def _mode_of(path: Path, place: str) -> int | None:
-    """Return what kind of file there is, links followed; None if it is missing."""
+    """Return what kind of file there is, links followed; None if the path does not exist."""
     try:
         return path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):

@@ -80,8 +80,8 @@ class Player(ABC):
     def tell_update(self, ply: int, actions: Sequence[Any]) -> None:  # noqa: B027 - most players don't want it
         """Take note of actions as they happen; only called if ``wants.updates``."""
 
-    def tell_fault(self, fault: Fault) -> None:  # noqa: B027 - only a process has to be ended
-        """Take note of the player's own fault; it is not asked again in this match."""
+    def tell_fault(self, fault: Fault) -> None:  # noqa: B027 - only a process has to be notified and ended
+        """Hear of the player's own fault; it is not asked again in this match."""
 
     @abstractmethod
     def end(

@@ -9,7 +9,7 @@ from typing import Any
 
 from arena.enums import ClockKind, FaultKind, OffTurn, Termination
 from arena.errors import BotError, MatchStateError
-from arena.isolation.launch_spec import Isolation
+from arena.isolation.sandbox_policy import Isolation
 from arena.monitoring.resource_monitor import Usage
 from arena.players.connection import BotConnection
 from arena.players.game_location import find_external_game

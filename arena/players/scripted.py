@@ -16,7 +16,7 @@ Chooser = Callable[[Request], Any]
 
 
 class ScriptedPlayer(Player):
-    """Answers from a function or from a list of actions, and remembers the calls of the referee.
+    """Answers from a function or from a list of actions, and remembers every call.
 
     Attributes:
         calls: every call the referee made, as ``(name, value)``.

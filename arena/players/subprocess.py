@@ -14,9 +14,9 @@ from typing import NamedTuple
 from arena.enums import IsolationLevel
 from arena.errors import VoidMatchError
 from arena.isolation import reaper
-from arena.isolation.launch_spec import Isolation, make_launch_spec
 from arena.isolation.launcher_client import LaunchedBot, make_scratch, open_launcher
 from arena.isolation.removal import remove_tree
+from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.isolation.system_v import may_leave_shared_memory, remove_made_by
 from arena.monitoring.resource_monitor import ResourceMonitor
 from arena.players.head_tail_buffer import HeadTailBuffer
@@ -174,7 +174,7 @@ class Subprocess:
         self.is_frozen = False
 
     def kill(self) -> None:
-        """Kill the program with its group, and all its processes that have been frozen; ``end`` is due all the same."""
+        """Kill the program with its group, and all its processes that have been frozen; ``end`` must follow."""
         self._note_members()
         self._signal_group(signal.SIGKILL)
         self._signal_frozen_members(signal.SIGKILL)

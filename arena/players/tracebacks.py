@@ -12,7 +12,7 @@ _ARENA = str(Path(__file__).parents[1]) + os.sep
 
 
 def last_error(stderr: str) -> tuple[str, str]:
-    """Return the name and text of the last exception that Python printed; empty if there is no exception."""
+    """Return the name and text of the last exception that Python printed; empty without one."""
     for line in reversed(stderr.splitlines()):
         match = re.match(r"([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning))(?::\s*(.*))?$", line)
         if match:

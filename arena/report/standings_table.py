@@ -307,18 +307,18 @@ def crosstable_table(
     return columns, rows
 
 
-def ranking_table(places: Sequence[tuple[str, Placing]]) -> tuple[list[Column], list[Row]]:
+def ranking_table(ranking: Sequence[tuple[str, Placing]]) -> tuple[list[Column], list[Row]]:
     """Return the table of a format that ranks by itself, such as a Swiss.
 
     Args:
-        places: the name shown and the place of each entrant.
+        ranking: the name to show of each entrant, and its placing.
     """
-    keys = list(places[0][1].values) if places else []
+    keys = list(ranking[0][1].values) if ranking else []
     columns = [Column("place", "place"), Column("bot", "bot", is_number=False)]
-    columns += [Column(_snake_case(key), key.replace("_", " "), _decimals(places, key)) for key in keys]
+    columns += [Column(_snake_case(key), key.replace("_", " "), _decimals(ranking, key)) for key in keys]
     rows: list[Row] = [
-        {"place": place.rank, "bot": name, **{_snake_case(key): place.values[key] for key in keys}}
-        for name, place in places
+        {"place": placing.rank, "bot": name, **{_snake_case(key): placing.values[key] for key in keys}}
+        for name, placing in ranking
     ]
     return columns, rows
 
@@ -327,8 +327,8 @@ def _snake_case(key: str) -> str:
     return key.lower().replace("-", "_")
 
 
-def _decimals(places: Sequence[tuple[str, Placing]], key: str) -> int | None:
-    values = [place.values[key] for _, place in places]
+def _decimals(ranking: Sequence[tuple[str, Placing]], key: str) -> int | None:
+    values = [placing.values[key] for _, placing in ranking]
     if all(float(value).is_integer() for value in values):
         return 0 if any(isinstance(value, float) for value in values) else None
     return 2 if any(4 * value % 2 for value in values) else 1

@@ -95,10 +95,10 @@ def _standings_section(home: ArenaHome, tournament: StoredTournament, table: Sta
     ranking = ranking_of(home.store, tournament)
     if ranking is not None:
         own_columns, own_rows = ranking_table(ranking)
-        places = {row["bot"]: row["place"] for row in own_rows}
+        place_of = {row["bot"]: row["place"] for row in own_rows}
         columns = [own_columns[0], *columns]
         rows = sorted(
-            ({**row, "place": places[row["bot"]]} for row in rows), key=lambda row: (row["place"], row["rank"])
+            ({**row, "place": place_of[row["bot"]]} for row in rows), key=lambda row: (row["place"], row["rank"])
         )
     return Section("Standings", columns, rows, standings_footer(table))
 

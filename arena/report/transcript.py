@@ -18,7 +18,7 @@ _ROW_BYTES = 16
 
 
 def show_message(frame: bytes) -> str:
-    """Return the message in a frame as text; if there is none, what is wrong with the bytes."""
+    """Return the message in a frame as text; for invalid bytes, the reason."""
     if not frame:
         return "nothing"
     body = frame[HEADER_BYTES:]

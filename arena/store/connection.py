@@ -41,7 +41,7 @@ class Database:
         """Prepare a database at a path, or at a URL.
 
         Raises:
-            StoreError: if the URL is none of ours, or the driver is missing.
+            StoreError: if the URL is not accepted, or the driver is missing.
         """
         self.patience_seconds = 0.0
         self.when_back: Callable[[], None] = lambda: None
@@ -67,7 +67,7 @@ class Database:
 
         Args:
             work: what to do.
-            again: what to do instead when a server went away and nobody knows whether ``work`` was committed; by
+            again: what to do instead when a server went away and it is unknown whether ``work`` was committed; by
                 default the same.
         """
         tries = iter([work])
@@ -171,7 +171,7 @@ def _server(text: str) -> tuple[str, Engine]:
 def _set_up(connection: Any, _record: Any) -> None:
     """With a write ahead log kill -9 loses nothing; what a power cut may lose has no record and is played again."""
     connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA trusted_schema = OFF")  # the file may be somebody else's
+    connection.execute("PRAGMA trusted_schema = OFF")  # the file may come from another arena
 
 
 def _begin(connection: Connection) -> None:

@@ -25,7 +25,7 @@ SCHEMA_VERSION = 2
 
 
 def _expected(*kinds: type) -> Callable[[Any], Any]:
-    """Return the check of a column's values: a column of SQLite holds whatever was put there."""
+    """Return the check of a column's values: SQLite does not enforce the type of a column."""
 
     def checked(value: Any) -> Any:
         if type(value) not in kinds:
@@ -88,7 +88,7 @@ def _fault_kind(value: Any) -> FaultKind:
         return FaultKind(value)
     except ValueError:
         raise StoreError(
-            f"the database holds {value!r:.80} where a kind of fault belongs; expected is {any_of(list(FaultKind))}"
+            f"the database holds {value!r:.80} where a kind of fault belongs; expected {any_of(list(FaultKind))}"
         ) from None
 
 

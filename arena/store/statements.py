@@ -91,7 +91,7 @@ def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
     where = f"match {line.match} of tournament {definition.name!r}: its line in the schedule"
     opening_actions = from_json_text(line.opening_actions, where)
     if not (isinstance(opening_actions, list) and is_plain(opening_actions)):
-        raise StoreError(f"{where} is malformed: expected is an opening that is a list")
+        raise StoreError(f"{where} is malformed: expected an opening that is a list")
     values = line._asdict()
     del values["tournament_id"]
     values["seats"] = _seats(line.seats, line.game, definition, where)
@@ -122,7 +122,7 @@ def stored_bots_and_ranks(bots: str, ranks: str) -> tuple[tuple[str, ...], tuple
     """
     labels = from_json_text(bots, "its bots")
     if not (isinstance(labels, list) and labels and all(map(is_text, labels))):
-        raise StoreError("its bots are malformed: expected is a list of names")
+        raise StoreError("its bots are malformed: expected a list of names")
     return tuple(labels), _ranks(ranks, len(labels), "its ranks")
 
 
@@ -130,16 +130,16 @@ def _seats(text: str, game: int, definition: Definition, where: str) -> tuple[in
     """Return the entrants of a match of one of the definition's games."""
     seats = from_json_text(text, where)
     if not 0 <= game < len(definition.games):
-        raise StoreError(f"{where} is malformed: game {game} is none of the tournament's")
+        raise StoreError(f"{where} is malformed: game {game} is not one of the tournament's")
     if not _are_whole(seats, definition.games[game].players, 0, len(definition.entrants) - 1):
-        raise StoreError(f"{where} is malformed: expected is an entrant of the tournament for each seat")
+        raise StoreError(f"{where} is malformed: expected an entrant of the tournament for each seat")
     return tuple(seats)
 
 
 def _ranks(text: str, count: int, where: str) -> tuple[int, ...]:
     ranks = from_json_text(text, where)
     if not _are_whole(ranks, count, 1, count):
-        raise StoreError(f"{where} is malformed: expected is a place for each bot")
+        raise StoreError(f"{where} is malformed: expected a place for each bot")
     return tuple(ranks)
 
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, and_, func, inspect, select
+from sqlalchemy import Connection, Integer, Select, and_, func, select
 
 from arena.definition import Definition
 from arena.errors import StoreError, UnknownNameError
@@ -18,7 +18,7 @@ from arena.results import StoredResult
 from arena.store.connection import Database
 from arena.store.lock import DirectorLock, FileLock, ServerLock
 from arena.store.rows import RecordRow, as_json
-from arena.store.schema import SCHEMA_VERSION, bots, faults, matches, meta, metadata, records, tournaments, voids
+from arena.store.schema import bots, faults, matches, records, tournaments, voids
 from arena.store.statements import (
     CHUNK_ROWS,
     insert_lines,
@@ -30,6 +30,7 @@ from arena.store.statements import (
     stored_bots_and_ranks,
 )
 from arena.store.values import StoredBot, StoredFault, StoredTournament
+from arena.store.version import bring_up_to_date
 
 RESULTS_CHUNK_ROWS = 10_000
 HASHES = (records.c.opening_hash, records.c.actions_hash)
@@ -58,47 +59,14 @@ class Store:
                 raise StoreError(f"{place.parent}: can't be written: {error.strerror}") from error
         self._database = Database(place)
         try:
-            self._check_or_create()
+            bring_up_to_date(self._database)
         except BaseException:
             self.close()
             raise
 
-    def _check_or_create(self) -> None:
-        version = self._database.read(self._version)
-        if version is None:
-            self._database.use_write_ahead_log()
-            self._database.write(self._create)
-        elif version > SCHEMA_VERSION:
-            raise StoreError(
-                f"{self._database.shown}: the database has version {version}, and this arena knows {SCHEMA_VERSION};"
-                " a newer arena is needed"
-            )
-        elif version < SCHEMA_VERSION:
-            from arena.store.migrations import migrate
-
-            self._database.write(lambda connection: migrate(connection, version))
-
-    def _create(self, connection: Connection) -> None:
-        if self._database.is_server:  # two that begin at the same time
-            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7461)")
-        metadata.create_all(connection)
-        if self._version(connection) is None:
-            connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})
-
     def close(self) -> None:
         """Close the database."""
         self._database.close()
-
-    def _version(self, connection: Connection) -> int | None:
-        names = inspect(connection).get_table_names()
-        if meta.name not in names:
-            if names:
-                raise StoreError(f"{self._database.shown}: this is a database of another program; nothing was changed")
-            return None
-        text = connection.execute(select(meta.c.value).where(meta.c.key == "schema_version")).scalar()
-        if text is not None and not (text.isdecimal() and int(text[:9]) > 0):
-            raise StoreError(f"{self._database.shown}: the database's version is {text[:20]!r}; expected is a number")
-        return int(text[:9]) if text is not None else None
 
     def retry_for(self, seconds: float) -> None:
         """Set how long every later call waits for a server that has gone away, before it gives up; 0 at first."""
@@ -137,7 +105,7 @@ class Store:
         self._database.write(lambda connection: insert_lines(connection, number, lines), again=extend_once)
 
     def change_definition(self, tournament: StoredTournament, definition: Definition) -> None:
-        """Write another definition: of a ladder that somebody enters or leaves."""
+        """Replace the definition: of a ladder whose entrants change."""
         values = {"definition": as_json(definition.to_json()), "finished_at": None}
         self._update(tournament, values)
 
@@ -171,14 +139,14 @@ class Store:
         ]
 
     def find_tournament(self, name: str) -> StoredTournament | None:
-        """Return a tournament by its name; None if there is none."""
+        """Return a tournament by its name; None if it does not exist."""
         return next(iter(self._select_tournaments(select(tournaments).where(tournaments.c.name == name))), None)
 
     def tournament(self, name: str) -> StoredTournament:
         """Return a tournament by its name.
 
         Raises:
-            UnknownNameError: if there is none.
+            UnknownNameError: if it does not exist.
         """
         found = self.find_tournament(name)
         if found is None:
@@ -192,7 +160,7 @@ class Store:
         """Return the tournament that was begun last.
 
         Raises:
-            StoreError: if there is none yet.
+            StoreError: if there is no tournament yet.
         """
         names = self._names()
         if not names:
@@ -352,7 +320,7 @@ class Store:
         """Return the record of one match.
 
         Raises:
-            StoreError: if there is none, a newer arena has stored it, or it is malformed.
+            StoreError: if it does not exist, a newer arena has stored it, or it is malformed.
         """
         query = select(records.c.record).where(records.c.tournament_id == tournament.number, records.c.match == match)
         text = next((text for (text,) in self._rows(query)), None) if 1 <= match <= tournament.scheduled else None

@@ -1,4 +1,4 @@
-"""Comparing two versions of a bot: the definition of such a tournament, and what came of it."""
+"""Comparing two versions of a bot: the definition of such a tournament, and its result."""
 
 from __future__ import annotations
 
@@ -70,27 +70,27 @@ def comparison_definition(
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What came of a comparison.
+class ComparisonResult:
+    """The result of a comparison.
 
     Attributes:
         verdict: the decision with its evidence.
         hypotheses: what was tested.
-        repeats: encounters that only repeated earlier ones and did not count.
+        duplicate_encounters: encounters that repeated an earlier one and did not count.
         players: in each match.
     """
 
     verdict: Verdict
     hypotheses: Hypotheses
-    repeats: int
+    duplicate_encounters: int
     players: int
 
 
-def compared(store: Store, tournament: StoredTournament) -> Compared:
-    """Return how a comparison in the store stands."""
+def comparison_result(store: Store, tournament: StoredTournament) -> ComparisonResult:
+    """Return the result so far of a comparison in the store."""
     definition = tournament.definition
     field = field_of(definition)
     comparison = Comparison(field)
     for results in store.results_by_round(tournament):
         comparison.add_results(meetings(results, definition))
-    return Compared(comparison.verdict, field.settings, comparison.repeats, field.players)
+    return ComparisonResult(comparison.verdict, field.settings, comparison.duplicate_encounters, field.players)

@@ -6,10 +6,11 @@ The keys, with their defaults, are documented on ``TournamentFile``; ``arena run
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from arena.checked import check_model, read_toml
 from arena.definition import Definition, GameChoice
@@ -17,26 +18,30 @@ from arena.errors import BotDefinitionError, DefinitionError, OptionError, Unkno
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.names import is_visible_text
-from arena.players.manifest import IsKnown, check_name, load_bot
+from arena.players.manifest import check_name, load_bot
 from arena.records import Bot, Limits, TimeControl
 from arena.shipped import bot_path, tournament_path
 from arena.text import toml_value
 from arena.tournament.formats import FORMATS, format_of, table_key
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile
 
-FindBot = Callable[[str, Sequence[str]], Bot]
-"""Finds a submitted bot by ``name`` or ``name@version``; raises UsageError if there is none."""
+
+class KnownBots(Protocol):
+    """What a definition needs of ``home.bots``."""
+
+    def find(self, text: str, args: Sequence[str] = ()) -> Bot:
+        """Return a submitted bot by ``name`` or ``name@version``; raise UsageError if there is no such bot."""
+
+    def is_known(self, name: str) -> bool:
+        """Tell whether a name is in use already; such a name is accepted even if it breaks the rule for names."""
 
 
-def load_definition(
-    path: str | os.PathLike[str], find_bot: FindBot | None = None, is_known: IsKnown | None = None
-) -> Definition:
+def load_definition(path: str | os.PathLike[str], bots: KnownBots | None = None) -> Definition:
     """Read and check a tournament file.
 
     Args:
         path: the TOML file, or ``arena:NAME``, an example tournament.
-        find_bot: finds submitted bots; without it, entrants are paths and example bots.
-        is_known: accepts names that are in use already, of bots and of tournaments.
+        bots: the submitted bots, ``home.bots``; by default, entrants are paths and example bots only.
 
     Raises:
         DefinitionError: with every fault, each with its place, value and what is accepted.
@@ -44,7 +49,7 @@ def load_definition(
     path = tournament_path(path)
     file = check_model(TournamentFile, read_toml(path, DefinitionError), path, DefinitionError)
     faults: list[str] = []
-    definition = _Builder(file, path, find_bot, is_known, faults).build()
+    definition = _Builder(file, path, bots, faults).build()
     if not faults:
         with _collecting(faults):
             for game in range(len(definition.games)):
@@ -54,46 +59,38 @@ def load_definition(
     return definition
 
 
-def renamed(definition: Definition, name: str, is_known: IsKnown | None = None) -> Definition:
-    """Return the same tournament under another name; ``is_known`` accepts one that is in use already.
+def with_name(definition: Definition, name: str, bots: KnownBots | None = None) -> Definition:
+    """Return the same tournament under another name.
 
     Raises:
         DefinitionError: if the name is refused.
     """
-    check_tournament_name(name, "name", is_known)
+    check_tournament_name(name, "name", bots)
     return replace(definition, name=name)
 
 
-def check_tournament_name(name: str, where: str, is_known: IsKnown | None = None) -> None:
+def check_tournament_name(name: str, where: str, bots: KnownBots | None = None) -> None:
     """Raise DefinitionError unless ``name`` may be a tournament's name."""
     allowed = is_visible_text(name) and all(letter.isalnum() or letter in "._- " for letter in name)
     is_accepted = 1 <= len(name) <= 64 and allowed and name == name.strip() and not name.startswith(("-", "."))
-    if not is_accepted and (is_known is None or not is_known(name)):
+    if not is_accepted and (bots is None or not bots.is_known(name)):
         raise DefinitionError(f"{where} = {name!r}: expected 1 to 64 letters, digits, '.', '_', '-' and spaces inside")
 
 
 class _Builder:
     """Makes a definition from a file, whose shape has been checked, and collects every fault in its contents."""
 
-    def __init__(
-        self,
-        file: CommonKeys,
-        path: Path,
-        find_bot: FindBot | None,
-        is_known: IsKnown | None,
-        faults: list[str],
-    ) -> None:
+    def __init__(self, file: CommonKeys, path: Path, bots: KnownBots | None, faults: list[str]) -> None:
         self._file = file
         self._path = path
-        self._find_bot = find_bot
-        self._is_known = is_known
+        self._bots = bots
         self._faults = faults
 
     def build(self) -> Definition:
         file = self._file
         title = file.name if file.name is not None else self._path.stem
         with _collecting(self._faults):
-            check_tournament_name(title, "name", self._is_known)
+            check_tournament_name(title, "name", self._bots)
         with _collecting(self._faults):
             choose_isolation(file.isolation)
         if file.format not in FORMATS:
@@ -163,10 +160,10 @@ class _Builder:
         return tuple(bots)
 
     def _bot(self, table: EntrantTable) -> Bot:
-        bot = find_entrant(table.bot, table.args, self._path.parent, self._find_bot, self._is_known)
+        bot = find_entrant(table.bot, table.args, self._path.parent, self._bots)
         if table.name is None:
             return bot
-        check_name("name", table.name, self._is_known)
+        check_name("name", table.name, None if self._bots is None else self._bots.is_known)
         return replace(bot, name=table.name)
 
     def _check_fit(self, games: Sequence[GameChoice], entrants: Sequence[Bot]) -> None:
@@ -184,9 +181,7 @@ class _Builder:
                     self._faults.append(f"entrant {bot.name!r} does not play {choice.game}; it claims {claimed}")
 
 
-def find_entrant(
-    text: str, args: Sequence[str], base: Path, find_bot: FindBot | None, is_known: IsKnown | None = None
-) -> Bot:
+def find_entrant(text: str, args: Sequence[str], base: Path, bots: KnownBots | None) -> Bot:
     """Return the bot that ``text`` names: a path from ``base``, ``arena:NAME``, or a submitted ``name`` or
     ``name@version``.
 
@@ -197,13 +192,13 @@ def find_entrant(
         path = base / bot_path(text)
     except UnknownNameError:
         with suppress(UnknownNameError):  # a bot may have been submitted as "arena:…" before that meant anything
-            if find_bot is not None:
-                return find_bot(text, args)
+            if bots is not None:
+                return bots.find(text, args)
         raise
-    if "/" in text or text.endswith(".py") or os.path.lexists(path) or find_bot is None:
-        return load_bot(path, args, is_known=is_known)
+    if "/" in text or text.endswith(".py") or os.path.lexists(path) or bots is None:
+        return load_bot(path, args, is_known=None if bots is None else bots.is_known)
     try:
-        return find_bot(text, args)
+        return bots.find(text, args)
     except UsageError as error:
         raise BotDefinitionError(f"{error}; nor is there a file or directory {str(path)!r}") from error
 

@@ -174,7 +174,7 @@ class _Run:
         log.info("%s: %d matches recorded", name, progress.recorded)
 
     def _play_next_round(self, elapsed_seconds: float) -> None:
-        """Schedule and play the next round; if there is none, or it is time to stop, the run is finished."""
+        """Schedule and play the next round; if there is no next round, or it is time to stop, the run is finished."""
         self._apply_changes()
         matches = self._rounds.next_round()
         self.progress.status = self._rounds.status

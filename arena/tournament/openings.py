@@ -1,4 +1,4 @@
-"""Seeded random openings: deterministic bots would otherwise play one match for ever."""
+"""Seeded random openings: without them, deterministic bots would play the same match again and again."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from arena.games import Game
 from arena.seeds import pick_below
 
 TRIES = 200
-"""Openings drawn before it is believed that there is no (new) one."""
+"""Openings drawn before it is assumed that no new one exists."""
 
-REMEMBERED = 10_000
-"""Openings that later ones are kept apart from; beyond, so many have been seen that a repeat does no harm."""
+MAX_REMEMBERED = 10_000
+"""How many openings are remembered to keep later ones different; after that many a repetition does no harm."""
 
 Opening = tuple[Any, ...]
 
@@ -42,7 +42,7 @@ def openings(game: Game[Any], plies: int, rng_seed: int) -> Iterator[Opening]:
         if looks_for_new:
             fresh = first if first not in seen else next((opening for opening in drawn if opening not in seen), None)
             seen.add(fresh or first)
-            looks_for_new = fresh is not None and len(seen) < REMEMBERED
+            looks_for_new = fresh is not None and len(seen) < MAX_REMEMBERED
         yield fresh or first
 
 

@@ -19,7 +19,7 @@ from itertools import permutations
 from arena.seeds import derived_seed
 from arena.tournament.formats import Pairing
 
-MOST_EXAMINED = 200
+MAX_EXAMINED = 200
 """Orders around the board that are compared; all of them for up to six players."""
 
 
@@ -65,6 +65,6 @@ def _orders(players: int) -> list[tuple[int, ...]]:
     if players <= 6:
         return design + [(0, *rest) for rest in permutations(range(1, players)) if (0, *rest) not in design]
     shuffled = (
-        tuple(sorted(range(players), key=lambda k: derived_seed("order", number, k))) for number in range(MOST_EXAMINED)
+        tuple(sorted(range(players), key=lambda k: derived_seed("order", number, k))) for number in range(MAX_EXAMINED)
     )
     return design + [tuple(order) for order in shuffled]

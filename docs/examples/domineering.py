@@ -15,11 +15,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from arena.errors import IllegalActionError
-from arena.games import Game
-from arena.games.game import refuse_when_over
-from arena.games.options import IntOption, Option
-from arena.games.squares import draw_grid, format_square, parse_square, square_of
+from arena.games import (
+    Game,
+    IllegalActionError,
+    IntOption,
+    Option,
+    draw_grid,
+    format_square,
+    parse_square,
+    refuse_when_over,
+    square_of,
+)
 
 
 class DomineeringState(NamedTuple):

@@ -21,6 +21,8 @@ from arena.tournament.director import run_tournament
 from arena.tournament.rounds import ranking_of
 from tests.conftest import BOTS
 
+pytestmark = pytest.mark.processes
+
 ARENA = [sys.executable, "-m", "arena"]
 FIVE = "".join(f'[[entrants]]\nbot = "{BOTS / "random_legal"}"\nname = "r{k}"\n' for k in range(3))
 TABLES = {
@@ -54,7 +56,8 @@ def test_one_and_four_workers_play_the_same_tournament(write_definition, tmp_pat
     assert states[0][1]
 
 
-@pytest.mark.parametrize("name", ["swiss", "ladder", pytest.param("knockout", marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["swiss", "ladder", "knockout"])
 def test_killed_again_and_again_it_ends_as_if_nothing_had_happened(write_definition, tmp_path, name):
     path = written(write_definition, name, encounters=3)
     with ArenaHome(tmp_path / "calm") as home:

@@ -41,6 +41,7 @@ def test_a_finished_table_is_made_once(made):
     assert [line.bot for line in second.lines] == [line.bot for line in first.lines] == ["a"]
 
 
+@pytest.mark.processes
 def test_a_tournament_that_goes_on_is_not_kept(made, tmp_path):
     ask, times = made
     for _ in range(2):

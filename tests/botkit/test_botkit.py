@@ -19,6 +19,8 @@ from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
 from arena.records import MatchSpec, TimeControl
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 seconds = st.floats(0.0, 1e6)
 

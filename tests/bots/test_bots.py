@@ -16,6 +16,8 @@ from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
 from arena.records import MatchSpec, TimeControl
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 COUNTED = {
     "mcts": ("--rollouts", "20"),
@@ -29,6 +31,14 @@ COUNTED = {
 """The bots that count instead of watching the clock, with small counts."""
 NAMES = ("minimal", "random_legal", "greedy", "perfect", *COUNTED)
 PLAYED = [(name, game) for name in NAMES for game in load_bot(Path(__file__).parents[2] / "bots" / name).games or GAMES]
+TIMED = [
+    pytest.param(
+        name, game, marks=pytest.mark.soak if name in ("perfect", "mcts", "alphabeta") and game != "plaid" else ()
+    )
+    for name, game in PLAYED
+    if name not in ("minimal", "random_legal", "greedy")
+]
+"""Who watches the clock; the bots for all games are tried at one of them, and at all in the soak."""
 SMALL = {
     "plusminus": [{"size": 4}, {"size": 4, "grid_first": 2}],
     "plaid": [{"width": 8, "height": 8, "lines": 5}, {"players": 3, "width": 9, "height": 8, "lines": 4}],
@@ -88,9 +98,7 @@ def test_a_bot_that_counts_plays_the_same_match_from_the_same_seed(name, game):
     assert first == again
 
 
-@pytest.mark.parametrize(
-    ("name", "game"), [pair for pair in PLAYED if pair[0] not in ("minimal", "random_legal", "greedy")]
-)
+@pytest.mark.parametrize(("name", "game"), TIMED)
 def test_a_bot_that_watches_its_clock_keeps_to_it_on_large_and_small_boards(name, game):
     large = {
         "plusminus": {"size": 20},

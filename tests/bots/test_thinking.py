@@ -62,6 +62,7 @@ def _no_hurry(monkeypatch):
     monkeypatch.setattr("arena.botkit.clock.time.monotonic", lambda: 0.0)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("name", "options"), TINY)
 def test_perfect_chooses_an_action_of_the_best_value_everywhere(name, options):
     game = make_game(name, **options)

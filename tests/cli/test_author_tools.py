@@ -12,6 +12,8 @@ from arena.enums import IsolationLevel
 from arena.isolation.levels import choose_isolation, probe_level
 from benchmarks import zoo_bots as zoo
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def arena(capfd, monkeypatch, tmp_path):
@@ -52,7 +54,7 @@ def test_an_honest_bot_passes_every_step(arena):
         ("exits_at_once", "starts and says ready", "nothing", "run the command of bot.toml by hand"),
         ("exits_when_asked", "plays differences in seat 0", "nothing", "must keep running"),
         ("illegal_action", "plays differences in seat 0", "[99, 99]", "choose from the list under legal"),
-        ("huge_note", "plays differences in seat 0", "xxxx", "use less of what is named"),
+        ("huge_note", "plays differences in seat 0", "xxxx", "use less of the resource"),
     ],
 )
 def test_a_failing_step_shows_what_was_said_and_how_to_fix_it(arena, name, step, came_back, fix):

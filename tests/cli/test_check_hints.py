@@ -3,7 +3,6 @@
 import json
 import os
 import pty
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -15,6 +14,9 @@ from arena.enums import FaultKind
 from arena.players.diagnosis import Failure, hint_for
 from arena.records import Bot, Fault
 from benchmarks import zoo_bots as zoo
+from tests import needs
+
+pytestmark = pytest.mark.processes
 
 KIT = "from arena.botkit import run\n\n\n"
 FIRST = "    return game.legal_actions(state)[0]"
@@ -235,10 +237,10 @@ def test_a_cause_is_told_from_what_was_seen(failure, says):
     assert says in hint_for(failure)
 
 
-@pytest.mark.skipif(shutil.which("/usr/bin/python3") is None, reason="there is no other Python here")
+@needs.program("/usr/bin/python3")
 def test_another_interpreter_is_named(check, tmp_path):
     if "/usr/bin/python3" in (sys.executable, os.path.realpath(sys.executable)) or not sysconfig.get_path("purelib"):
-        pytest.skip("the arena runs in the system's Python")
+        pytest.skip("needs an interpreter other than /usr/bin/python3")
     code, out = check("bot.sh", "#!/bin/sh\nexec /usr/bin/python3 -c 'import arena.botkit'\n")
     assert code == 1
     assert "no module 'arena'" in unwrapped(out)

@@ -15,6 +15,8 @@ from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 BOTS = ROOT / "bots"
 
@@ -313,7 +315,7 @@ def test_ctrl_c_before_the_schedule_is_written_is_told_too(arena, home, monkeypa
     monkeypatch.setattr("sys.argv", ["/somewhere/arena", "run", "my file.toml"])
     code, _, errors = arena("run", home.parent / "tiny.toml", "--name", "new", "-q")
     assert code == 130
-    assert errors == "Stopped with nothing recorded. To continue: arena run 'my file.toml'\n"
+    assert errors == "Stopped with nothing recorded. To resume: arena run 'my file.toml'\n"
 
 
 def test_a_reader_that_goes_away_is_no_error(home):

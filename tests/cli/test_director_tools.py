@@ -21,6 +21,8 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from tests.games.variants import VARIANTS
 
+pytestmark = pytest.mark.processes
+
 BOTS = Path(__file__).parents[2] / "bots"
 ENTRANTS = "".join(f'[[entrants]]\nbot = "{BOTS / name}"\n' for name in ("minimal", "random_legal", "greedy"))
 GAMES_FILE = f"""
@@ -289,7 +291,7 @@ def test_a_format_that_does_not_fit_is_refused_before_anything_is_played(arena, 
 
 
 def test_plots_are_pictures_of_the_tournament(arena, tmp_path):
-    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
     code, _, _ = arena("plot", "two_games", "-o", tmp_path / "plots")
     assert code == 0
     assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == [
@@ -309,7 +311,7 @@ def test_plots_are_pictures_of_the_tournament(arena, tmp_path):
 
 
 def test_a_name_that_looks_like_mathematics_is_drawn_as_it_is(tmp_path):
-    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
     from arena.report.plots import ratings_plot, rendered
 
     assert b"$x^2$_\\frac" in rendered(ratings_plot(["$x^2$_\\frac"], [25.0], [1.0]), "svg")
@@ -326,7 +328,7 @@ def page(directory):
 
 
 def test_a_report_is_one_file_that_needs_nothing_else(page):
-    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
     text = page.read_text()
     assert not re.findall(r'(?:src|href)="(?!#|data:)', text)
     assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]*"|http://www\.w3\.org/\S+', "", text)
@@ -388,7 +390,7 @@ def browser():
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-@pytest.mark.skipif(browser() is None, reason="no Chromium is installed")
+@pytest.mark.skipif(browser() is None, reason="needs a browser")
 @pytest.mark.parametrize(("scheme", "paper"), [("1", "rgb(255, 255, 255)"), ("0", "rgb(20, 24, 30)")])
 def test_the_viewer_steps_plays_and_jumps_in_a_real_browser(page, tmp_path, scheme, paper):
     """From a file, without a network, on light and on dark paper: five marks on five by five after seven plies."""

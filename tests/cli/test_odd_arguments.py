@@ -12,6 +12,8 @@ from arena.cli.common import Number, WholeNumber
 from arena.cli.group import COMMANDS, LazyGroup, run
 from benchmarks import zoo_bots as zoo
 
+pytestmark = pytest.mark.processes
+
 ARENA = [sys.executable, "-m", "arena"]
 MINIMAL = str(zoo.BOTS / "minimal")
 

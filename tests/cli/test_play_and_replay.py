@@ -15,7 +15,7 @@ import pytest
 
 from arena.cli.boards import beside, board, listed
 from arena.cli.group import run
-from arena.cli.replay_command import _page, _Place
+from arena.cli.replay_command import _Cursor, _page
 from arena.games import GAMES, make_game
 from arena.match.replay import states_of
 from arena.match.single_match import ask_bot, play_match
@@ -41,6 +41,7 @@ def play(monkeypatch, capsys, tmp_path):
     return call
 
 
+@pytest.mark.processes
 def test_a_person_may_take_a_seat(play):
     code, text, errors = play("z9\nnonsense\na1\n", "differences", "human", BOTS / "minimal", "-o", "size=2")
     assert code == 0
@@ -53,6 +54,7 @@ def test_a_person_may_take_a_seat(play):
     assert "nonsense: a square is written like c4" in errors
 
 
+@pytest.mark.processes
 def test_words_of_command_are_understood(play):
     typed = "?\nlegal\nLEGAL\nscores\nrules\nboard\n\nquit\n"
     code, text, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=2")
@@ -64,6 +66,7 @@ def test_words_of_command_are_understood(play):
     assert "(normal)" not in text
 
 
+@pytest.mark.processes
 def test_an_illegal_action_is_told_with_the_rule(play):
     typed = "a1\na3\nquit\n"
     code, _, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=3")
@@ -73,17 +76,19 @@ def test_an_illegal_action_is_told_with_the_rule(play):
     assert "human (seat 0) acts: c3 (? for help): " in errors  # of few all are
 
 
+@pytest.mark.processes
 def test_undo_takes_back_the_persons_own_last_action_and_what_came_after(play):
     typed = "undo\na1\nc3\nundo\nundo\nc1\nquit\n"
     code, text, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=6")
     assert code == 0
-    assert "There is nothing of yours to take back." in errors
+    assert "You have no action to take back." in errors
     moves = re.findall(r"^(\d+)\. (?:human|minimal@1) \(seat \d\) plays (\w+)", text, re.MULTILINE)
     assert moves[:2] == [("1", "a1"), ("2", "b2")]
     assert moves[-2:] == [("1", "c1"), ("2", "a2")]  # minimal plays the first legal square
     assert text.count("\n".join(f"{y} . . . . . ." for y in range(6, 0, -1))) == 2  # at first, and after both undos
 
 
+@pytest.mark.processes
 def test_undo_gives_bots_the_position_and_nothing_of_what_was_taken_back(play):
     """A bot that keeps the state by what it is told would commit a fault if it still had the actions undone."""
     typed = "a1\nundo\nb2\nundo\nc3\nlegal\nquit\n"
@@ -92,6 +97,7 @@ def test_undo_gives_bots_the_position_and_nothing_of_what_was_taken_back(play):
     assert "fault" not in text + errors
 
 
+@pytest.mark.processes
 def test_a_hint_comes_from_a_bot_and_is_an_action_the_rules_allow(play):
     typed = "hint\nquit\n"
     _, _, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=3")
@@ -103,6 +109,7 @@ def test_a_hint_comes_from_a_bot_and_is_an_action_the_rules_allow(play):
     assert "There is no bot to ask; name one with --hints BOT." in errors
 
 
+@pytest.mark.processes
 def test_a_bot_that_fails_has_no_hint_and_the_match_goes_on(play):
     bad = zoo.bad_bot("exits_when_asked")
     arguments = ("differences", "human", "human", "-o", "size=2", "--hints", bad)
@@ -112,6 +119,7 @@ def test_a_bot_that_fails_has_no_hint_and_the_match_goes_on(play):
     assert "(normal)" in text
 
 
+@pytest.mark.processes
 def test_input_that_ends_in_mid_match_is_told_in_one_sentence(play):
     code, text, errors = play("", "differences", "human", BOTS / "minimal", "-q")
     assert code == 2
@@ -122,6 +130,7 @@ def test_input_that_ends_in_mid_match_is_told_in_one_sentence(play):
     assert "after 2 actions" in errors
 
 
+@pytest.mark.processes
 def test_the_record_of_a_match_with_undo_replays(play):
     typed = "a1\nundo\nb1\nc3\n"
     code, text, _ = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=3", "--json")
@@ -131,11 +140,13 @@ def test_the_record_of_a_match_with_undo_replays(play):
     assert len(list(states_of(MatchRecord.from_json(record)))) == 4
 
 
+@pytest.mark.processes
 def test_ask_bot_asks_in_the_place_of_the_seat_to_act():
     answer = ask_bot(load_bot(BOTS / "minimal"), "differences", {"size": 3}, [[0, [1, 1]], [1, [2, 2]]])
     assert answer.action == [3, 3]
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("name", GAMES)
 def test_every_board_fits_eighty_columns(name):
     large = {
@@ -201,29 +212,30 @@ def test_notes_stand_beside_a_board_if_there_is_room_and_else_below():
     ],
 )
 def test_keys_lead_to_a_ply(keys, ply):
-    place = _Place(9)
+    cursor = _Cursor(9)
     for key in keys.split():
-        place.press(key)
-    assert place.ply == ply
-    assert not place.has_left
+        cursor.press(key)
+    assert cursor.ply == ply
+    assert not cursor.has_left
 
 
 def test_playing_goes_on_by_itself_until_a_key_or_the_end():
-    place = _Place(3)
-    place.press("p")
-    assert place.is_playing
-    place.press(None)
-    assert (place.ply, place.is_playing) == (1, True)
-    place.press("p")
-    assert (place.ply, place.is_playing) == (1, False)
-    place.press("p")
-    place.press(None)
-    place.press(None)
-    assert (place.ply, place.is_playing) == (3, False)
-    place.press("q")
-    assert place.has_left
+    cursor = _Cursor(3)
+    cursor.press("p")
+    assert cursor.is_playing
+    cursor.press(None)
+    assert (cursor.ply, cursor.is_playing) == (1, True)
+    cursor.press("p")
+    assert (cursor.ply, cursor.is_playing) == (1, False)
+    cursor.press("p")
+    cursor.press(None)
+    cursor.press(None)
+    assert (cursor.ply, cursor.is_playing) == (3, False)
+    cursor.press("q")
+    assert cursor.has_left
 
 
+@pytest.mark.processes
 def test_a_replay_page_holds_the_board_the_actions_and_the_note():
     record = play_match("differences", [load_bot(BOTS / "alphabeta")] * 2, options={"size": 5})
     positions = list(states_of(record))
@@ -248,6 +260,7 @@ def read_until(descriptor, pattern, seconds=60.0):
     return text
 
 
+@pytest.mark.processes
 def test_a_replay_is_stepped_through_at_a_real_terminal(tmp_path):
     file = tmp_path / "t.toml"
     file.write_text(

@@ -128,6 +128,7 @@ def soon():
     signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_submission_is_refused_in_one_sentence(tmp_path, what):
@@ -142,10 +143,10 @@ def test_a_hostile_submission_is_refused_in_one_sentence(tmp_path, what):
             assert len(str(raised.value).splitlines()) == 1
             assert list(home.directory.glob("bots/*")) == []
     finally:
-        remove_tree(str(bot))
+        remove_tree(str(bot), seconds=60.0)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't tell what has been opened")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 @pytest.mark.parametrize("replaced", ["inner", "inner/data"])
 def test_what_is_replaced_by_a_link_after_it_was_looked_at_is_not_copied(tmp_path, replaced):
     bot, other = make_bot(tmp_path / "b"), tmp_path / "other"
@@ -159,6 +160,7 @@ def test_what_is_replaced_by_a_link_after_it_was_looked_at_is_not_copied(tmp_pat
         copy_files(files, tmp_path / "copy")
 
 
+@pytest.mark.processes
 def test_a_game_of_the_bots_own_is_not_loaded(tmp_path):
     """The command line looks for games in the working directory too."""
     bot = make_bot(tmp_path / "b", MANIFEST.replace("differences", "evil:Game"))
@@ -185,6 +187,7 @@ def test_a_tournament_file_with_what_no_game_needs_is_refused_in_a_sentence(tmp_
         load_definition(path)
 
 
+@pytest.mark.processes
 def test_a_game_from_outside_is_loaded_where_the_operator_names_it(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "docs/examples")
     bot = make_bot(tmp_path / "b", MANIFEST.replace("differences", "domineering:Domineering"))
@@ -195,6 +198,7 @@ def test_a_game_from_outside_is_loaded_where_the_operator_names_it(tmp_path, mon
     assert told[0].startswith("domineering:Domineering: a match of")
 
 
+@pytest.mark.processes
 def test_what_is_copied_has_no_special_bits_and_no_second_name(tmp_path):
     bot = make_bot(tmp_path / "b")
     (bot / "inner").mkdir(mode=0o777)
@@ -224,6 +228,7 @@ def test_a_submission_that_was_changed_in_the_arena_is_not_taken_for_what_it_was
             home.bots.copy_in(bot)
 
 
+@pytest.mark.processes
 def test_a_submission_that_changes_while_it_is_copied_leaves_nothing(tmp_path, monkeypatch):
     bot = make_bot(tmp_path / "b")
     copy = bot_registry._copy
@@ -301,6 +306,6 @@ def test_a_directory_is_removed_however_deep_and_closed_it_is(tmp_path):
     (bot / "d/closed").mkdir()
     (bot / "d/closed/inner").mkdir(mode=0)
     (bot / "d/closed").chmod(0)
-    remove_tree(str(bot))
+    remove_tree(str(bot), seconds=60.0)
     assert not bot.exists()
     assert (tmp_path / "kept/file").exists()

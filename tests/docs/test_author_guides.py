@@ -7,20 +7,25 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 GUIDES = ("first_bot", "time", "debugging", "isolation", "packaging", "dependencies", "learning", "add_a_game")
+LONG = ("dependencies", "learning", "add_a_game")
 NEEDS = {"learning": ("pettingzoo", "pyspiel"), "packaging": (), "add_a_game": ()}
 COMPILED = {"packaging", "add_a_game"}
 FENCE = re.compile(r"^```(\w*)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", GUIDES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.soak) if name in LONG else name for name in GUIDES]
+)
 def test_a_guide_does_what_it_says(name, reader, tmp_path):
     if not all(find_spec(module) for module in NEEDS.get(name, ())):
-        pytest.skip("an extra is not installed")
+        pytest.skip(f"needs {' and '.join(NEEDS[name])}")
     if name in COMPILED and shutil.which("cc") is None:
-        pytest.skip("there is no compiler")
+        pytest.skip("needs cc")
     output, compared = None, 0
     for language, about, body in FENCE.findall((DOCS / f"{name}.md").read_text()):
         if language in ("python", "toml"):

@@ -16,6 +16,8 @@ from arena.errors import UsageError
 from arena.isolation.levels import choose_isolation
 from tests.docs.reader import ROOT, Reader, build, copy_dependencies, install
 
+pytestmark = pytest.mark.processes
+
 SHIPPED = ("bots", "tournaments", "protocol.md")
 
 
@@ -61,11 +63,13 @@ def test_the_metadata_says_whose_it_is_and_under_which_license(wheel):
     assert all(link.startswith("https://") for link in re.findall(r"\]\(([^)]+)\)", readme)), "an index has no files"
 
 
+@pytest.mark.soak
 def test_what_is_installed_is_the_wheel(installed, tmp_path):
     done = installed.paste('python3 -c "import arena; print(arena.__file__)"', tmp_path)
     assert Path(done.stdout.strip()).is_relative_to(installed.environment)
 
 
+@pytest.mark.soak
 def test_the_first_line_of_help_works(installed, tmp_path):
     shown = installed.paste("arena --help", tmp_path).stdout
     (command,) = re.findall(r"Start with: (.*)", shown)
@@ -77,6 +81,7 @@ def test_the_first_line_of_help_works(installed, tmp_path):
     assert "arena protocol" in steps
 
 
+@pytest.mark.soak
 def test_the_next_steps_of_the_quickstart_can_be_pasted(installed, tmp_path):
     done = installed.paste("arena quickstart", tmp_path)
     for step in re.findall(r"^  (arena .*?)  ", done.stdout.partition("What next:")[2], re.MULTILINE):
@@ -84,11 +89,13 @@ def test_the_next_steps_of_the_quickstart_can_be_pasted(installed, tmp_path):
         assert done.returncode == 0, f"{step}: {done.stdout}"
 
 
+@pytest.mark.soak
 def test_the_next_steps_of_the_quickstart_fit_into_80_columns(installed, tmp_path):
     shown = installed.paste("COLUMNS=80 arena quickstart", tmp_path).stdout.partition("What next:")[2]
     assert max(map(len, shown.splitlines())) <= 80
 
 
+@pytest.mark.soak
 def test_the_protocol_can_be_read(installed, tmp_path):
     done = installed.paste("arena protocol", tmp_path)
     assert done.stdout.strip() == (ROOT / "protocol.md").read_text().strip()
@@ -101,6 +108,7 @@ def skip_without(level):
         pytest.skip(str(error))
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("level", IsolationLevel)
 def test_example_bots_play_at_every_level(installed, tmp_path, level):
     skip_without(level)
@@ -128,6 +136,7 @@ def for_one_user(wheel, tmp_path_factory):
     return user
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("level", IsolationLevel)
 def test_example_bots_play_where_the_package_is_below_a_home(for_one_user, tmp_path, level):
     """A bot's HOME is another one, so Python would not look there."""
@@ -136,6 +145,7 @@ def test_example_bots_play_where_the_package_is_below_a_home(for_one_user, tmp_p
     assert "(normal)" in for_one_user.paste(command, tmp_path).stdout
 
 
+@pytest.mark.soak
 def test_a_tournament_begun_in_the_checkout_is_finished_and_verified_by_the_wheel(installed, tmp_path):
     """The same bots by another name in another place: no new version, no second match."""
     text = 'game = "differences"\noptions = {{ size = 4 }}\nencounters = 4\n'
@@ -154,7 +164,7 @@ def test_a_tournament_begun_in_the_checkout_is_finished_and_verified_by_the_whee
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory):
     """The sdist, unpacked."""
-    pytest.importorskip("hatchling")
+    pytest.importorskip("hatchling", reason="needs hatchling")
     directory = tmp_path_factory.mktemp("sdist")
     with tarfile.open(build(directory, "sdist")) as archive:
         archive.extractall(directory, filter="data")
@@ -162,13 +172,14 @@ def unpacked(tmp_path_factory):
     return top
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists() or shutil.which("git") is None, reason="only git knows what there is")
+@pytest.mark.skipif(not (ROOT / ".git").exists() or shutil.which("git") is None, reason="needs git")
 def test_the_sdist_has_every_file_there_is(unpacked):
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     present = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
     assert {name for name in listed.splitlines() if (ROOT / name).exists()} <= present
 
 
+@pytest.mark.soak
 def test_tests_of_the_sdist_pass(unpacked):
     """A quick part of them, for all of them are these."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/test_shipped.py", "tests/games"]

@@ -4,7 +4,6 @@ import json
 import random
 import re
 import shlex
-import shutil
 import tomllib
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -13,7 +12,10 @@ import pytest
 
 from arena.cli.group import COMMANDS
 from arena.games import GAMES, make_game
+from tests import needs
 from tests.docs.reader import BARE_PATH
+
+pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -145,7 +147,7 @@ def test_the_code_map_names_every_room():
             assert path.name in design
 
 
-@pytest.mark.skipif(shutil.which("rustc", path=BARE_PATH) is None, reason="there is no Rust here")
+@needs.program("rustc", path=BARE_PATH)
 def test_a_bot_in_another_language_passes_the_check_as_it_is(pasted):
     begin = next(block for block in blocks("sh") if "arena new" in block)
     pasted(begin)

@@ -8,6 +8,8 @@ import pytest
 from arena.tournament.formats import FORMATS
 from arena.tournament.tournament_file import TournamentFile
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tournaments.md").read_text(encoding="utf-8")
 FILES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)

@@ -43,7 +43,7 @@ URLS = [
 
 def skip_without_its_packages(url):
     if url.startswith("dask"):
-        pytest.importorskip("distributed")
+        pytest.importorskip("distributed", reason="needs distributed")
 
 
 @pytest.fixture(params=URLS)
@@ -181,7 +181,7 @@ def test_a_match_that_stays_void_is_given_up_and_the_rest_is_recorded(url, write
         assert [match for match, _ in home.store.void_tries(home.store.tournament("t"))] == [2] * director.MAX_TRIES
 
 
-def test_ctrl_c_stops_cleanly_and_says_how_to_continue(url, write_definition, tmp_path):
+def test_ctrl_c_stops_cleanly_and_says_how_to_resume(url, write_definition, tmp_path):
     path = write_definition(bots=("minimal", "random_legal", "greedy"), encounters=4000)  # many seconds' worth
     command = [sys.executable, "-m", "arena", "run", str(path), "--executor", url, "--home", str(tmp_path / "h")]
     with subprocess.Popen(
@@ -197,7 +197,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_continue(url, write_definition, tm
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate(timeout=30)
     assert run.returncode == 130
-    assert "matches recorded. To continue: arena run" in errors
+    assert "matches recorded. To resume: arena run" in errors
     assert "Traceback" not in errors
     assert started
     wait_for_the_end_of(started)

@@ -16,13 +16,14 @@ from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 
-pytest.importorskip("distributed")
+pytest.importorskip("distributed", reason="needs distributed")
 
 from arena.executors.dask import DaskExecutor
 from arena.executors.dask_worker import DaskWorker, DaskWorkerSettings
 
 # the package leaves sockets and event loops to the garbage collector when workers are killed
 pytestmark = [
+    pytest.mark.processes,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
@@ -52,6 +53,7 @@ def played_locally(definition, tmp_path):
         return without_clocks(home), table_of(home)
 
 
+@pytest.mark.soak
 def test_killed_and_frozen_workers_cost_no_match_and_change_nothing(write_definition, tmp_path):
     """Four worker processes; two are killed and one is frozen in mid-tournament."""
     definition = load_definition(write_definition(bots=NAMES, encounters=120))
@@ -102,7 +104,7 @@ def cluster():
             process.wait()
 
 
-def test_a_lost_scheduler_ends_the_run_and_the_tournament_continues_elsewhere(write_definition, tmp_path, monkeypatch):
+def test_a_lost_scheduler_ends_the_run_and_the_tournament_is_resumed_elsewhere(write_definition, tmp_path, monkeypatch):
     monkeypatch.setattr("arena.executors.dask.RECONNECT_SECONDS", 2.0)
     definition = load_definition(write_definition(bots=NAMES, encounters=200))
     with cluster() as (address, scheduler), ArenaHome(tmp_path / "h") as home:
@@ -113,7 +115,7 @@ def test_a_lost_scheduler_ends_the_run_and_the_tournament_continues_elsewhere(wr
                 scheduler.wait()
 
         url = address.replace("tcp://", "dask://")
-        with pytest.raises(ClusterError, match="its scheduler is lost; the same command continues from what was"):
+        with pytest.raises(ClusterError, match="its scheduler is lost; the same command resumes the run"):
             run_tournament(definition, home.store, executor=url, listener=strike)
         assert 60 <= home.store.tournament("t").recorded < 1200
         assert run_tournament(definition, home.store, workers=2).is_complete

@@ -10,8 +10,10 @@ from arena.executors import EXECUTORS, Job, open_executor
 from arena.executors.in_process import InProcessExecutor
 from arena.executors.local import LocalExecutor
 
+pytestmark = pytest.mark.processes
+
 JOB = Job(isolation="none", workers=1)
-EXPECTED = "expected local, in-process, dask://HOST:PORT or dask://local?processes=N"
+FORMS = ("local", "in-process", "dask://HOST:PORT", "dask://local?processes=N")
 
 
 @pytest.mark.parametrize(("url", "kind"), [("local", LocalExecutor), ("in-process", InProcessExecutor)])
@@ -30,7 +32,7 @@ def test_a_url_names_an_executor(url, kind):
     ],
 )
 def test_a_dask_url_names_a_scheduler_or_this_machine(url, address):
-    pytest.importorskip("distributed")
+    pytest.importorskip("distributed", reason="needs distributed")
     executor = open_executor(url, JOB)
     assert executor._address == address
     if "=" in url:
@@ -58,7 +60,9 @@ def test_a_dask_url_names_a_scheduler_or_this_machine(url, address):
 def test_another_url_is_refused_with_what_is_accepted(url):
     with pytest.raises(UsageError) as refusal:
         open_executor(url, JOB)
-    assert str(refusal.value) == f"executor {url!r}: {EXPECTED}"
+    start, _, expected = str(refusal.value).partition(" expected ")
+    assert start == f"executor {url!r}:"
+    assert set(FORMS) <= set(expected.replace(" or ", ", ").split(", "))
 
 
 def test_every_form_that_is_accepted_begins_with_its_kind():
@@ -74,7 +78,9 @@ def arena_run(path, tmp_path, *options):
 
 def test_the_command_line_refuses_an_unknown_executor(write_definition, tmp_path):
     done = arena_run(write_definition(), tmp_path, "--executor", "slurm://host")
-    assert (done.returncode, done.stderr) == (2, f"arena: executor 'slurm://host': {EXPECTED}\n")
+    assert done.returncode == 2
+    assert done.stderr.startswith("arena: executor 'slurm://host': expected local, in-process, ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_the_command_line_takes_one_executor(write_definition, tmp_path):

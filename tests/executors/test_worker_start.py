@@ -17,6 +17,8 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of
 
+pytestmark = pytest.mark.processes
+
 RUN = """
 import sys
 {at_once}
@@ -49,7 +51,7 @@ def sentence(script):
     )
 
 
-def test_a_script_without_the_guard_is_told_of_it(write_definition, tmp_path):
+def test_a_script_without_the_guard_is_reported(write_definition, tmp_path):
     out, errors = run_script(tmp_path, write_definition(encounters=2))
     assert out == sentence(tmp_path / "script.py")
     assert errors == ""
@@ -60,8 +62,8 @@ def test_a_script_with_the_guard_plays(write_definition, tmp_path):
     assert out == "4\n"
 
 
-def test_a_script_without_the_guard_is_told_of_it_on_a_cluster_too(write_definition, tmp_path):
-    pytest.importorskip("distributed")
+def test_a_script_without_the_guard_is_reported_on_a_cluster_too(write_definition, tmp_path):
+    pytest.importorskip("distributed", reason="needs distributed")
     executor = ", executor='dask://local?processes=1'"
     out, errors = run_script(tmp_path, write_definition(encounters=2), executor=executor)
     assert out == sentence(tmp_path / "script.py")

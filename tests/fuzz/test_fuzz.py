@@ -15,7 +15,7 @@ from arena.players.manifest import load_bot
 from arena.tournament.definition import load_definition
 
 ROOT = Path(__file__).parents[2]
-needs_atheris = pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="atheris is an extra: .[fuzz]")
+needs_atheris = pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="needs atheris")
 
 
 def fuzz(seconds):
@@ -112,6 +112,7 @@ def only_usage_errors(load, path, text):
         pass
 
 
+@pytest.mark.processes
 @settings(max_examples=400, deadline=None)
 @given(text=mutated(TOURNAMENT) | with_another_value(TOURNAMENT))
 def test_a_mutated_tournament_file_is_accepted_or_refused_in_words(place, text):

@@ -15,8 +15,8 @@ from tests.games.variants import VARIANTS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    pettingzoo_test = pytest.importorskip("pettingzoo.test", reason="the extra pettingzoo is not installed")
-    pyspiel = pytest.importorskip("pyspiel", reason="the extra openspiel is not installed")
+    pettingzoo_test = pytest.importorskip("pettingzoo.test", reason="needs pettingzoo")
+    pyspiel = pytest.importorskip("pyspiel", reason="needs pyspiel")
     import arena.interop.openspiel as openspiel
     from arena.interop.pettingzoo import env, raw_env
     from arena.interop.spaces import GameSpace, rewards, space_of
@@ -59,7 +59,7 @@ def test_spaces_hold_every_action_and_tell_every_state_apart(case):
             acting = game.seat_to_act(state)
             assert vector[: game.players].tolist() == [float(seat == acting) for seat in range(game.players)]
             assert seen.setdefault(vector.tobytes(), state) == state or "eliminated" in game.observation(state)
-    assert longest <= space.most_plies
+    assert longest <= space.max_plies
 
 
 def test_the_vector_of_coprimality_says_where_the_path_ends():
@@ -89,17 +89,17 @@ def test_rewards_are_the_share_of_others_beaten_less_the_share_that_won(ranks, e
     assert rewards(Ended(), None) == expected
 
 
-def test_a_game_from_outside_needs_a_space_of_its_own():
+def test_an_external_game_needs_its_own_space():
     class Other(Differences):
         name = "other"
 
-    assert space_of(Other(size=3)).most_plies == 3  # a variant of one of the five has one
+    assert space_of(Other(size=3)).max_plies == 3  # a variant of one of the five has one
     game = make_game("differences", size=3)
 
     class Foreign:
         name = "foreign"
 
-    with pytest.raises(UsageError, match=r"'foreign'.*GameSpace of your own"):
+    with pytest.raises(UsageError, match=r"'foreign'.*GameSpace; pass one of your own"):
         space_of(Foreign())
     own = GameSpace(space_of(game).actions, 3, lambda state: np.zeros(4, np.float32))
     assert raw_env("differences", size=3, space=own).observation_space("seat_0")["observation"].shape == (4,)
@@ -186,6 +186,7 @@ def test_openspiel_sees_the_same_match(case):
     assert state.returns() == rewards(rules, position)
 
 
+@pytest.mark.processes
 def test_python_leaves_in_peace_after_openspiel():
     """OpenSpiel lets go of what was registered after Python's end; what it holds must still be there."""
     code = "import pyspiel, arena.interop.openspiel; pyspiel.load_game('arena_plaid').new_initial_state()"

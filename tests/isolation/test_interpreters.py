@@ -12,17 +12,14 @@ from arena.enums import IsolationLevel
 from arena.errors import BotError
 from arena.isolation import interpreters
 from arena.isolation.interpreters import arena_python, resolve_program
-from arena.isolation.launch_spec import Isolation, make_launch_spec
-from arena.isolation.levels import choose_isolation, probe_level
+from arena.isolation.levels import choose_isolation
 from arena.isolation.readable_paths import paths_behind_closed_directories, readable_paths
+from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, Bot
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
-HOLDING_FILES = [
-    level for level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) if probe_level(level).is_available
-]
 
 
 @pytest.fixture
@@ -163,6 +160,7 @@ def test_a_link_out_of_a_closed_directory_is_not_put_into_the_bots_view(place):
     assert {Path(path).name for path in paths} - {"bot"} <= {"bin", "same", "own"}
 
 
+@pytest.mark.processes
 def test_a_virtual_environment_of_the_bots_leads_to_the_arenas_python(place):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place / "bot/.venv")], check=True)
     found = resolve_program(str(place / "bot/.venv/bin/python"), (str(place / "bot"),), PATH)
@@ -191,8 +189,8 @@ def test_what_is_refused_is_told_in_a_sentence(place, level):
     (place / "bot/launch").symlink_to(place / "victim/bin/tool")
     bot = Bot(name="x", version="1", command=(str(place / "bot/launch"),), directory=str(place / "bot"))
     with pytest.raises(BotError, match=r"leads to \S*/victim/bin/tool, which a bot may not use"):
-        make_launch_spec(bot, Isolation(level), DEFAULT_LIMITS, "/tmp/none")
-    assert make_launch_spec(bot, Isolation(IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none")
+        make_launch_spec(bot, Isolation(level=level), DEFAULT_LIMITS, "/tmp/none")
+    assert make_launch_spec(bot, Isolation(level=IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none")
 
 
 THIEF = """#!{python}
@@ -211,7 +209,8 @@ sys.stdin.buffer.read()
 """
 
 
-@pytest.mark.parametrize("level", HOLDING_FILES)
+@pytest.mark.processes
+@pytest.mark.parametrize("level", [IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP], indirect=True)
 @pytest.mark.parametrize("mode", [0o755, 0o700])
 def test_a_first_line_steals_nothing_from_a_running_arena(tmp_path, level, mode):
     """The attack as a whole: the first line is the kernel's business as well as ours."""

@@ -1,6 +1,5 @@
 """Levels: found by trying, demanded or refused clearly, and honest when something is missing or broken."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -10,17 +9,19 @@ import pytest
 
 from arena.enums import IsolationLevel
 from arena.errors import UsageError
-from arena.isolation import launch_spec, levels
-from arena.isolation.launch_spec import Isolation
+from arena.isolation import levels, sandbox_policy
 from arena.isolation.levels import PREFERRED, choose_isolation, probe_level
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, Bot, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
+from tests import needs
+
+pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).parents[2]
-AVAILABLE = [level for level in IsolationLevel if probe_level(level).is_available]
 
 
 @pytest.fixture
@@ -31,9 +32,9 @@ def fresh_probes():
 
 
 def test_auto_takes_the_level_that_is_preferred():
-    assert choose_isolation("auto").level == next(level for level in PREFERRED if level in AVAILABLE)
+    assert choose_isolation("auto").level == next(level for level in PREFERRED if probe_level(level).is_available)
     assert set(PREFERRED) == set(IsolationLevel)
-    assert "limits" in AVAILABLE
+    assert probe_level(IsolationLevel.LIMITS).is_available
 
 
 def test_a_level_that_can_not_be_had_is_refused_with_the_reason(monkeypatch, fresh_probes):
@@ -64,11 +65,12 @@ def test_an_unknown_level_is_refused(wanted):
         choose_isolation(wanted)
 
 
-@pytest.mark.skipif("landlock" not in AVAILABLE, reason="this kernel has no Landlock")
 @pytest.mark.parametrize("hole", ["no filter", "no files", "no scopes"])
 def test_the_self_test_finds_a_hole(monkeypatch, fresh_probes, hole):
     """A level is not offered when a part of it is missing: each part is taken out once."""
-    made = launch_spec.make_launch_spec
+    needs.isolation(IsolationLevel.LANDLOCK)
+    probe_level.cache_clear()
+    made = sandbox_policy.make_launch_spec
 
     def with_hole(*arguments):
         spec = made(*arguments)
@@ -86,16 +88,17 @@ def test_the_self_test_finds_a_hole(monkeypatch, fresh_probes, hole):
     assert "a test program could" in result.problem
 
 
-@pytest.mark.skipif("landlock" not in AVAILABLE, reason="this kernel has no Landlock")
 @pytest.mark.parametrize("abi", [1, 2, 3, 4, 5])
 def test_an_older_landlock_will_do_too(monkeypatch, fresh_probes, abi):
     """Before version 6 Landlock confines no signals; then the filter, or another uid, does."""
+    needs.isolation(IsolationLevel.LANDLOCK)
+    probe_level.cache_clear()
     monkeypatch.setattr(levels, "landlock_abi", lambda: abi)
-    monkeypatch.setattr(launch_spec, "landlock_abi", lambda: abi)
+    monkeypatch.setattr(sandbox_policy, "landlock_abi", lambda: abi)
     assert probe_level(IsolationLevel.LANDLOCK).is_available, probe_level(IsolationLevel.LANDLOCK).problem
 
 
-@pytest.mark.parametrize("level", AVAILABLE)
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_the_level_stands_in_the_record(level):
     isolation = choose_isolation(level)
     bot = load_bot(ROOT / "bots" / "minimal")
@@ -107,8 +110,8 @@ def test_the_level_stands_in_the_record(level):
     assert record.faults == ()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root has other uids to give")
-@pytest.mark.parametrize("level", AVAILABLE)
+@needs.root
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_under_root_bots_run_under_a_uid_of_their_own(level):
     processes = [
         BotConnection(load_bot(zoo.bad_bot("never_reads")), choose_isolation(level), DEFAULT_LIMITS) for _ in "ab"
@@ -123,13 +126,13 @@ def test_under_root_bots_run_under_a_uid_of_their_own(level):
             process.end()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="it is about root")
+@needs.root
 def test_root_that_can_not_mount_refuses_what_bots_could_not_reach(monkeypatch, tmp_path):
-    monkeypatch.setattr(launch_spec, "can_mount", lambda: False)
+    monkeypatch.setattr(sandbox_policy, "can_mount", lambda: False)
     (tmp_path / "bot.py").write_text("")
     with pytest.raises(UsageError, match="the arena runs as root, and bots under other uids: those can't enter"):
-        launch_spec.make_launch_spec(
-            load_bot(tmp_path / "bot.py"), Isolation(IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none"
+        sandbox_policy.make_launch_spec(
+            load_bot(tmp_path / "bot.py"), Isolation(level=IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none"
         )
 
 
@@ -150,7 +153,7 @@ ECHO = ROOT / "arena" / "players" / "echo_bot.py"
 SAYS = b"\x82\xa4type\xa5ready\xa8protocol\x01"
 
 
-@pytest.mark.parametrize("level", AVAILABLE)
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_a_virtual_environment_behind_closed_doors_works(level, tmp_path):
     environment = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
@@ -160,7 +163,7 @@ def test_a_virtual_environment_behind_closed_doors_works(level, tmp_path):
     assert answers([str(environment / "bin" / "python"), "echo.py"], directory, level) == SAYS
 
 
-@pytest.mark.parametrize("level", AVAILABLE)
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_a_script_with_an_interpreter_line_works(level, tmp_path):
     script = tmp_path / "bot"
     script.write_text(f"#!{sys.executable}\n{ECHO.read_text()}")
@@ -188,15 +191,15 @@ public class Echo {
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-@pytest.mark.parametrize("level", AVAILABLE)
+@needs.program("node")
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_node_works(level, tmp_path):
     (tmp_path / "bot.js").write_text(NODE)
     assert answers(["node", "bot.js"], tmp_path, level) == SAYS
 
 
-@pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")
-@pytest.mark.parametrize("level", AVAILABLE)
+@needs.program("javac")
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_java_works(level, tmp_path):
     (tmp_path / "Echo.java").write_text(JAVA)
     subprocess.run(["javac", "Echo.java"], cwd=tmp_path, check=True)
@@ -206,7 +209,7 @@ def test_java_works(level, tmp_path):
 def test_a_bot_that_is_a_single_file_can_read_no_other(tmp_path):
     level = choose_isolation("auto").level
     if level not in ("landlock", "bubblewrap"):
-        pytest.skip("this machine has no level that holds files")
+        pytest.skip("needs an isolation level that holds files")
     (tmp_path / "helper.py").write_text("")
     (tmp_path / "bot.py").write_text("import helper\n")
     with BotPool(choose_isolation(level)) as pool:

@@ -10,7 +10,7 @@ import pytest
 from arena.isolation import readable_paths
 from arena.isolation.control_groups import ParentGroups, group_specs
 from arena.isolation.landlock import landlock_rules
-from arena.isolation.launch_spec import clean_environment
+from arena.isolation.sandbox_policy import clean_environment
 from arena.isolation.seccomp import ARCHITECTURES, assemble_filter
 from arena.isolation.system_calls import SYSTEM_CALLS
 from arena.records import Limits
@@ -64,6 +64,7 @@ def number_of(name, machine):
     return SYSTEM_CALLS[name][list(ARCHITECTURES).index(machine)]
 
 
+@pytest.mark.processes
 def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
     program = assemble_filter(machine, may_signal=False, may_change_files=False, counts_memory=False, counts_disk=False)
     refused = {number_of(name, machine): name for name in SYSTEM_CALLS}
@@ -186,11 +187,11 @@ def test_calls_of_another_architecture_kill(machine):
         assert run_filter(program, 0x40000000 | 41, machine) == KILL  # x32
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="the header is of this machine's architecture")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs x86_64")
 def test_the_numbers_are_those_of_the_kernels_header():
     header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
     if not header.exists():
-        pytest.skip("the kernel's headers are not installed")
+        pytest.skip("needs the kernel's headers")
     numbers = dict(re.findall(r"#define __NR_(\w+) (\d+)", header.read_text()))
     newest = max(map(int, numbers.values()))
     for name, (number, _) in SYSTEM_CALLS.items():

@@ -10,6 +10,8 @@ from arena.isolation import levels, procfs
 from arena.isolation.levels import choose_isolation
 from arena.records import Bot
 
+pytestmark = pytest.mark.processes
+
 NAMESPACE = "import ctypes, json; print(json.dumps(ctypes.CDLL(None).unshare(0x10000000)))"
 
 
@@ -24,7 +26,6 @@ def test_no_more_of_an_environment_is_read_than_is_allowed(monkeypatch):
     assert sum(map(len, found)) < 100
 
 
-@pytest.mark.skipif(not choose_isolation("limits").user_namespace, reason="bots are in no user namespace here")
 @pytest.mark.parametrize("level", ["none", "limits"])
 def test_in_its_user_namespace_a_bot_makes_no_other(level):
     """In it, it could mount file systems in memory that nobody counts."""
@@ -34,4 +35,4 @@ def test_in_its_user_namespace_a_bot_makes_no_other(level):
         command=(sys.executable, "-I", "-S", "-c", NAMESPACE),
         directory=str(Path(sys.executable).parent),
     )
-    assert levels._run(bot, choose_isolation(level)) == -1
+    assert levels.run_test_program(bot, choose_isolation(level)) == -1

@@ -12,14 +12,16 @@ import pytest
 
 from arena.enums import IsolationLevel
 from arena.isolation import levels
-from arena.isolation.launch_spec import Isolation, make_launch_spec
-from arena.isolation.levels import choose_isolation, probe_level
+from arena.isolation.levels import choose_isolation
+from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.isolation.seccomp import ARCHITECTURES
 from arena.isolation.system_calls import SYSTEM_CALLS
 from arena.records import Bot, Limits
+from tests import needs
+
+pytestmark = pytest.mark.processes
 
 DEEDS = Path(__file__).with_name("deeds.py")
-CONFINED = [level for level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP) if probe_level(level).is_available]
 
 WITHOUT_OWN_DISK = {"allocate beyond a file's end", "leave descriptors in a socket"}
 WITHOUT_COUNTED_MEMORY = {
@@ -40,8 +42,9 @@ class Tried(NamedTuple):
     before: os.stat_result
 
 
-@pytest.fixture(scope="module", params=CONFINED)
+@pytest.fixture(scope="module", params=[IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP])
 def tried(request, tmp_path_factory):
+    needs.isolation(request.param)
     file = tmp_path_factory.mktemp("foreign") / "file"
     file.write_text("precious")
     file.chmod(0o644)
@@ -55,7 +58,7 @@ def tried(request, tmp_path_factory):
     bot = Bot(
         name="deeds", version="1", command=command, directory=str(DEEDS.parent), own_files=(str(DEEDS), str(file))
     )
-    return Tried(isolation, levels._run(bot, isolation), file, before)
+    return Tried(isolation, levels.run_test_program(bot, isolation), file, before)
 
 
 def has_own_disk(isolation):

@@ -12,6 +12,7 @@ from arena.isolation import stale_cleanup
 from arena.isolation.process_tag import is_dead, process_tag
 from arena.isolation.removal import remove_tree
 from arena.isolation.stale_cleanup import remove_stale, remove_stale_directories
+from tests import needs
 
 DEAD = "999999999.5"
 """The tag of a process that there can't be: process numbers end at 4,194,304 (proc_sys_kernel(5))."""
@@ -40,6 +41,7 @@ def test_a_link_in_the_place_of_a_scratch_directory_is_removed_and_not_followed(
     assert precious.stat().st_mode & 0o777 == 0o500
 
 
+@pytest.mark.processes
 def test_closed_and_deep_directories_are_removed(tmp_path):
     scratch = tmp_path / "scratch"
     deep = scratch
@@ -113,7 +115,8 @@ def test_what_is_not_there_is_removed_already(tmp_path):
     assert remove_tree(str(tmp_path / "such"))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
+@pytest.mark.processes
+@needs.root
 def test_other_file_systems_are_left_alone(tmp_path):
     """In a mount namespace of a child, for a mount that stays would be in everybody's way."""
     script = """
@@ -157,7 +160,7 @@ def test_only_what_is_ours_is_swept(tmp_path):
     assert left == {*others, "arena-bot-fifo", os.fsdecode(b"arena-bot-\xff.5-x")}
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@needs.root
 def test_directories_of_other_users_stay_whatever_their_names(tmp_path):
     of_another = tmp_path / f"arena-bot-{DEAD}-x"
     of_a_bot = tmp_path / f"arena-bot-{DEAD}-y"
@@ -193,6 +196,7 @@ def test_what_a_container_owns_is_not_ours():
         assert not is_dead(odd), odd
 
 
+@pytest.mark.processes
 def test_a_process_whose_name_is_no_text_is_no_obstacle():
     script = (
         "import ctypes, sys; ctypes.CDLL(None).prctl(15, b'\\xff) Z 1', 0, 0, 0); print(flush=True); sys.stdin.read()"
@@ -207,11 +211,12 @@ SCRIPT = """
 import os, signal, time
 from arena.enums import IsolationLevel
 from arena.isolation import levels
-levels._run = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+levels.run_test_program = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 levels.probe_level(IsolationLevel.LANDLOCK)
 """
 
 
+@pytest.mark.processes
 def test_the_self_tests_directory_is_closed_to_others_and_removed_after_a_kill(tmp_path, monkeypatch):
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     assert subprocess.run([sys.executable, "-c", SCRIPT], env=environment).returncode == -9

@@ -9,10 +9,13 @@ import pytest
 from arena.enums import IsolationLevel
 from arena.errors import BotError
 from arena.isolation import launcher_client, levels
-from arena.isolation.launch_spec import Isolation, make_launch_spec
 from arena.isolation.launcher_client import make_scratch, open_launcher
-from arena.isolation.levels import choose_isolation, probe_level
+from arena.isolation.levels import choose_isolation
+from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.records import Bot, Limits
+from tests import needs
+
+pytestmark = pytest.mark.processes
 
 TRY = """
 import json, pathlib, sys
@@ -26,7 +29,7 @@ print(json.dumps(said))
 
 def run_bot(directory, file, isolation):
     command = (sys.executable, "-I", "-S", "-c", TRY, str(file))
-    return levels._run(
+    return levels.run_test_program(
         Bot(name="b", version="1", command=command, directory=str(directory), own_files=(str(directory),)), isolation
     )
 
@@ -39,8 +42,8 @@ def open_path(tmp_path):
     return tmp_path
 
 
-@pytest.mark.skipif(not probe_level(IsolationLevel.LANDLOCK).is_available, reason="no landlock here")
 def test_a_directory_replaced_by_a_link_opens_nothing(open_path):
+    needs.isolation(IsolationLevel.LANDLOCK)
     isolation = choose_isolation("landlock")
     bot, other = open_path / "bot", open_path / "other"
     for place, text in ((bot, "own"), (other, "secret")):
@@ -55,10 +58,9 @@ def test_a_directory_replaced_by_a_link_opens_nothing(open_path):
     assert run_bot(bot, other / "file", isolation) == "closed"
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or not probe_level(IsolationLevel.LANDLOCK).is_available, reason="bots have the arena's uid"
-)
+@needs.root
 def test_an_entry_of_a_closed_directory_replaced_by_a_link_opens_nothing(open_path):
+    needs.isolation(IsolationLevel.LANDLOCK)
     isolation = choose_isolation("landlock")
     bot, other = open_path / "bot", open_path / "closed" / "other"
     (bot / "inner").mkdir(parents=True)

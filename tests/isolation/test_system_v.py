@@ -12,6 +12,8 @@ from arena.isolation.fork_server import LAST_UID, kill_uid, lock_uid
 from arena.isolation.stale_cleanup import remove_stale
 from arena.isolation.system_v import remove_made_by
 
+pytestmark = pytest.mark.processes
+
 MAKE_ALL = """
 import ctypes, os, sys
 uid = int(sys.argv[1])
@@ -39,10 +41,10 @@ def kinds_of(uid):
 def bots_uid():
     """A uid of bots that no bot on this machine has."""
     if os.geteuid() != 0:
-        pytest.skip("only root has uids to give")
+        pytest.skip("needs root")
     lock = lock_uid(LAST_UID)
     if lock is None:
-        pytest.skip("another arena has it")
+        pytest.skip("needs a uid that no other arena has taken")
     yield LAST_UID, lock
     lock.close()
     kill_uid(LAST_UID)

@@ -23,9 +23,13 @@ from arena.protocol.frames import decode_body
 from arena.protocol.messages import read_action, read_ready
 from arena.records import MatchSpec, TimeControl
 
+pytestmark = pytest.mark.processes
+
 ARENA = [sys.executable, "-m", "arena"]
 TEMPLATES = Path(__file__).parents[2] / "arena" / "kits" / "templates"
-THERE = [name for name, found in LANGUAGES.items() if all(shutil.which(tool) for tool in found.tools)]
+THERE = [name for name, kit in LANGUAGES.items() if all(shutil.which(tool) for tool in kit.tools)]
+QUICK = ("python", "python-plain", "c")
+EACH = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.soak, id=name) for name in LANGUAGES]
 MAIN_LINES, CODEC_LINES = 70, 220
 
 
@@ -36,18 +40,25 @@ def arena(*arguments, env=None, cwd=None):
 
 
 @pytest.fixture(scope="module")
-def kits(tmp_path_factory):
-    """A directory with a bot in each language there is here."""
+def kit(tmp_path_factory):
+    """Return a function that returns the directory of a new bot in a language, where its tools are installed."""
     base = tmp_path_factory.mktemp("kits")
-    for name in THERE:
-        done = arena("new", base / f"bot-{name}", "--language", name)
-        assert done.returncode == 0, done.stderr
-    return base
+
+    def kit(name):
+        if missing := [tool for tool in LANGUAGES[name].tools if shutil.which(tool) is None]:
+            pytest.skip(f"needs {' and '.join(missing)}")
+        directory = base / f"bot-{name}"
+        if not directory.exists():
+            done = arena("new", directory, "--language", name)
+            assert done.returncode == 0, done.stderr
+        return directory
+
+    return kit
 
 
-@pytest.mark.parametrize("name", THERE)
-def test_a_new_bot_passes_the_check_at_once(kits, name, tmp_path):
-    done = arena("check", kits / f"bot-{name}", "--home", tmp_path)
+@pytest.mark.parametrize("name", EACH)
+def test_a_new_bot_passes_the_check_at_once(kit, name, tmp_path):
+    done = arena("check", kit(name), "--home", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "All 35 steps passed." in done.stdout
 
@@ -60,9 +71,9 @@ def rustup_home():
     return {"RUSTUP_HOME": str(home)} if is_elsewhere and "RUSTUP_HOME" not in os.environ else {}
 
 
-@pytest.mark.parametrize("name", THERE)
-def test_its_codec_agrees_with_the_golden_frames_and_its_test_can_fail(kits, name):
-    directory = kits / f"bot-{name}"
+@pytest.mark.parametrize("name", EACH)
+def test_its_codec_agrees_with_the_golden_frames_and_its_test_can_fail(kit, name):
+    directory = kit(name)
 
     def run_test():
         environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"} | rustup_home()
@@ -108,8 +119,9 @@ def test_the_golden_frames_are_what_the_arena_and_an_independent_msgpack_say():
         assert {2**bits - 1, -(2 ** (bits if bits in (7, 15, 31, 63) else bits - 1))} <= numbers
 
 
-def test_all_languages_play_each_other_in_a_tournament(kits, tmp_path):
-    entrants = "".join(f'[[entrants]]\nbot = "{kits / f"bot-{name}"}"\n' for name in THERE)
+@pytest.mark.soak
+def test_all_languages_play_each_other_in_a_tournament(kit, tmp_path):
+    entrants = "".join(f'[[entrants]]\nbot = "{kit(name)}"\n' for name in THERE)
     file = tmp_path / "languages.toml"
     file.write_text(
         'game = "differences"\noptions = {size = 4}\nformat = "round-robin"\nencounters = 1\nopening_plies = 1\n'
@@ -124,14 +136,15 @@ def test_all_languages_play_each_other_in_a_tournament(kits, tmp_path):
     assert arena("verify", "--home", tmp_path / "home").returncode == 0
 
 
-def test_the_same_seed_gives_the_same_match_in_every_language(kits):
+@pytest.mark.soak
+def test_the_same_seed_gives_the_same_match_in_every_language(kit):
     """All kits but the botkit's draw from the same generator, so they must choose alike, from large seeds too."""
     rules = make_game("plaid", lines=8)
     level = choose_isolation("auto")
     matches = {}
     with BotPool(level) as pool:
         for name in THERE:
-            bot = load_bot(kits / f"bot-{name}")
+            bot = load_bot(kit(name))
             build_bots([bot], level)
             control = TimeControl(per_action_seconds=5.0)
             spec = MatchSpec(

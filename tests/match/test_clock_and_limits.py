@@ -20,6 +20,8 @@ from arena.records import DEFAULT_LIMITS, Limits, MatchSpec, TimeControl
 from arena.tournament.definition import load_definition
 from benchmarks import zoo_bots as zoo
 
+pytestmark = pytest.mark.processes
+
 GOOD = load_bot(zoo.BOTS / "minimal")
 
 

@@ -12,13 +12,14 @@ import pytest
 from arena.enums import IsolationLevel
 from arena.isolation import reaper
 from arena.isolation.launcher_client import open_launcher
-from arena.isolation.levels import choose_isolation, probe_level
+from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.idle_detection import Activity, activity_of
 from arena.records import Bot, MatchSpec, TimeControl
 
+pytestmark = pytest.mark.processes
+
 TESTS = Path(__file__).parents[1]
-AVAILABLE = [level for level in IsolationLevel if probe_level(level).is_available]
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
 
 BOT = """
@@ -105,7 +106,7 @@ def test_a_bot_that_is_stopped_off_turn_is_let_go_on_for_its_end(pool, off_turn,
     assert texts(play(pool, bot(tmp_path, HANDLERS["at once"]), time_control=control)) == says_each_once(3)
 
 
-@pytest.mark.parametrize("level", AVAILABLE)
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_so_it_is_at_every_level(level, tmp_path):
     with BotPool(choose_isolation(level)) as pool:
         assert texts(play(pool, bot(tmp_path, HANDLERS["at once"]), 2)) == says_each_once(2)

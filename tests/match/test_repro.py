@@ -18,7 +18,8 @@ from arena.store.rows import row_of
 from arena.store.statements import record_from
 from benchmarks import zoo_bots as zoo
 
-LEVEL = choose_isolation("limits")
+pytestmark = pytest.mark.processes
+
 LIMITS = Limits(message_bytes=5000, message_depth=9, message_nodes=333, note_bytes=77)
 
 RECORDER = """
@@ -72,13 +73,13 @@ def play(bots, clock=ClockKind.WALL, **changes):
         time_control=time_control,
         **changes,
     )
-    with BotPool(LEVEL, LIMITS) as pool:
+    with BotPool(choose_isolation("limits"), LIMITS) as pool:
         row = row_of(pool.play(spec))
     return record_from(row.match, row.record)
 
 
 def again_of(record, bot, seat, ply):
-    return repeat(record, ProcessPlayer(bot, LEVEL, LIMITS, keeps_all_messages=True), seat, ply)
+    return repeat(record, ProcessPlayer(bot, choose_isolation("limits"), LIMITS, keeps_all_messages=True), seat, ply)
 
 
 def frames_of(stderr):
@@ -116,7 +117,10 @@ def test_a_repro_sends_the_bytes_of_the_match(tmp_path, name, seat):
     )
 
     again = repeat(
-        record, ProcessPlayer(bots[seat], LEVEL, LIMITS, keeps_all_messages=True), seat, len(record.actions) - 1
+        record,
+        ProcessPlayer(bots[seat], choose_isolation("limits"), LIMITS, keeps_all_messages=True),
+        seat,
+        len(record.actions) - 1,
     )
     assert again.is_same
     assert again.frames == sent

@@ -6,10 +6,9 @@ By default at the level that bots are run at on this machine; ``pytest -m soak``
 import pytest
 
 from arena.enums import FaultKind, IsolationLevel
-from arena.isolation.levels import probe_level
 from benchmarks.zoo_bots import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_bot
 
-AVAILABLE = [level for level in IsolationLevel if probe_level(level).is_available]
+pytestmark = pytest.mark.processes
 
 
 def check(name, level):
@@ -30,17 +29,12 @@ def test_a_bad_bot_hurts_nobody(name):
     check(name, "auto")
 
 
-SAMPLE = ("never_answers", "memory_by_children", "fork_bomb", "leaves_a_daemon", "a_grandchild_plays", "reads_secrets")
+SAMPLE = ("fork_bomb", "reads_secrets")
 
 
-@pytest.mark.parametrize("level", AVAILABLE)
-@pytest.mark.parametrize("name", SAMPLE)
-def test_at_every_level_some(name, level):
-    check(name, level)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("level", AVAILABLE)
-@pytest.mark.parametrize("name", ZOO)
-def test_at_every_level_all(name, level):
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
+@pytest.mark.parametrize(
+    "name", [name if name in SAMPLE else pytest.param(name, marks=pytest.mark.soak) for name in ZOO]
+)
+def test_at_every_level(name, level):
     check(name, level)

@@ -11,13 +11,14 @@ import pytest
 
 from arena.enums import IsolationLevel
 from arena.isolation import procfs
-from arena.isolation.launch_spec import has_own_file_systems
-from arena.isolation.levels import choose_isolation, probe_level
+from arena.isolation.levels import choose_isolation
 from arena.isolation.removal import remove_tree
+from arena.isolation.sandbox_policy import has_own_file_systems
 from arena.monitoring import memory, scratch
 from arena.monitoring.scratch import MAX_DEPTH, MAX_FILES, ScratchMonitor, nameless_bytes, walk
 from arena.records import MEBIBYTE, Limits
 from benchmarks.zoo_bots import is_safe_inline, play_zoo_bot
+from tests import needs
 
 ME = os.getpid()
 
@@ -39,7 +40,7 @@ def test_blocks_are_counted_and_not_sizes(tmp_path):
         keep_size = 1
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.fallocate(file.fileno(), keep_size, ctypes.c_long(0), ctypes.c_long(2 * MEBIBYTE)) != 0:
-            pytest.skip("this file system can't allocate")
+            pytest.skip("needs a file system that can allocate")
     found = walk(str(tmp_path))
     assert 3 * MEBIBYTE <= found.total_bytes < 4 * MEBIBYTE
     assert found.largest_bytes == 1024 * MEBIBYTE
@@ -62,6 +63,7 @@ def test_links_and_fifos_are_counted_and_not_followed(tmp_path):
     assert walk(str(tmp_path)).files == 3
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("depth", "is_too_deep"), [(MAX_DEPTH - 1, False), (MAX_DEPTH, True), (1500, True)])
 def test_depth_is_a_limit(tmp_path, depth, is_too_deep):
     here = os.open(tmp_path, os.O_RDONLY)
@@ -90,7 +92,7 @@ def test_files_beyond_the_allowance_are_not_looked_at(tmp_path, monkeypatch):
     assert MAX_FILES == 15_000
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+@needs.ordinary_user
 def test_a_closed_directory_is_a_fault_where_the_arena_has_to_count(tmp_path):
     (tmp_path / "closed").mkdir(mode=0)
     assert (
@@ -165,7 +167,7 @@ def test_descriptors_under_way_count_in_full(tmp_path):
         socket.send_fds(ours, [b"x"], [descriptor])
         os.close(descriptor)
         if b"scm_fds" not in Path(f"/proc/self/fdinfo/{theirs.fileno()}").read_bytes():
-            pytest.skip("this kernel does not tell of descriptors under way")
+            pytest.skip("needs a kernel that shows descriptors in flight")
         assert nameless_bytes({ME}, str(tmp_path), 9 * MEBIBYTE) == 9 * MEBIBYTE
 
 
@@ -221,18 +223,19 @@ def test_a_socket_keeps_no_more_than_is_counted(percent):
 def test_the_memory_of_a_process_that_can_not_be_read_counts_in_full():
     """Only ``status`` can be read of another user's process: that of the first one, which is root's, is an example."""
     if os.geteuid() == 0:
-        pytest.skip("root can read everything")
+        pytest.skip("needs an ordinary user")
     resident = procfs.sum_bytes("/proc/1/status", b"RssAnon:")
     if not resident:
-        pytest.skip("the first process has no memory")
+        pytest.skip("needs a first process with memory")
     assert procfs.sum_bytes("/proc/1/smaps_rollup", b"Pss_Anon:") is None
     assert memory.MemoryMonitor(is_counted=True).exactly({1}, 0) >= resident
 
 
-@pytest.mark.parametrize("level", [level for level in IsolationLevel if probe_level(level).is_available])
+@pytest.mark.processes
+@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_a_bot_sees_file_systems_of_its_own_where_they_can_be_had(level, tmp_path):
     isolation = choose_isolation(level)
     if not has_own_file_systems(isolation):
-        pytest.skip("no file systems of their own here")
+        pytest.skip("needs file systems of the bots' own")
     outcome = play_zoo_bot("uses_multiprocessing", level, inline=is_safe_inline(level))
     assert outcome.faults == set(), outcome.details

@@ -18,6 +18,8 @@ from arena.players import build_output, building
 from arena.players.building import build_bots, is_built
 from arena.players.manifest import load_bot
 
+pytestmark = pytest.mark.processes
+
 ARENA = [sys.executable, "-m", "arena"]
 COPY = "cp program.sh build/bot"
 
@@ -89,7 +91,7 @@ def test_a_build_whose_program_is_missing_is_told_before_it_is_tried(tmp_path):
 def test_a_build_is_confined(tmp_path):
     level = choose_isolation("auto")
     if level.level not in ("landlock", "bubblewrap"):
-        pytest.skip("nothing to confine with")
+        pytest.skip("needs an isolation level that confines")
     secret = tmp_path / "secret"
     secret.write_text("s")
     secret.chmod(0o644)

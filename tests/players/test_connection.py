@@ -21,9 +21,10 @@ from arena.protocol.frames import encode_frame
 from arena.records import Bot, Limits, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 
+pytestmark = pytest.mark.processes
+
 GOOD = Path(__file__).parents[2] / "bots" / "minimal"
 
-LIMITS_LEVEL = choose_isolation("limits")
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
 IMPATIENT = TimeControl(per_action_seconds=0.3, startup_seconds=20.0, margin_seconds=0.1)
 """Only where the bad bot is the first to act: an honest one may need longer on a busy machine."""
@@ -53,7 +54,7 @@ def spec(*bots, match=1, time_control=PATIENT, size=4):
 def pool():
     open_launcher()  # so that the launcher is there before and after
     before = reaper.descendants(os.getpid())
-    with BotPool(LIMITS_LEVEL) as pool:
+    with BotPool(choose_isolation("limits")) as pool:
         yield pool
     assert reaper.descendants(os.getpid()) <= before
 
@@ -98,7 +99,7 @@ def test_each_fault_is_told_apart_and_forfeits(pool, name, kind, says):
 def test_a_full_pipe_does_not_block_us(pool):
     """A megabyte does not fit into the pipe of a bot that never reads; the deadline covers writing too."""
     bot = bad_bot("never_reads")
-    process = BotConnection(bot, LIMITS_LEVEL, Limits())
+    process = BotConnection(bot, choose_isolation("limits"), Limits())
     try:
         process.ask(encode_frame({"type": "hello"}), 5.0)
         with pytest.raises(BotError) as raised:
@@ -110,7 +111,7 @@ def test_a_full_pipe_does_not_block_us(pool):
 
 def test_an_answer_that_is_read_after_the_deadline_is_too_late_even_if_it_was_there(pool):
     bot = bad_bot("good_with_note")
-    process = BotConnection(bot, LIMITS_LEVEL, Limits())
+    process = BotConnection(bot, choose_isolation("limits"), Limits())
     try:
         assert process._in_time(now=10.9, asked=10.0, deadline=11.0, seconds=1.0) == pytest.approx(0.9)
         with pytest.raises(BotError, match=r"the answer came after 1.010 s; 1.000 s were allowed"):
@@ -146,7 +147,7 @@ def test_a_bot_that_forfeited_is_started_anew_for_the_next_match(pool):
 
 
 def test_fresh_bots_are_launched_for_every_match():
-    with BotPool(LIMITS_LEVEL, fresh_bots=True) as pool:
+    with BotPool(choose_isolation("limits"), fresh_bots=True) as pool:
         assert pool.play(spec(good_bot(), good_bot())).termination == "normal"
         assert pool.players == {}
 

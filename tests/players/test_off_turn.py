@@ -6,8 +6,8 @@ import time
 import pytest
 
 from arena.errors import BotError, LateError
-from arena.isolation.launch_spec import Isolation
 from arena.isolation.levels import choose_isolation
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
@@ -16,8 +16,9 @@ from arena.protocol.frames import encode_frame
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 
+pytestmark = pytest.mark.processes
+
 HELLO = encode_frame({"type": "hello"})
-LEVEL = choose_isolation("auto")
 
 
 class Launcher:
@@ -31,13 +32,20 @@ class Launcher:
         self.running = RunningBots()
         self._stack = stack
 
-    def launch(self, name, isolation=LEVEL):
+    def launch(self, name, isolation=None):
         """Return a bot that has said it is ready and is off turn now."""
+        isolation = isolation or choose_isolation("auto")
         connection = BotConnection(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, self.running)
         bot = self._stack.enter_context(connection)
         bot.ask(HELLO, 20.0)
         bot.off_turn.cpu_at_start = bot.process.monitor.cpu_seconds()
         return bot
+
+
+@pytest.fixture(params=["as it is", "without control groups"])
+def isolation(request):
+    found = choose_isolation("auto")
+    return found if request.param == "as it is" else Isolation(level=found.level)
 
 
 @pytest.fixture
@@ -46,7 +54,6 @@ def launcher():
         yield Launcher(stack)
 
 
-@pytest.mark.parametrize("isolation", [LEVEL, Isolation(LEVEL.level)], ids=["as it is", "without control groups"])
 @pytest.mark.parametrize("name", ["children_think_off_turn", "chains_think_off_turn", "children_nobody_waits_for"])
 def test_a_bot_that_works_while_another_is_to_act_is_frozen(launcher, name, isolation):
     busy = launcher.launch(name, isolation)
@@ -72,7 +79,6 @@ def test_a_bot_that_is_idle_off_turn_is_left_alone(launcher):
     assert not idle.off_turn.has_worked
 
 
-@pytest.mark.parametrize("isolation", [LEVEL, Isolation(LEVEL.level)], ids=["as it is", "without control groups"])
 def test_work_that_children_did_on_turn_excuses_nobody(launcher, isolation):
     """Whoever lets its time run out could else have every match against such a bot played again."""
     honest = launcher.launch("works_by_children_on_turn", isolation)
@@ -89,7 +95,7 @@ def test_a_match_is_played_again_with_nobody_else_running():
     names = ("good_with_note", "uses_children", "slow_but_good")
     kept, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(per_action_seconds=20.0)
-    with BotPool(LEVEL) as pool:
+    with BotPool(choose_isolation("auto")) as pool:
         pool.play(
             MatchSpec(
                 match=1,
@@ -143,7 +149,7 @@ def test_after_such_a_void_match_everybody_is_stopped_from_the_beginning_on():
         rng_seed=5,
         time_control=TimeControl(per_action_seconds=20.0),
     )
-    with BotPool(LEVEL) as pool:
+    with BotPool(choose_isolation("auto")) as pool:
         record = pool.play(spec.after_void(None))
     assert record.faults == ()
     assert record.seats[1].off_turn_cpu_seconds < 0.1
@@ -154,7 +160,7 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
     names = ("children_think_off_turn", "good_with_note", "slow_but_good")
     busy, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(per_action_seconds=20.0)
-    with BotPool(LEVEL) as pool:
+    with BotPool(choose_isolation("auto")) as pool:
         pool.play(
             MatchSpec(
                 match=1,

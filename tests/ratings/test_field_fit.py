@@ -188,7 +188,7 @@ def test_the_messages_of_four_give_what_the_package_gives():
         assert math.sqrt(covariance[k, k]) == pytest.approx(rating.sigma, abs=1e-3)
 
 
-# one number for each bot
+# a single rating for each bot
 
 
 def test_a_field_without_cycles_is_not_flagged_and_a_cyclic_one_is():

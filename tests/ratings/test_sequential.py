@@ -131,6 +131,7 @@ def test_it_errs_no_more_often_than_promised(elo, decision):
     assert wrong <= 36
 
 
+@pytest.mark.soak
 def test_the_mean_length_is_what_walds_formulas_say():
     """Between and at the hypotheses, within chance (99.9 %) and a tenth for the overshoot of the bounds."""
     tested = Hypotheses(0, 30)

@@ -17,13 +17,14 @@ COMMANDS = {
     "record": [
         ["matches", "faults"], ["matches", "faults", "--times"], ["matches", "faults", "--json"],
         ["replay", "faults/1"], ["repro", "faults/1", "--isolation", "none"],
-        ["report", "faults", "-o", "page.html"], ["verify", "faults"],
+        ["verify", "faults"],
     ],
     "column": [
         ["standings", "faults"], ["standings", "swiss", "--places"], ["stats", "faults"], ["crosstable", "faults"],
         ["leaderboard"], ["show", "crasher"], ["schedule", "swiss"], ["verify"], ["export"], ["bots"],
     ],
 }  # fmt: skip
+REPORT = ["report", "faults", "-o", "page.html"]
 
 RECORDS = {
     "game": [None, [[0, None]], "", "nowhere"],
@@ -82,8 +83,11 @@ def check_commands(commands, capsys):
             assert said.count("\n") == 1, (command, said)
 
 
+@pytest.mark.parametrize(
+    "commands", [COMMANDS["record"], pytest.param([REPORT], marks=pytest.mark.soak)], ids=["commands", "report"]
+)
 @pytest.mark.parametrize("field", RECORDS)
-def test_a_record_of_other_types_is_told_in_a_sentence(database, capsys, field):
+def test_a_record_of_other_types_is_told_in_a_sentence(database, capsys, field, commands):
     with closing(sqlite3.connect(database)) as connection:
         query = (
             "SELECT id, record FROM records JOIN tournaments ON id = tournament_id WHERE name = 'faults' AND match = 1"
@@ -92,7 +96,7 @@ def test_a_record_of_other_types_is_told_in_a_sentence(database, capsys, field):
     for value in RECORDS[field]:
         changed = json.dumps({**json.loads(text), field: value})
         change(database, "UPDATE records SET record = ? WHERE tournament_id = ? AND match = 1", changed, number)
-        check_commands(COMMANDS["record"], capsys)
+        check_commands(commands, capsys)
 
 
 @pytest.mark.parametrize(("table", "column", "value"), COLUMNS)
@@ -147,7 +151,7 @@ def test_a_truncated_database_is_told_in_a_sentence(database, capsys):
 
 
 def test_a_number_of_no_double_is_refused(database):
-    with pytest.raises(StoreError, match=r"wall_seconds = .* expected is a list, each a number or null"):
+    with pytest.raises(StoreError, match=r"wall_seconds = .* expected a list, each a number or null"):
         MatchRecord.from_json({"wall_seconds": [float("nan")]})
 
 

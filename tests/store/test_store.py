@@ -19,6 +19,8 @@ from arena.store.rows import row_of
 from arena.store.store import Store
 from arena.store.values import StoredBot
 
+pytestmark = pytest.mark.processes
+
 
 def line(match):
     return ScheduledMatch(
@@ -416,7 +418,7 @@ def test_a_url_that_is_none_of_ours_is_refused(url):
 
 
 def test_a_password_is_not_shown():
-    pytest.importorskip("psycopg", reason="the extra postgres is not installed")
+    pytest.importorskip("psycopg", reason="needs psycopg")
     with pytest.raises(StoreError) as raised:
         Store("postgresql://me:secret@localhost:1/x")
     assert "secret" not in str(raised.value)

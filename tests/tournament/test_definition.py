@@ -11,6 +11,8 @@ from arena.tournament.definition import load_definition
 from arena.tournament.formats import format_of
 from tests.conftest import BOTS
 
+pytestmark = pytest.mark.processes
+
 
 def test_a_short_file_has_sensible_defaults(write_definition):
     definition = load_definition(write_definition())
@@ -165,8 +167,8 @@ def test_nothing_but_a_usage_error_escapes_from_a_mutated_file(tmp_path_factory,
 @pytest.mark.parametrize(
     ("settings_", "says"),
     [
-        ({"rounds": "4"}, "rounds = '4'; expected is a whole number"),
-        ({"tie_breaks": ["BHX"]}, "tie_breaks = .'BHX'.; expected is a list, each 'BH', 'BH-C1', 'SB', 'DE' or"),
+        ({"rounds": "4"}, "rounds = '4'; expected a whole number"),
+        ({"tie_breaks": ["BHX"]}, "tie_breaks = .'BHX'.; expected a list, each 'BH', 'BH-C1', 'SB', 'DE' or"),
         ({"colours": 1}, "has a field 'colours' that this arena does not know"),
     ],
 )

@@ -23,10 +23,12 @@ from arena.home import ArenaHome
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.store.rows import row_of
-from arena.tournament.definition import load_definition, renamed
+from arena.tournament.definition import load_definition, with_name
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of
 from benchmarks.zoo_bots import bad_bot
+
+pytestmark = pytest.mark.processes
 
 BOTS = ("minimal", "random_legal", "greedy")
 ARENA = [sys.executable, "-m", "arena"]
@@ -76,16 +78,17 @@ def recorded(home):
         return found.recorded if found else 0
 
 
-def test_twenty_kills_and_resumes_give_the_undisturbed_table(write_definition, tmp_path):
+@pytest.mark.parametrize(("kills", "encounters"), [(3, 100), pytest.param(20, 500, marks=pytest.mark.soak)])
+def test_kills_and_resumes_give_the_undisturbed_table(write_definition, tmp_path, kills, encounters):
     """kill -9 of the director: every third time while it starts, else after it has recorded a random number of matches.
 
     Workers and bots must go with it.
     """
-    path = write_definition(bots=BOTS, encounters=500, options="{size = 6}")
+    path = write_definition(bots=BOTS, encounters=encounters, options="{size = 6}")
     calm, stormy = tmp_path / "calm", tmp_path / "stormy"
     assert arena("run", path, "--home", calm, "-q").returncode == 0
     rng = random.Random(7)
-    for kill in range(20):
+    for kill in range(kills):
         before = recorded(stormy)
         command = [*ARENA, "run", str(path), "--home", str(stormy)]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as director:
@@ -95,9 +98,9 @@ def test_twenty_kills_and_resumes_give_the_undisturbed_table(write_definition, t
                 wanted = before + rng.randint(1, 60)
                 while recorded(stormy) < wanted and director.poll() is None:
                     pass
-            assert director.poll() is None, "the tournament is too short for twenty kills"
+            assert director.poll() is None, "the tournament is too short"
             director.kill()
-    assert 0 < recorded(stormy) < 3000
+    assert 0 < recorded(stormy) < 6 * encounters
     assert arena("run", path, "--home", stormy, "-q").returncode == 0
     assert exported(stormy) == exported(calm)
     assert table(stormy) == table(calm)
@@ -152,7 +155,7 @@ def test_another_definition_of_the_same_name_is_refused_with_what_differs(write_
         bots = (replace(changed.entrants[0], digest="other"), changed.entrants[1])
         with pytest.raises(DefinitionError, match=r"differs in the bot 'minimal@1'"):
             run_tournament(replace(changed, entrants=bots), home.store, workers=1)
-        assert run_tournament(renamed(changed, "t2"), home.store, workers=1).is_complete
+        assert run_tournament(with_name(changed, "t2"), home.store, workers=1).is_complete
 
 
 def test_a_second_director_is_refused_and_changes_nothing(write_definition, tmp_path):

@@ -14,6 +14,8 @@ from arena import ArenaHome, load_definition, run_tournament
 from arena.analysis.standings_cache import standings_of
 from arena.analysis.verification import verify
 
+pytestmark = pytest.mark.processes
+
 STORED = Path(__file__).parents[1] / "data" / "stored"
 HOMES = sorted(path.name for path in (STORED / "homes").iterdir())
 TOURNAMENTS = ("round robin", "swiss", "ladder", "faults")
@@ -34,7 +36,7 @@ def definition_of(home, name, **changes):
         text = text.replace(old, new)
     path = home.directory / "changed.toml"
     path.write_text(text.replace('"bots/', f'"{STORED}/bots/'))
-    return load_definition(path, home.bots.find)
+    return load_definition(path, home.bots)
 
 
 def records_of(home, name):

@@ -1,6 +1,6 @@
 """The arena under fire: its own processes are killed, its disk and its descriptors run out, its files are spoiled.
 
-Whatever happens, a match is recorded once or played again, and what can't go on says so in one sentence.
+In every case a match is recorded once or played again, and a run that can't continue ends with one sentence.
 """
 
 import json
@@ -20,6 +20,8 @@ from arena.home import ArenaHome
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
 from tests.tournament.test_director import ARENA, arena, exported, recorded, table, wait_until_nothing_runs_in
+
+pytestmark = pytest.mark.processes
 
 ZOO = ("exits_when_asked", "prints_text", "leaves_a_daemon", "dies_by_signal", "illegal_action", "fork_bomb")
 
@@ -131,6 +133,7 @@ def storm(tmp_path, kills, encounters):
     assert not traces_since(before)
 
 
+@pytest.mark.soak
 def test_twenty_kills_of_all_kinds_give_the_undisturbed_table(tmp_path):
     storm(tmp_path, kills=20, encounters=4)
 
@@ -155,7 +158,7 @@ def one_sentence(done):
     return line
 
 
-def test_a_locked_database_is_waited_for_and_then_told(tmp_path):
+def test_a_locked_database_is_waited_for(tmp_path):
     path = small_definition(tmp_path)
     assert arena("run", path, "--home", tmp_path / "h", "-q").returncode == 0
     other = sqlite3.connect(tmp_path / "h" / "arena.sqlite3", isolation_level=None, check_same_thread=False)
@@ -171,7 +174,7 @@ def test_a_locked_database_is_waited_for_and_then_told(tmp_path):
 
 
 @pytest.mark.parametrize("how", ["no database at all", "a spoiled page", "cut short"])
-def test_a_corrupted_database_is_told_and_left_as_it_is(tmp_path, how):
+def test_a_corrupted_database_is_reported_and_left_as_it_is(tmp_path, how):
     path = small_definition(tmp_path)
     assert arena("run", path, "--home", tmp_path / "h", "-q").returncode == 0
     database = tmp_path / "h" / "arena.sqlite3"
@@ -183,8 +186,8 @@ def test_a_corrupted_database_is_told_and_left_as_it_is(tmp_path, how):
     }[how]
     database.write_bytes(spoiled)
     for command in (("run", path), ("standings", "t"), ("verify",)):
-        said = one_sentence(arena(*command, "--home", tmp_path / "h"))
-        assert "arena.sqlite3" in said
+        sentence = one_sentence(arena(*command, "--home", tmp_path / "h"))
+        assert "arena.sqlite3" in sentence
     assert database.read_bytes()[:4096] == spoiled[:4096]
 
 
@@ -197,7 +200,7 @@ def limited(arguments, limits):
     )
 
 
-def test_no_descriptors_left_is_told_and_nothing_is_lost(tmp_path):
+def test_no_descriptors_left_is_reported_and_nothing_is_lost(tmp_path):
     path = small_definition(tmp_path, encounters=3)
     limits = "resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0}))"
     for descriptors in (10, 14, 18, 24):
@@ -209,9 +212,9 @@ def test_no_descriptors_left_is_told_and_nothing_is_lost(tmp_path):
     assert len(exported(tmp_path / "h")) == 6
 
 
-def test_a_full_temporary_directory_is_told(tmp_path):
+def test_a_full_temporary_directory_is_reported(tmp_path):
     if os.geteuid() != 0:
-        pytest.skip("mounting a small file system takes root")
+        pytest.skip("needs root")
     small = tmp_path / "small"
     small.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,nr_inodes=8,mode=1777", "none", str(small)], check=True)
@@ -269,7 +272,7 @@ def test_a_worker_that_is_killed_for_memory_costs_no_match(tmp_path):
     assert len(exported(tmp_path / "h")) == scheduled(tmp_path / "h")
 
 
-def test_workers_that_are_stopped_go_on(tmp_path):
+def test_stopped_workers_are_continued(tmp_path):
     path = small_definition(tmp_path, encounters=300)
     command = [*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "-q"]
     stopped = set()

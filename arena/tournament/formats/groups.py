@@ -1,4 +1,4 @@
-"""Groups of three and more, fewer than all there are, so that nobody is favoured.
+"""A balanced choice of groups of three and more.
 
 Exact designs exist only for a few sizes (Colbourn and Dinitz, "Handbook of Combinatorial Designs"), so this is an
 optimiser: groups are filled one seat at a time with whoever has played least and has met the others least. It is
@@ -13,6 +13,8 @@ from itertools import combinations
 from arena.seeds import derived_seed
 from arena.tournament.formats.format import Pairing
 
+MAX_ATTEMPTS = 1000
+
 
 def balanced_groups(entrants: int, players: int, wanted: int, rng_seed: int) -> list[Pairing]:
     """Return ``wanted`` different groups of ``players`` entrants, in which everybody plays as often as everybody else
@@ -22,13 +24,13 @@ def balanced_groups(entrants: int, players: int, wanted: int, rng_seed: int) -> 
     seen: set[Pairing] = set()
     groups = []
     for number in range(wanted):
-        for attempt in range(1000):
-            group = _fill(entrants, players, played, met, (rng_seed, number, attempt), loose=attempt // 100)
+        for attempt in range(MAX_ATTEMPTS):
+            group = _fill(entrants, players, played, met, (rng_seed, number, attempt), looseness=attempt // 100)
             if group not in seen:
                 break
         else:  # nearly all groups are taken: the free one whose members have played least
-            free = (one for one in combinations(range(entrants), players) if one not in seen)
-            group = min(free, key=lambda one: sorted((played[k] for k in one), reverse=True))
+            free = (other for other in combinations(range(entrants), players) if other not in seen)
+            group = min(free, key=lambda other: sorted((played[k] for k in other), reverse=True))
         seen.add(group)
         groups.append(group)
         played.update(group)
@@ -42,9 +44,9 @@ def _fill(
     played: Counter[int],
     met: Counter[tuple[int, int]],
     seed: tuple[int, int, int],
-    loose: int,
+    looseness: int,
 ) -> Pairing:
-    """Fill a group; with ``loose`` > 0 it matters less how often pairs have met, so that other groups come out."""
+    """Fill a group; the higher ``looseness`` is, the less it matters how many times pairs have met."""
     group: list[int] = []
     while len(group) < players:
         free = [k for k in range(entrants) if k not in group]
@@ -53,7 +55,7 @@ def _fill(
             meetings = [met[k, other] for other in group]
             return (
                 played[k],
-                sum(times * times for times in meetings) // (1 + loose),
+                sum(count * count for count in meetings) // (1 + looseness),
                 derived_seed("group", *seed, len(group), k),
             )
 

@@ -1,13 +1,13 @@
-"""Knockout: who loses a duel is out.
+"""Knockout: the loser of a duel is out.
 
-1. A duel is the best of ``encounters``: it ends as soon as somebody has won more than half of them. An encounter is won
-   with more than half of its points.
+1. A duel is the best of ``encounters``: it ends as soon as one entrant has won more than half of them. An encounter is
+   won with more than half of its points.
 2. If both have won as many, the points of all encounters decide; if these are equal too, more encounters are played,
-   one at a time, until one is won, at most ``knockout.tie_encounters``; then the better seed goes on. So it always
+   one at a time, until one is won, at most ``knockout.tie_encounters``; then the better seed advances. So it always
    ends.
 3. The draw: the best seed meets the worst, so that the two best can only meet in the final. If the number of
-   entrants is no power of two, the best seeds have a bye in the first stage; then somebody has to say who they are:
-   ``knockout.seeding`` is "entrants" (the order of the file) or "random". Without it the draw is random.
+   entrants is no power of two, the best seeds have a bye in the first stage, and ``knockout.seeding`` is needed:
+   it is "entrants" (the order of the file) or "random". Without it the draw is random.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Duel:
     shares: list[float] = field(default_factory=list)  # of the better seed, an encounter each
 
     def winner(self, best_of: int, tie_encounters: int) -> int | None:
-        """Return who goes on; None while that is open."""
+        """Return who advances; None while that is open."""
         if self.other is None:
             return self.better
         won = sum(share > 0.5 for share in self.shares)
@@ -101,7 +101,7 @@ class Knockout(Format[KnockoutSettings]):
         return 1
 
     def total_pairings(self) -> int:
-        """Return how many encounters there are if nobody gives way."""
+        """Return how many encounters there are if every duel has all of them."""
         return (self.field.entrants - 1) * self.field.encounters
 
     def next_round(self) -> Round | None:
@@ -117,7 +117,7 @@ class Knockout(Format[KnockoutSettings]):
         return duel.winner(self.field.encounters, self.field.settings.tie_encounters)
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
-        """Enter an encounter of each open duel; go on to the next stage when all are decided."""
+        """Add an encounter of each open duel; begin the next stage when all duels are decided."""
         of = {meeting.pairing: meeting for meeting in meetings}
         for duel in self._stage:
             if duel.other is not None and (meeting := of.get((duel.better, duel.other))) is not None:
@@ -136,7 +136,7 @@ class Knockout(Format[KnockoutSettings]):
                 self._out.append((self._stages_done, duel.other if winner == duel.better else duel.better))
 
     def ranking(self) -> list[Placing]:
-        """Return who got how far; those who left in the same stage share a place."""
+        """Return the entrants by the stage they reached; those who left in the same stage share a rank."""
         out = {entrant: stage for stage, entrant in self._out}
         champion = self._winner(self._stage[0]) if len(self._stage) == 1 else None
         last = self._stages_done + 1
@@ -149,7 +149,7 @@ class Knockout(Format[KnockoutSettings]):
         ]
 
     def status(self) -> str:
-        """Return how many are left."""
+        """Return how many entrants are left."""
         return f"{sum(1 + (duel.other is not None) for duel in self._stage)} of {self.field.entrants} still in"
 
 
@@ -158,5 +158,5 @@ def bracket(entrants: int) -> list[int]:
     order = [0]
     while len(order) < entrants:
         size = 2 * len(order)
-        order = [seed for one in order for seed in (one, size - 1 - one)]
+        order = [seed for better in order for seed in (better, size - 1 - better)]
     return order

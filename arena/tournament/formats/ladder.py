@@ -1,11 +1,11 @@
-"""Ladder: open-ended; each round is chosen for what it tells.
+"""Ladder: open-ended; each round pairs the entrants whose matches are most informative.
 
-1. Those who are still uncertain play: whose sigma is at least 0.7 of the widest, and whoever has waited three
+1. An entrant plays if its rating is uncertain, with a sigma of at least 0.7 of the widest, or if it has waited three
    rounds. So new entrants catch up, and nobody is starved.
-2. They meet whoever comes nearest when every strength is drawn at random from what is believed about it (Thompson
-   sampling): close matches tell most, and uncertainty is given its chance. In simulated fields of 50 bots this took a
-   quarter fewer matches than a round robin to the same order.
-3. What is believed is the TrueSkill fit of all results so far.
+2. It meets the rivals that are nearest when every strength is drawn at random from its rating (Thompson sampling):
+   close matches are the most informative, and uncertain ratings are explored. In simulated fields of 50 bots this took
+   a quarter fewer matches than a round robin to the same order.
+3. Ratings are the TrueSkill fit of all results so far.
 4. Entrants may come at any time; one that is taken out of the file is not paired any more and stays in the table.
 5. It stops after ``ladder.matches`` matches, when the widest ± 95 % interval is ``ladder.margin_95`` or narrower, or
    after ``ladder.hours`` of a run; without any of these when it is stopped. A round that has begun is played to its
@@ -31,9 +31,9 @@ from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Rou
 UNCERTAIN = 0.7
 """The share of the widest sigma from which on an entrant plays in every round."""
 
-MOST_ROUNDS_WAITING = 3
+MAX_ROUNDS_WAITING = 3
 DRAWS_ESTIMATED_EVERY = 8
-"""Rounds after which the draw probability is estimated anew; it hardly changes, and takes several fits."""
+"""Rounds between two estimates of the draw probability: it hardly changes, and an estimate takes several fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ class Ladder(Format[LadderSettings]):
         due = [
             k
             for k in self.field.taking_part
-            if self._rating(k).sigma >= enough or self._waited[k] >= MOST_ROUNDS_WAITING
+            if self._rating(k).sigma >= enough or self._waited[k] >= MAX_ROUNDS_WAITING
         ]
         return sorted(due, key=lambda k: (-self._waited[k], -self._rating(k).sigma, k))
 

@@ -71,7 +71,7 @@ class RoundRobin(FixedFormat[RoundRobinSettings]):
 
 
 def circle(entrants: int) -> Iterator[Round]:
-    """Yield rounds in which everybody meets somebody else, by the circle method.
+    """Yield rounds in which every entrant has a different rival, by the circle method.
 
     One entrant keeps its chair and the others move around it. With an odd number of entrants there is an empty chair;
     the entrant opposite has a bye.

@@ -2,7 +2,7 @@
 
 1. Entrant 0 is the new version, entrant 1 the old one. With more than two players, the old one sits in all other seats.
 2. A round is a batch of encounters. They count in the order of the schedule, up to the one that decides.
-3. Where the two always play the same from an opening, a repeated encounter tells nothing new and does not count.
+3. If the two bots always play the same matches from an opening, a duplicate encounter does not count.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Comparison(Format[Hypotheses]):
             results = meeting.results
             self._played += [results[k : k + players] for k in range(0, len(results), players)]
         scores = [self._score(results) for results in self._counted()]
-        if scores[: len(self._scores)] != self._scores:  # what looked like a repeat was none
+        if scores[: len(self._scores)] != self._scores:  # an encounter that looked like a duplicate counts after all
             self._scores, self._test = [], SequentialTest(self.field.settings)
         for score in scores[len(self._scores) :]:
             self._test.add(score)
@@ -82,15 +82,16 @@ class Comparison(Format[Hypotheses]):
         return [results for results, counted in zip(self._played, counts, strict=True) if counted]
 
     @property
-    def repeats(self) -> int:
-        """How many encounters only repeated earlier ones."""
+    def duplicate_encounters(self) -> int:
+        """How many encounters repeated an earlier one and did not count."""
         return len(self._played) - len(self._counted())
 
     def status(self) -> str:
-        """Return the LLR between its bounds, and what goes with it."""
-        found = self.verdict.evidence
+        """Return the LLR with its bounds, the Elo difference and the LOS."""
+        evidence = self.verdict.evidence
         low, high = self.field.settings.bounds
-        return f"LLR {found.llr:.2f} ({low:.2f}, {high:.2f}), Elo {found.elo[0]:+.0f}, LOS {100 * found.los:.1f} %"
+        percent = 100 * evidence.los
+        return f"LLR {evidence.llr:.2f} ({low:.2f}, {high:.2f}), Elo {evidence.elo[0]:+.0f}, LOS {percent:.1f} %"
 
     def _score(self, results: Sequence[StoredResult]) -> float:
         """Return the new version's share of the points of an encounter."""

@@ -167,7 +167,7 @@ class Swiss(Format[SwissSettings]):
     def _matched(
         self, order: Sequence[int], attempt: int = 0, neighbours: int = NEIGHBOURS
     ) -> list[tuple[int, int]] | None:
-        """Return the pairs of a round, the highest first, by a matching of least weight; None if there is none.
+        """Return the pairs of a round, the highest first, by a matching of least weight; None without a matching.
 
         The weight of a pair is first its difference of score, squared, then how far it is from meeting half its score
         group away. Later attempts care less for it, to find other pairs.
@@ -207,7 +207,7 @@ class Swiss(Format[SwissSettings]):
 
 
 def _rounds_in(free: networkx.Graph[int], rounds: int) -> list[set[tuple[int, int]]] | None:
-    """Return so many rounds without a common pair in what is free, taken one after another in several ways."""
+    """Return rounds of free pairs without a common pair, chosen greedily in several orders."""
     for seed in range(TRIES):
         left = free.copy()
         found: list[set[tuple[int, int]]] = []

@@ -27,7 +27,7 @@ class BreakOffError(Exception):
 
 def play(home: ArenaHome, name: str, enough: int | None) -> None:
     """Play a tournament, to its end or not."""
-    definition = load_definition(HERE / f"{name}.toml", home.bots.find)
+    definition = load_definition(HERE / f"{name}.toml", home.bots)
 
     def listen(progress):
         if enough is not None and progress.played >= enough:

@@ -1,4 +1,4 @@
-"""The launcher dies, and nothing is lost; the arena dies, and nothing is left."""
+"""The fork server dies, and nothing is lost; the arena dies, and nothing is left."""
 
 import contextlib
 import os
@@ -12,16 +12,18 @@ import pytest
 
 from arena.errors import VoidMatchError
 from arena.isolation import launcher_client, reaper, stale_cleanup
-from arena.isolation.launch_spec import make_launch_spec
 from arena.isolation.launcher_client import make_scratch, open_launcher
 from arena.isolation.levels import choose_isolation
 from arena.isolation.process_tag import is_dead, process_tag
+from arena.isolation.sandbox_policy import make_launch_spec
 from arena.isolation.stale_cleanup import remove_stale
 from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
+
+pytestmark = pytest.mark.processes
 
 GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
 
@@ -39,19 +41,19 @@ def play(pool, match=1):
     return pool.play(spec)
 
 
-def test_a_killed_launcher_is_replaced_and_bots_play_on():
+def test_a_killed_fork_server_is_replaced_and_bots_play_on():
     with BotPool(choose_isolation("auto")) as pool:
         play(pool)
         first = open_launcher().pid
         os.kill(first, signal.SIGKILL)
-        assert play(pool, 2).faults == ()  # the bots are alive and need no launcher
+        assert play(pool, 2).faults == ()  # the bots are alive and need no fork server
         pool.close()
         assert play(pool, 3).faults == ()  # these are launched by another
         assert open_launcher().pid != first
     assert open_launcher().alive == {}
 
 
-def test_a_new_launcher_takes_over_the_bots_of_the_old_one():
+def test_a_new_fork_server_takes_over_the_bots_of_the_old_one():
     before = traces()
     with BotPool(choose_isolation("auto")) as pool:
         play(pool)
@@ -66,7 +68,7 @@ from pathlib import Path
 import pytest
 from arena.isolation.process_tag import is_dead, process_tag
 from arena.isolation.levels import choose_isolation
-from arena.isolation.launch_spec import make_launch_spec
+from arena.isolation.sandbox_policy import make_launch_spec
 from arena.match.bot_pool import BotPool, PoolKey
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
@@ -81,7 +83,7 @@ with BotPool(choose_isolation(sys.argv[2])) as pool:
 """
 
 
-def test_when_the_arena_is_killed_its_launcher_removes_everything():
+def test_when_the_arena_is_killed_its_fork_server_removes_everything():
     for level in ("limits", "auto"):
         before = traces()
         command = [sys.executable, "-c", SCRIPT, str(zoo.bad_bot("leaves_a_daemon")), level]
@@ -94,14 +96,14 @@ def test_when_the_arena_is_killed_its_launcher_removes_everything():
 
 
 def reap_what_has_been_left_to_us():
-    """This process adopts the orphans of those it has started; the launcher kills them, and here they are reaped."""
+    """This process adopts the orphans of those it has started; the fork server kills them, and here they are reaped."""
     deadline = time.monotonic() + 10.0
     while set(reaper.children(os.getpid())) - {open_launcher().pid} and time.monotonic() < deadline:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(-1, os.WNOHANG)
 
 
-def test_what_killed_launchers_left_is_removed_by_the_next(tmp_path, monkeypatch):
+def test_what_killed_fork_servers_left_is_removed_by_the_next(tmp_path, monkeypatch):
     monkeypatch.setattr(stale_cleanup.tempfile, "tempdir", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
@@ -115,7 +117,7 @@ def test_what_killed_launchers_left_is_removed_by_the_next(tmp_path, monkeypatch
     assert set(tmp_path.iterdir()) == {alive, other}
 
 
-def test_a_bot_whose_arena_and_launcher_were_killed_together_is_killed_by_the_next():
+def test_a_bot_whose_arena_and_fork_server_were_killed_together_is_killed_by_the_next():
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
     command = [sys.executable, "-I", "-S", "-c", "import time; print(flush=True); time.sleep(1000)"]
@@ -168,7 +170,7 @@ def test_a_process_that_is_dead_and_not_yet_reaped_owns_nothing():
     assert not is_dead("notes")
 
 
-def test_a_stopped_launcher_does_not_hang_the_arena(monkeypatch):
+def test_a_stopped_fork_server_does_not_hang_the_arena(monkeypatch):
     launcher = open_launcher()
     launcher._socket.settimeout(0.3)
     os.kill(launcher.pid, signal.SIGSTOP)

@@ -1,0 +1,51 @@
+"""The version of a database: its tables are created, or migrated, when it is opened."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, inspect, select
+
+from arena.errors import StoreError
+from arena.store.connection import Database
+from arena.store.schema import SCHEMA_VERSION, meta, metadata
+
+
+def bring_up_to_date(database: Database) -> None:
+    """Create the tables of an empty database, and migrate one of an older version.
+
+    Raises:
+        StoreError: if a newer arena or another program made the database.
+    """
+    version = database.read(lambda connection: _version(connection, database.shown))
+    if version is None:
+        database.use_write_ahead_log()
+        database.write(lambda connection: _create(connection, database))
+    elif version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{database.shown}: the database has version {version}, and this arena knows {SCHEMA_VERSION};"
+            " a newer arena is needed"
+        )
+    elif version < SCHEMA_VERSION:
+        from arena.store.migrations import migrate
+
+        database.write(lambda connection: migrate(connection, version))
+
+
+def _create(connection: Connection, database: Database) -> None:
+    if database.is_server:  # another arena may create the tables at the same time
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7461)")
+    metadata.create_all(connection)
+    if _version(connection, database.shown) is None:
+        connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})
+
+
+def _version(connection: Connection, shown: str) -> int | None:
+    """Return the version of a database; None if it is empty."""
+    names = inspect(connection).get_table_names()
+    if meta.name not in names:
+        if names:
+            raise StoreError(f"{shown}: this is a database of another program; nothing was changed")
+        return None
+    text = connection.execute(select(meta.c.value).where(meta.c.key == "schema_version")).scalar()
+    if text is not None and not (text.isdecimal() and int(text[:9]) > 0):
+        raise StoreError(f"{shown}: the database's version is {text[:20]!r}; expected a number")
+    return int(text[:9]) if text is not None else None

@@ -1,0 +1,83 @@
+"""Words that were replaced stay replaced: docs/glossary.md has the words that are used instead."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+CODE = sorted(path for path in (ROOT / "arena").rglob("*.py") if "templates" not in path.parts)
+PAGES = [
+    *(ROOT / name for name in ("README.md", "protocol.md", "CONTRIBUTING.md", "SECURITY.md", "arena/DESIGN.md")),
+    *sorted(path for path in (ROOT / "docs").glob("*.md") if path.name not in ("glossary.md", "decisions.md")),
+]
+"""The glossary lists the words not to use, and a decision is quoted as it was written."""
+
+NAMES = {
+    "be_patient": "retry_for",
+    "bot_page": "bot_profile",
+    "clock_test": "turn_latency",
+    "course": "progress, rating history or actions hash",
+    "for_people": "formatted",
+    "kept_standings": "standings_cache",
+    "kept_text": "head_tail_buffer",
+    "lateness": "stall detection",
+    "leftovers?": "stale cleanup",
+    "(?-i:MOST_[A-Z])": "MAX_",
+    "(?-i:LEAST_[A-Z])": "MIN_",
+    "outside_game": "external_game",
+    "own_tag": "process_tag",
+    "parcels?": "bot archive",
+    "play_again": "requeue",
+    "(?<!_)seed_of": "derived_seed",
+    "what_decides": "identity",
+}
+"""Names that must not come back, as part of any name, and what to write instead."""
+
+PHRASES = {
+    "anew": "again",
+    "are due|is due": "expected, or to act",
+    "bot page": "bot profile",
+    "goes on(?! an | \\[)|go on with": "continues",
+    "(?-i:is none)": "without one",
+    "is spoken here": "this arena speaks",
+    "kept standings": "standings cache",
+    "outside games?": "external game",
+    "reckon(s|ed)?": "compute or estimate",
+    "so many": "the number",
+    "somebody('s| else)": "name the person: the author, another user",
+    "stands? twice": "appears twice",
+    "told(?! apart)": "sent, received or known",
+}
+"""Phrases that must not come back in code, messages and pages, and what to write instead."""
+
+ALLOWED = {
+    "cli/plot_command.py": "course",
+    "cli/show_command.py": "course",
+    "report/tournament_page.py": "course",
+    "report/tournament_plots.py": "course",
+    "definition.py": "outside_game",
+    "conformance/check.py": "leaves when it is told to quit",
+    "docs/debugging.md": "leaves when it is told to quit",
+}
+"""Kinds of plots, keys and texts of ``--json``, keys of stored definitions: these stay."""
+
+
+def lines_with(pattern, paths):
+    """Yield the place and the text of each line that matches."""
+    for path in paths:
+        allowed = ALLOWED.get(str(path.relative_to(ROOT)).removeprefix("arena/"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if re.search(pattern, line, re.IGNORECASE) and not (allowed and allowed in line):
+                yield f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+
+
+@pytest.mark.parametrize(("name", "better"), NAMES.items(), ids=NAMES)
+def test_a_replaced_name_is_not_used_in_the_code(name, better):
+    assert not list(lines_with(rf"(?<![a-z]){name}(?![a-z])", CODE)), f"write {better}"
+
+
+@pytest.mark.parametrize(("phrase", "better"), PHRASES.items(), ids=PHRASES)
+def test_a_replaced_phrase_is_not_used(phrase, better):
+    assert not list(lines_with(rf"\b({phrase})\b", [*CODE, *PAGES])), f"write {better}"

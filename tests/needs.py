@@ -1,0 +1,23 @@
+"""What some tests need of a machine: where it is missing they are skipped, and the last line of the run counts why."""
+
+import os
+import shutil
+
+import pytest
+
+from arena.isolation.levels import probe_level
+
+root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+ordinary_user = pytest.mark.skipif(os.geteuid() == 0, reason="needs an ordinary user")
+
+
+def program(*names, path=None):
+    """Return a marker for tests that need one of several programs."""
+    is_missing = not any(shutil.which(name, path=path) for name in names)
+    return pytest.mark.skipif(is_missing, reason=f"needs {' or '.join(names)}")
+
+
+def isolation(level):
+    """Skip the test where this machine does not offer an isolation level."""
+    if not probe_level(level).is_available:
+        pytest.skip(f"needs the isolation level {level}")

@@ -1,0 +1,82 @@
+"""The names that ``from arena import …`` gives: listed once, typed, and complete."""
+
+import ast
+import inspect
+import typing
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+
+import pytest
+
+import arena
+import arena.games
+
+SOURCE = Path(arena.__file__)
+PUBLIC = {name: getattr(arena, name) for name in arena.__all__ if name != "__version__"}
+AUTHORS = {getattr(arena.games, name) for name in arena.games.__all__ if name not in ("GAMES", "Option")}
+"""What authors of games import, from ``arena.games``."""
+
+
+def names_for_type_checkers() -> Iterator[tuple[str, str]]:
+    tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
+    blocks = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    for line in next(blocks).body:
+        assert isinstance(line, ast.ImportFrom)
+        for alias in line.names:
+            assert alias.asname == alias.name, "or mypy --strict takes it for private"
+            yield alias.name, line.module
+
+
+def classes_in(hint) -> Iterator[type]:
+    """Yield the classes of the arena in a type."""
+    if isinstance(hint, list):  # the parameters of a Callable
+        for part in hint:
+            yield from classes_in(part)
+    if isinstance(hint, type) and hint.__module__.startswith("arena."):
+        yield hint
+    for part in (typing.get_origin(hint), *typing.get_args(hint)):
+        if part is not None:
+            yield from classes_in(part)
+
+
+def signatures(value) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield the types in the signature of a function; of a class, those of its fields and public methods."""
+    if not inspect.isclass(value):
+        yield value.__qualname__, typing.get_type_hints(value)
+        return
+    if issubclass(value, Enum | Exception):
+        return
+    fields = typing.get_type_hints(value)
+    yield value.__qualname__, {name: hint for name, hint in fields.items() if not name.startswith("_")}
+    for name, member in vars(value).items():
+        function = member.fget if isinstance(member, property) else inspect.unwrap(getattr(member, "__func__", member))
+        if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
+            yield function.__qualname__, typing.get_type_hints(function)
+
+
+def test_type_checkers_see_every_name_and_no_other():
+    listed = dict(names_for_type_checkers())
+    assert set(listed) == set(PUBLIC)
+    for name, module in listed.items():
+        assert getattr(__import__(module, fromlist=[name]), name) is PUBLIC[name]
+
+
+def test_names_are_listed_and_no_others_exist():
+    assert set(arena.__all__) <= set(dir(arena))
+    assert len(arena.__all__) == len(set(arena.__all__))
+    with pytest.raises(AttributeError, match="module 'arena' has no attribute 'Nothing'"):
+        arena.Nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_class_in_a_signature_is_public(name):
+    for where, hints in signatures(PUBLIC[name]):
+        for hint in hints.values():
+            for found in classes_in(hint):
+                assert found in {*PUBLIC.values()} | AUTHORS, f"{where}: {found}"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_is_documented(name):
+    assert inspect.getdoc(PUBLIC[name])
