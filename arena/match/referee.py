@@ -69,7 +69,7 @@ class Referee:
         self._notes: list[list[Any]] = []
         self._faults: list[Fault] = []
         self._clocks = [SeatClock(spec.time_control) for _ in players]
-        self._heard = [0] * len(players)  # how many actions each seat has been sent
+        self._sent_plies = [0] * len(players)  # how many actions each seat has been sent
         self._listeners: list[Player] = []  # those who want updates
 
     def play(self) -> MatchRecord:
