@@ -32,7 +32,7 @@ class Pace:
         self._again_at = 0.0
 
     def is_due(self) -> bool:
-        """Tell whether it may happen again."""
+        """Return whether it may happen again."""
         return time.monotonic() >= self._again_at
 
     @contextlib.contextmanager

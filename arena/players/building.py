@@ -55,7 +55,7 @@ cd "$HOME/{_WORK}" && mkdir {BUILD_DIRECTORY} && "$@" < /dev/null 1>&2 && echo b
 
 
 def is_built(bot: Bot) -> bool:
-    """Tell whether a bot needs no build, or has been built here from the files it has now."""
+    """Return whether a bot needs no build, or has been built here from the files it has now."""
     if not bot.build:
         return True
     directory = Path(bot.directory)

@@ -53,13 +53,13 @@ def hint_for(failure: Failure) -> str:
 
 
 def uses_botkit(bot: Bot) -> bool:
-    """Tell whether a bot is written with ``arena.botkit``, so that its author never sees bytes."""
+    """Return whether a bot is written with ``arena.botkit``, so that its author never sees bytes."""
     texts = (_head(path) for path in _program_files(bot) if path.suffix == ".py")
     return any(b"arena.botkit" in text for text in texts)
 
 
 def _is_there(path: Path) -> bool:
-    """Tell whether there is something at a path that a bot may have named: it may be no path at all."""
+    """Return whether there is something at a path that a bot may have named: it may be no path at all."""
     try:
         return path.exists()
     except (OSError, ValueError):

@@ -138,7 +138,7 @@ def _read(path: str) -> bytes:
 
 
 def _is_waiting(pid: int, words: list[bytes], inode: int) -> bool:
-    """Tell whether a thread waits for the pipe, or for events as long as it takes.
+    """Return whether a thread waits for the pipe, or for events as long as it takes.
 
     Args:
         pid: its process.
