@@ -22,8 +22,8 @@ def last_error(stderr: str) -> tuple[str, str]:
 
 def last_own_line(stderr: str, bot: Bot) -> str:
     """Return the last line of the author's own files in the traceback, as "bot.py, line 7"."""
-    found = re.findall(r'^\s*File "([^"]+)", line (\d+)', stderr, re.MULTILINE)
-    own = [(path, line) for path, line in found if _is_own(path, bot)]
+    frames = re.findall(r'^\s*File "([^"]+)", line (\d+)', stderr, re.MULTILINE)
+    own = [(path, line) for path, line in frames if _is_own(path, bot)]
     return f"{Path(own[-1][0]).name}, line {own[-1][1]}" if own else ""
 
 
