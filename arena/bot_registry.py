@@ -48,7 +48,7 @@ class BotRegistry:
         self._store = store
 
     def is_known(self, name: str) -> bool:
-        """Tell whether a name or version is in use here: of a submitted bot, an entrant or a tournament."""
+        """Return whether a name or version is in use here: of a submitted bot, an entrant or a tournament."""
         if any(name in (bot.name, bot.version) for bot in self._store.submitted_bots()):
             return True
         return any(
@@ -73,7 +73,7 @@ class BotRegistry:
         return replace(loaded, name=stored.name, version=stored.version)
 
     def is_submitted(self, bot: Bot) -> bool:
-        """Tell whether this very bot has been submitted.
+        """Return whether this very bot has been submitted.
 
         Raises:
             BotDefinitionError: if its name and version have been submitted with other files.

@@ -89,19 +89,19 @@ def list_of(stored: object, where: str) -> list[Any]:
 
 
 def is_whole(value: object, least: int = _MIN_INTEGER, most: int = _MAX_INTEGER) -> bool:
-    """Tell whether a value is an integer within bounds."""
+    """Return whether a value is an integer within bounds."""
     return type(value) is int and least <= value <= most
 
 
 def is_text(value: object) -> bool:
-    """Tell whether a value is a text that can be written in UTF-8."""
+    """Return whether a value is a text that can be written in UTF-8."""
     if not isinstance(value, str):
         return False
     return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def is_plain(value: object) -> bool:
-    """Tell whether a value is made of texts, numbers that messages can carry, lists and mappings, none too deep."""
+    """Return whether a value is made of texts, numbers that messages can carry, lists and mappings, none too deep."""
     level = [value]
     for _ in range(MAX_DEPTH):
         inner: list[Any] = []

@@ -47,7 +47,7 @@ def traces_since(before: set[str]) -> set[str]:
 
 
 def _is_of_another_arena(name: str) -> bool:
-    """Tell whether a path belongs to another running arena; its name contains the process tag of its arena."""
+    """Return whether a path belongs to another running arena; its name contains the process tag of its arena."""
     tag = name.removeprefix("arena-bot-").partition("-")[0]
     pid = tag.partition(".")[0]
     return pid.isdigit() and not is_dead(tag) and os.getpid() not in _with_ancestors(int(pid))

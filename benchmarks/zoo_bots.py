@@ -83,7 +83,7 @@ class Outcome:
 
 
 def is_safe_inline(level: str) -> bool:
-    """Tell whether bots at this level can't hurt the process that plays with them."""
+    """Return whether bots at this level can't hurt the process that plays with them."""
     return os.geteuid() == 0 or choose_isolation(level).level in ("landlock", "bubblewrap")
 
 
@@ -191,7 +191,7 @@ def judge(name: str, level: str, outcome: Outcome) -> str:
 
 
 def is_expected_to_get_through(name: str, level: str) -> bool:
-    """Tell whether a level is said not to hold a bot's deed."""
+    """Return whether a level is said not to hold a bot's deed."""
     isolation = choose_isolation(level)
     places = ZOO[name].get("gets_through", [])
     conditions = {isolation.level}

@@ -34,7 +34,7 @@ INDENT = "     "
 @click.option("--game", "games", multiple=True, metavar="GAME", help="Try this game [default: all the bot claims].")
 @seconds_option
 @isolation_option
-@click.option("--bytes", "shows_bytes", is_flag=True, help="Show what was said byte by byte also for bots with botkit.")
+@click.option("--bytes", "shows_bytes", is_flag=True, help="Show the messages byte by byte also for bots with botkit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each step, and nothing else.")
 @home_option
 def command(
@@ -55,16 +55,16 @@ def command(
     """
     from arena.isolation.levels import choose_isolation
 
-    (found,) = find_bots([bot], home)
-    if not found.command:
+    (checked,) = find_bots([bot], home)
+    if not checked.command:
         raise UsageError(f"bot {bot!r}: this is no program; expected a path or a submitted bot")
     level = choose_isolation(isolation)
-    steps = check_bot(found, level, seconds, games)
+    steps = check_bot(checked, level, seconds, games)
     if as_json:
         passed = [_print_json(number, step) for number, step in enumerate(steps, 1)]
     else:
-        click.echo(f"{printable(found.label)}, isolation {level.label}")
-        display = _Display(found, shows_bytes or not uses_botkit(found))
+        click.echo(f"{printable(checked.label)}, isolation {level.label}")
+        display = _Display(checked, shows_bytes or not uses_botkit(checked))
         passed = [display.show(number, step) for number, step in enumerate(steps, 1)]
         display.show_repeated()
         total = counted(len(passed), "step")
@@ -123,7 +123,7 @@ class _Display:
         self._repeated = []
 
     def _explain(self, step: Step) -> None:
-        """Print what was said and how to fix it."""
+        """Print the last messages and how to fix it."""
         if self._shows_bytes and step.sent:
             for line in exchange_lines(step.before, step.sent, step.received):
                 print_wrapped(INDENT, len(INDENT) + (0 if line.startswith(" ") else 11), line)

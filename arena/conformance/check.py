@@ -137,7 +137,7 @@ class _Checker:
         return Seating(0, self._game, rules.options, rules.players, 0, 1, self._time_control)
 
     def start(self) -> Step:
-        """Launch it and hear its ready."""
+        """Launch it and read its ready message."""
         name = "starts and says ready"
         try:
             self._player.begin(self._seating())
@@ -193,7 +193,7 @@ class _Checker:
         return Step(name, True, _longest(record, 0))
 
     def limits_kept(self) -> Step:
-        """Tell what it used at most, and ask it to leave; launched once more if its last match ended by a fault."""
+        """Report what it used at most, and ask it to leave; launched once more if its last match ended by a fault."""
         name = "stays inside its limits"
         with contextlib.suppress(BotError):
             self._player.begin(self._seating())
@@ -290,7 +290,7 @@ def busy_bot() -> Bot:
 
 def odd_options(game: str) -> list[dict[str, int]]:
     """Return unusual options of a game: the smallest and an odd size, and three players where it is for them."""
-    found = []
+    unusual = []
     for option in find_game(game).OPTIONS:
         if not isinstance(option, IntOption):
             continue
@@ -306,8 +306,8 @@ def odd_options(game: str) -> list[dict[str, int]]:
             except UsageError:
                 continue
             if option.minimum <= value <= option.maximum and value != option.default:
-                found.append({option.name: value})
-    return found
+                unusual.append({option.name: value})
+    return unusual
 
 
 def _longest(record: MatchRecord, seat: int) -> str:

@@ -47,7 +47,7 @@ class WorkQueue:
         self._taken.remove(match)
 
     def is_finished(self) -> bool:
-        """Tell whether every match is settled."""
+        """Return whether every match is settled."""
         if not self._taken and not self._waiting:
             self._waiting.extend(spec for spec in [next(self._unread, None)] if spec is not None)
         return not self._taken and not self._waiting

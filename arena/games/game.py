@@ -122,7 +122,7 @@ class Game(ABC, Generic[StateT]):
         return text_drawing(self.render(state).splitlines())
 
     def is_over(self, state: StateT) -> bool:
-        """Tell whether the match has ended."""
+        """Return whether the match has ended."""
         return self.seat_to_act(state) is None
 
     def ranks(self, state: StateT) -> tuple[int, ...]:

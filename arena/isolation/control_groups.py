@@ -146,7 +146,7 @@ def _version_1() -> Iterator[ParentGroups]:
 
 
 def _can_create_groups(parents: ParentGroups) -> bool:
-    """Tell whether groups with limits can be created; only launching a bot shows whether it can join them."""
+    """Return whether groups with limits can be created; only launching a bot shows whether it can join them."""
     groups = group_specs(parents, Limits())
     try:
         for group in groups:

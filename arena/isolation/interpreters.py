@@ -190,7 +190,7 @@ def _runtime_directory(file: str) -> str | None:
 
 
 def _is_runtime(directory: str) -> bool:
-    """Tell whether a directory is the runtime of a language, by files that only runtimes have."""
+    """Return whether a directory is the runtime of a language, by files that only runtimes have."""
     if any(os.path.exists(f"{directory}/{mark}") for mark in _RUNTIME_MARKS):
         return True
     with contextlib.suppress(OSError), os.scandir(f"{directory}/lib") as listing:
@@ -201,7 +201,7 @@ def _is_runtime(directory: str) -> bool:
 
 
 def _belongs_to_a_bot(directory: str) -> bool:
-    """Tell whether a directory belongs to another bot than the one in question."""
+    """Return whether a directory belongs to another bot than the one in question."""
     for ancestor in (directory, *map(str, Path(directory).parents)):
         if contains_a_home(ancestor):
             return False
@@ -211,7 +211,7 @@ def _belongs_to_a_bot(directory: str) -> bool:
 
 
 def contains_a_home(directory: str) -> bool:
-    """Tell whether a directory is a home or ``~/.local``, or lies above one: what is in it may be secret."""
+    """Return whether a directory is a home or ``~/.local``, or lies above one: what is in it may be secret."""
     home = os.path.realpath(os.path.expanduser("~"))
     real = os.path.realpath(directory)
     shared = {"/", "/home", "/root", "/tmp", "/var", "/var/tmp", "/etc", "/opt", "/srv", "/mnt", "/media"}
@@ -219,7 +219,7 @@ def contains_a_home(directory: str) -> bool:
 
 
 def is_below(path: str, roots: tuple[str, ...]) -> bool:
-    """Tell whether a path is one of ``roots`` or lies below one, by their names."""
+    """Return whether a path is one of ``roots`` or lies below one, by their names."""
     return any(path == root or path.startswith(f"{root.rstrip('/')}/") for root in roots)
 
 

@@ -37,7 +37,7 @@ def _state_and_start(pid: str) -> tuple[str, str]:
 
 
 def is_dead(tag: str) -> bool:
-    """Tell whether the process of a tag has exited; False for text that is no tag, and for another pid namespace.
+    """Return whether the process of a tag has exited; False for text that is no tag, and for another pid namespace.
 
     Tags of earlier versions name no namespace.
     """

@@ -42,7 +42,7 @@ def environment(pid: int | str) -> list[bytes]:
 
 
 def is_hidden(directory: str) -> bool:
-    """Tell whether a process is alive and does not let its files be listed."""
+    """Return whether a process is alive and does not let its files be listed."""
     try:
         os.close(os.open(f"{directory}/fd", os.O_RDONLY | os.O_DIRECTORY))
     except PermissionError:

@@ -105,7 +105,7 @@ def _contents(directory: str) -> list[str]:
 
 
 def _is_closed(path: Path) -> bool:
-    """Tell whether this is a directory that others may not enter."""
+    """Return whether this is a directory that others may not enter."""
     try:
         mode = path.stat().st_mode
     except OSError:

@@ -170,7 +170,7 @@ def enter_user_namespace() -> None:
 
 
 def is_within(descriptor: int, named: list[str]) -> bool:
-    """Tell whether an opened file is, or lies below, one of the real paths that were named.
+    """Return whether an opened file is, or lies below, one of the real paths that were named.
 
     The owner of a directory may have replaced it by a link after its path was resolved.
     """

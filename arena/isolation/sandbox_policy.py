@@ -68,13 +68,13 @@ class Isolation:
 
 
 def is_root() -> bool:
-    """Tell whether the arena runs as root; bots then run under uids of their own."""
+    """Return whether the arena runs as root; bots then run under uids of their own."""
     return os.geteuid() == 0
 
 
 @functools.cache
 def can_mount() -> bool:
-    """Tell whether this process has CAP_SYS_ADMIN, which is needed to mount."""
+    """Return whether this process has CAP_SYS_ADMIN, which is needed to mount."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("CapEff:"):
             return bool(int(line.split()[1], 16) >> 21 & 1)
@@ -82,7 +82,7 @@ def can_mount() -> bool:
 
 
 def has_own_file_systems(isolation: Isolation) -> bool:
-    """Tell whether the scratch directory and ``/dev/shm`` of a bot are file systems of its own."""
+    """Return whether the scratch directory and ``/dev/shm`` of a bot are file systems of its own."""
     return isolation.level == IsolationLevel.BUBBLEWRAP or isolation.user_namespace or (is_root() and can_mount())
 
 

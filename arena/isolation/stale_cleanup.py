@@ -79,7 +79,7 @@ def _tag(name: str) -> str:
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:
-    """Tell whether an entry has one of the arena's names, and belongs to this user or to the uid of a bot."""
+    """Return whether an entry has one of the arena's names, and belongs to this user or to the uid of a bot."""
     if not _tag(entry.name):
         return False
     with contextlib.suppress(OSError):
@@ -92,7 +92,7 @@ def _belongs_to_us(uid: int) -> bool:
 
 
 def _is_stale(path: Path) -> bool:
-    """Tell whether a process belongs to a bot of a dead arena process.
+    """Return whether a process belongs to a bot of a dead arena process.
 
     Processes of other users are skipped: they could make reading their environment block forever.
     """

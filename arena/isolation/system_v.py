@@ -34,7 +34,7 @@ def remove_of_uid(uid: int) -> None:
 
 
 def may_leave_shared_memory(spec: LaunchSpec) -> bool:
-    """Tell whether a bot launched by this spec may leave shared memory that belongs to this user."""
+    """Return whether a bot launched by this spec may leave shared memory that belongs to this user."""
     return not (spec["seccomp"] or spec["mounts"] or spec["other_uid"])
 
 

@@ -69,7 +69,7 @@ class Referee:
         self._notes: list[list[Any]] = []
         self._faults: list[Fault] = []
         self._clocks = [SeatClock(spec.time_control) for _ in players]
-        self._heard = [0] * len(players)  # how many actions each seat has been sent
+        self._sent_plies = [0] * len(players)  # how many actions each seat has been sent
         self._listeners: list[Player] = []  # those who want updates
 
     def play(self) -> MatchRecord:
@@ -83,7 +83,7 @@ class Referee:
         self._play_opening()
         self._seat_everybody()
         while (seat := self._game.seat_to_act(self._state)) is not None:
-            if self._faults and not self._goes_on_without_forfeited():
+            if self._faults and not self._continues_without_forfeited():
                 break
             if self._has_forfeited(seat):
                 self._take_out(seat)
@@ -122,7 +122,7 @@ class Referee:
                 self._forfeit(seat, FaultKind.START, self._late_again(seat, error))
         self._listeners = [player for player in self._players if player.wants.updates]
 
-    def _goes_on_without_forfeited(self) -> bool:
+    def _continues_without_forfeited(self) -> bool:
         return self._game.players > 2 and self._game.withdraw(self._state) is not None
 
     def _has_forfeited(self, seat: int) -> bool:
@@ -131,7 +131,7 @@ class Referee:
     def _take_out(self, seat: int) -> None:
         self._state = self._game.withdraw(self._state)
         self._note_action(seat, None, None, None)
-        self._tell_everybody()
+        self._send_updates()
 
     def _let_act(self, seat: int) -> None:
         """Ask one seat for one action and apply it, or turn its fault into a forfeit."""
@@ -164,8 +164,8 @@ class Referee:
         return f"{error}, for the third time in this match while this bot was to act"
 
     def _request(self, seat: int, player: Player, clock: SeatClock) -> Request:
-        since = self._actions[self._heard[seat] :]
-        self._heard[seat] = len(self._actions)
+        since = self._actions[self._sent_plies[seat] :]
+        self._sent_plies[seat] = len(self._actions)
         margin_seconds = self._spec.time_control.margin_seconds
         return build_request(self._game, self._state, player.wants, clock, len(self._actions), since, margin_seconds)
 
@@ -173,14 +173,14 @@ class Referee:
         if answer.note is not None:
             self._notes.append([len(self._actions), answer.note])
         self._note_action(seat, answer.action, answer.wall_seconds, answer.cpu_seconds)
-        self._tell_everybody()
+        self._send_updates()
 
     def _note_action(self, seat: int | None, action: Any, wall: float | None, cpu: float | None) -> None:
         self._actions.append([seat, action])
         self._wall.append(wall)
         self._cpu.append(cpu)
 
-    def _tell_everybody(self) -> None:
+    def _send_updates(self) -> None:
         for player in self._listeners:
             player.tell_update(len(self._actions), self._actions[-1:])
         self._show()

@@ -36,7 +36,7 @@ class Reproduction:
         recorded: the recorded fault; None if there was none.
         fault: the fault it committed now; None if it committed none.
         differences: where it acted otherwise than recorded.
-        asked: how often it was asked for an action.
+        asked: the number of times it was asked for an action.
         frames: everything it was sent up to its fault or its last action, in order.
         stderr: what it wrote there.
         transcript: the whole conversation.
@@ -87,7 +87,7 @@ def whom_to_repeat(record: MatchRecord, ply: int | None, seat: int | None) -> tu
 def repeat(record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> Reproduction:
     """Launch a bot and lead it through its part of a match, up to a ply, or to the end of the match.
 
-    It is sent the recorded actions, whatever it answers now.
+    It is sent the recorded actions, even where it answers otherwise now.
 
     Args:
         record: the match.

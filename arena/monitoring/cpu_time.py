@@ -1,10 +1,10 @@
 """The CPU time of a bot's processes: exact from a control group, elsewhere added up from /proc.
 
-What /proc tells of a process is lost when it ends, unless its parent waits for it. A bot whose processes live for a few
-milliseconds, below a parent that ignores their ends, has used next to nothing by that account. So at each look it is
-noted which processes are new, and whether somebody has taken over what the vanished ones had used. As long as that is
+What /proc shows of a process is lost when it ends, unless its parent waits for it. A bot whose processes live for a few
+milliseconds, below a parent that ignores their ends, has used next to nothing by that account. So each sample
+notes which processes are new, and whether a parent has taken over what the vanished ones had used. As long as that is
 in order, the sum is right. Where it is not, the bot is charged for what it may have used at most: the time since the
-last look, on as many cores as it had new processes.
+last sample, on as many cores as it had new processes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class GroupClock:
         return self._seconds
 
     def read(self) -> float:
-        """Return what the file says now."""
+        """Read the file."""
         if self.is_quick:
             return int(os.pread(self._descriptor, 32, 0)) / 1e9
         name, value, *_ = os.pread(self._descriptor, 256, 0).split()
@@ -52,7 +52,7 @@ class GroupClock:
         return int(value) / 1e6
 
     def begin_at(self, seconds: float) -> None:
-        """Take note that so much has been used up to now, some of it outside the group."""
+        """Set what has been used up to now, some of it outside the group."""
         self._before += seconds - self.seconds()
 
     def close(self) -> None:
@@ -76,10 +76,10 @@ def open_group_clock(groups: Sequence[GroupSpec]) -> GroupClock | None:
 
 
 class ProcessStat(NamedTuple):
-    """What ``/proc/PID/stat`` tells of a process (proc_pid_stat(5)).
+    """What ``/proc/PID/stat`` shows of a process (proc_pid_stat(5)).
 
     Attributes:
-        started_ticks: when it started; with its number it is told apart from all others.
+        started_ticks: when it started; with its number, this identifies it.
         own_seconds: its CPU time.
         reaped_seconds: that of the children it has waited for.
         own_faults: its page faults.
@@ -127,8 +127,8 @@ class ProcessTimes:
     Attributes:
         seconds: what they have used, as far as that is known, with what is charged in doubt.
         doubtful_seconds: what they may have used beyond that since processes began to vanish, while it is open whether
-            somebody takes it over.
-        has_new_processes: at the last look there were processes that had not been there before.
+            a parent takes it over.
+        has_new_processes: the last sample found processes that the one before had not.
     """
 
     def __init__(self, cores: int) -> None:
@@ -143,17 +143,17 @@ class ProcessTimes:
         self._unclaimed_seconds = 0.0
         self._unclaimed_faults = 0
 
-    def add_sample(self, found: dict[int, ProcessStat | None], main: int) -> None:
-        """Take note of how things are.
+    def add_sample(self, sampled: dict[int, ProcessStat | None], main: int) -> None:
+        """Add a sample.
 
         Args:
-            found: the bot's processes; None for one that was listed and then gone.
+            sampled: the bot's processes; None for one that was listed and then gone.
             main: the main one.
         """
         now = time.perf_counter()
-        before, self._seen = self._seen, {pid: stat for pid, stat in found.items() if stat is not None}
+        before, self._seen = self._seen, {pid: stat for pid, stat in sampled.items() if stat is not None}
         gone = [stat for pid, stat in before.items() if pid != main and not _is_same(stat, self._seen.get(pid))]
-        new_processes = sum(1 for pid, stat in found.items() if pid != main and not _is_same(stat, before.get(pid)))
+        new_processes = sum(1 for pid, stat in sampled.items() if pid != main and not _is_same(stat, before.get(pid)))
         own_seconds = sum(
             stat.own_seconds - (before[pid].own_seconds if _is_same(stat, before.get(pid)) else 0.0)
             for pid, stat in self._seen.items()
@@ -177,7 +177,7 @@ class ProcessTimes:
             reaped_seconds += stat.reaped_seconds - (same.reaped_seconds if same else 0.0)
             reaped_faults += stat.reaped_faults - (same.reaped_faults if same else 0)
         owed_seconds, owed_faults = self._unclaimed_seconds, self._unclaimed_faults
-        # A child that was reaped between our readings is missed by one look and accounted for at the next.
+        # A child that was reaped between our readings is missed by one sample and counted by the next.
         slack_seconds = (len(self._seen) + 2) / _TICKS  # for each parent's account is kept in ticks
         if owed_faults > reaped_faults or owed_seconds > reaped_seconds + slack_seconds:
             self._is_known_to_hide = True

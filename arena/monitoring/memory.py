@@ -1,7 +1,7 @@
 """How much memory processes hold together, where no control group counts it.
 
 Three things are added up: what is mapped, what lies in file systems that are memory, and what the kernel keeps for
-pipes and sockets, which no process is shown to hold. What can't be looked at closely counts in full.
+pipes and sockets, which no process is shown to hold. What can't be measured closely counts in full.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _PIPE_BYTES = 64 * 1024
 """Sixteen pages (pipe(7)); larger ones are taken from an allowance of the user's."""
 
 
-LOOK_SECONDS = 1.0
-"""The most that one look may take; what it does not come to then counts in full. A process with very many mappings, or
-very many open files, takes long to look at."""
+MEASURE_SECONDS = 1.0
+"""The longest that one measurement may take; what is left then counts in full. A process with very many mappings or
+open files takes long to measure."""
 
 _SHARE_OF_TIME = 0.1
 
@@ -32,7 +32,7 @@ class Pace:
         self._again_at = 0.0
 
     def is_due(self) -> bool:
-        """Tell whether it may happen again."""
+        """Return whether it may happen again."""
         return time.monotonic() >= self._again_at
 
     @contextlib.contextmanager
@@ -45,7 +45,7 @@ class Pace:
 
 
 class MemoryMonitor:
-    """Watches the memory of one bot.
+    """Measures the memory of one bot.
 
     Args:
         is_counted: by a control group, so that pipes, sockets and file systems need not be.
@@ -70,7 +70,7 @@ class MemoryMonitor:
         if not self._exact_pace.is_due():
             return None
         with self._exact_pace.keep():
-            deadline = time.perf_counter() + LOOK_SECONDS
+            deadline = time.perf_counter() + MEASURE_SECONDS
             parts = ((_exactly if time.perf_counter() < deadline else _at_most)(pid) for pid in pids)
             return self._sum(parts, pids, in_file_systems)
 
@@ -89,7 +89,7 @@ class MemoryMonitor:
 def _at_most(pid: int) -> tuple[int, int]:
     """Return a process's own and shared memory, what it shares in full, with page tables and what is swapped out.
 
-    ``status`` can be read by everybody, whatever a process does.
+    ``status`` can be read by every user.
     """
     status = f"{procfs.live_directory(pid)}/status"
     own = procfs.sum_bytes(status, b"RssAnon:", b"VmSwap:", b"VmPTE:", b"HugetlbPages:")
@@ -110,7 +110,7 @@ def _in_buffers(pids: Collection[int]) -> int:
     """Return what the pipes and sockets of processes can hold at most; where time is up, every file for a socket."""
     pipes, sockets = set(), 0
     seen = set()
-    deadline = time.perf_counter() + LOOK_SECONDS
+    deadline = time.perf_counter() + MEASURE_SECONDS
     for pid in pids:
         place = procfs.live_directory(pid)
         if time.perf_counter() > deadline:

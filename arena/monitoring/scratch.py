@@ -1,7 +1,7 @@
 """What a bot keeps in the places it may write to: its scratch directory and its own shared memory.
 
-Where these are file systems of the bot's own, the kernel counts them, whatever is in them. Elsewhere they are walked
-through, without recursion and within bounds, and what has no name any more is looked for among the files that are open.
+Where these are file systems of the bot's own, the kernel counts what is in them. Elsewhere they are walked
+through, without recursion and within bounds, and files without a name are searched for among the open files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_FILES = 15_000
 """In both places together: counting them must not take long."""
 
 MAX_DEPTH = 256
-"""Of directories in directories: what is deeper is hard to look at, and to remove."""
+"""Of directories in directories: what is deeper is hard to walk through and to remove."""
 
 MAX_MAPS_BYTES = 32 * MEBIBYTE
 """Of the list of one process's mappings, which the kernel lets have 65,530 lines. Names may be made 64 KiB long."""
@@ -41,7 +41,7 @@ class Contents:
         total_bytes: what its files take up, holes left out.
         largest_bytes: the size of the largest file, holes included, for that is what ``file_bytes`` limits.
         files: files and directories.
-        is_too_deep: whether directories are nested deeper than ``MAX_DEPTH``; the rest was not looked at.
+        is_too_deep: whether directories are nested deeper than ``MAX_DEPTH``; the rest was not counted.
         is_closed: whether a directory could not be read.
         linked: files with several names that have been counted.
     """
@@ -66,7 +66,7 @@ class Contents:
 
 
 def walk(place: str) -> Contents:
-    """Look through a directory that a bot may be changing at the same time.
+    """Count what is in a directory, which a bot may be changing at the same time.
 
     Links are not followed, other file systems not entered, and at most ``MAX_DEPTH`` directories are open at once.
     """
@@ -120,7 +120,7 @@ def _count(entries: Iterator[os.DirEntry[str]], directory: int, device: int, con
 
 
 class ScratchMonitor:
-    """Watches the places that one bot writes to."""
+    """Measures the places that one bot writes to."""
 
     def __init__(self, spec: LaunchSpec, limits: Limits) -> None:
         self._scratch: str = spec["scratch"]
@@ -150,7 +150,7 @@ class ScratchMonitor:
         if broken is not None or not self._pace.is_due():
             return broken
         with self._pace.keep():
-            return self._look_through(own, total, members)
+            return self._walk_through(own, total, members)
 
     def _own_places(self, main: int) -> list[str]:
         """Return where the bot's own file systems are, as seen by the arena."""
@@ -162,7 +162,7 @@ class ScratchMonitor:
                     found.append(seen)
         return found
 
-    def _look_through(self, own: list[str], total: int, members: Callable[[], Collection[int]]) -> str | None:
+    def _walk_through(self, own: list[str], total: int, members: Callable[[], Collection[int]]) -> str | None:
         limits = self._limits
         walked = [walk(place) for place in own if _used(place)[1] > 0]
         if self._is_shared:
@@ -217,7 +217,7 @@ def _hidden(contents: Contents, pids: Collection[int]) -> str | None:
 
 
 class UncountableError(Exception):
-    """A bot makes more of something than can be looked through."""
+    """A bot has more of something than can be counted."""
 
 
 def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> int:
@@ -232,13 +232,13 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
         file_bytes: the size a file can have.
 
     Raises:
-        UncountableError: if a process has longer mappings than can be looked through.
+        UncountableError: if a process has more mappings than can be read.
     """
     sizes: dict[int, int] = {}
     mapped: set[int] = set()
     sockets: dict[str, int] = {}
     unseen = 0
-    deadline = time.perf_counter() + memory.LOOK_SECONDS
+    deadline = time.perf_counter() + memory.MEASURE_SECONDS
     for pid in pids:
         if time.perf_counter() > deadline:
             unseen += 1

@@ -1,4 +1,4 @@
-"""The files of a bot: found, measured, digested and copied, whoever has made them.
+"""The files of a bot: found, measured, digested and copied.
 
 Sizes come before contents, and everything is bounded while it is read. A link counts as the file it leads to. Nothing
 but plain files is ever opened.
@@ -97,7 +97,7 @@ def single_file(path: Path, bounds: Bounds = IN_PLACE) -> BotFile:
     """Return the only file of a bot that is a single program.
 
     Raises:
-        BotDefinitionError: if it is too large, can't be looked at, or its name is not accepted.
+        BotDefinitionError: if it is too large, can't be read, or its name is not accepted.
     """
     walk = _Walk(path.parent, bounds)
     found = walk.take(path, path.name)
@@ -255,7 +255,7 @@ def copy_files(files: Sequence[BotFile], target: Path) -> None:
 
 
 def _check_opened(descriptor: int, file: BotFile) -> None:
-    """Raise if a link has been put in a file's place, or in that of a directory above, since it was looked at."""
+    """Raise if a link has been put in a file's place, or in that of a directory above, since it was measured."""
     if not file.inside or sys.platform != "linux":
         return
     real = Path(f"/proc/self/fd/{descriptor}").readlink()
@@ -264,7 +264,7 @@ def _check_opened(descriptor: int, file: BotFile) -> None:
 
 
 def _contents(file: BotFile) -> Iterator[bytes]:
-    """Yield what a file holds, as much of it as it was found to have."""
+    """Yield what a file holds, as many bytes as were measured."""
     try:
         descriptor = open_at_once(file.path, os.O_RDONLY)
         try:

@@ -125,7 +125,7 @@ class _Taking:
 
 
 def fingerprint(directory: Path) -> str:
-    """Return what tells a directory from any other that is put in its place, without reading the files in it.
+    """Return a hash by which a directory differs from any other in its place, without reading the files in it.
 
     Inodes and the times of their changes are the system's to give: nobody can write files that have the same.
 

@@ -3,7 +3,7 @@
 A build is an untrusted program too. It runs in a copy of the bot's files inside its scratch directory, without
 network and with limits of its own. When it is over and all of it has been killed, the arena itself takes what lies in
 ``build/`` there, which nobody can change any more. From which files it was made is noted beside the bot's directory,
-never in it, so that a bot is built again when, and only when, they have changed, and no bot can say that it is built.
+never in it, so that a bot is built again when, and only when, they have changed, and no bot can claim to be built.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ cd "$HOME/{_WORK}" && mkdir {BUILD_DIRECTORY} && "$@" < /dev/null 1>&2 && echo b
 
 
 def is_built(bot: Bot) -> bool:
-    """Tell whether a bot needs no build, or has been built here from the files it has now."""
+    """Return whether a bot needs no build, or has been built here from the files it has now."""
     if not bot.build:
         return True
     directory = Path(bot.directory)
@@ -79,7 +79,7 @@ def _note_of(directory: Path) -> Path:
 
 
 def _noted(bot: Bot) -> str:
-    """Return what the note of a bot says that is built: its files, and what has been made of them."""
+    """Return the note of a bot that has been built: its files, and what was made of them."""
     return f"{bot.digest} {fingerprint(Path(bot.directory) / BUILD_DIRECTORY)}\n"
 
 
@@ -88,7 +88,7 @@ def build_bots(bots: Iterable[Bot], isolation: Isolation) -> None:
 
     Raises:
         BotDefinitionError: if a build fails, its program is not on this machine, or the bot's directory can't be
-            written; with what the build said.
+            written; with the first lines of its stderr.
         VoidMatchError: if this machine has no room for a process.
     """
     for bot in dict.fromkeys(bots):
@@ -159,9 +159,9 @@ def _finish_build(process: Subprocess, bot: Bot) -> str:
 
 
 def _wait_until_built(process: Subprocess) -> str:
-    """Wait until a build says that it is done; return what went wrong, or nothing.
+    """Wait until a build is done; return what went wrong, or nothing.
 
-    It says so with a byte on stdout, where nothing else is written; a lie only brings what there is then.
+    A byte on stdout, where nothing else is written, means that it is; sent too early, it brings what is there by then.
     """
     deadline = time.monotonic() + MAX_SECONDS
     while not process.read_stdout():
@@ -224,7 +224,7 @@ def _is_file(path: Path) -> bool:
 def _behind_rustup(program: Path) -> str:
     """Return the program itself where ``program`` is rustup's stand-in for it, which needs the owner's home.
 
-    That is where rustup lies (``.cargo/bin`` in a home, beside ``.rustup``), whatever $HOME says.
+    That is the home where rustup is (``.cargo/bin``, beside ``.rustup``), not necessarily $HOME.
     """
     rustup = program.resolve()
     if rustup.name != "rustup":

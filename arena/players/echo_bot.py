@@ -1,4 +1,4 @@
-"""A bot that answers at once, whatever it is sent, with the same few bytes: what is left of a turn is the arena's own.
+"""A bot that answers everything at once with the same few bytes, so that the rest of a turn is the arena's own share.
 
 Standard library only.
 """

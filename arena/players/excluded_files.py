@@ -24,13 +24,13 @@ def describe_left_out(directory: Path) -> list[str]:
     Args:
         directory: the bot's; for anything else there are no sentences.
     """
-    found = _left_out(directory)
-    if not found:
+    counts = _left_out(directory)
+    if not counts:
         return []
-    names = [name if count == 1 else f"{name} ({count} times)" for name, count in sorted(found.items())]
+    names = [name if count == 1 else f"{name} ({count} times)" for name, count in sorted(counts.items())]
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     sentences = [f"left out, as no part of the bot: {', '.join(names[:MAX_NAMES])}{more}"]
-    libraries = sorted(name for name in LIBRARY_NAMES if f"{name}/" in found)
+    libraries = sorted(name for name in LIBRARY_NAMES if f"{name}/" in counts)
     if libraries:
         sentences.append(
             f"{' and '.join(libraries)}: made for one place, so the bot can't use it from its copy;"
@@ -41,7 +41,7 @@ def describe_left_out(directory: Path) -> list[str]:
 
 def _left_out(directory: Path) -> Counter[str]:
     """Count what is left out, by its name or, for what is no file, its path. No link is followed."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     waiting = [directory] if directory.is_dir() else []
     entries = 0
     while waiting and entries < MAX_ENTRIES:
@@ -53,14 +53,14 @@ def _left_out(directory: Path) -> Counter[str]:
                         break
                     if entry.is_dir(follow_symlinks=False):
                         if entry.name in IGNORED_NAMES:
-                            found[f"{entry.name}/"] += 1
+                            counts[f"{entry.name}/"] += 1
                         else:
                             waiting.append(Path(entry.path))
                     elif entry.name.endswith(".pyc"):
-                        found["*.pyc"] += 1
+                        counts["*.pyc"] += 1
                     elif not entry.is_file():
                         what = "a link to no file" if entry.is_symlink() else "not a file"
-                        found[f"{Path(entry.path).relative_to(directory)} ({what})"] += 1
+                        counts[f"{Path(entry.path).relative_to(directory)} ({what})"] += 1
         except OSError:  # what can't be read is refused when it is copied
             continue
-    return found
+    return counts

@@ -12,7 +12,7 @@ from arena.games import find_game
 
 @functools.lru_cache(maxsize=64)
 def find_external_game(name: str) -> tuple[str, str] | None:
-    """Return the topmost module of a game and its place: a file, or the directory of a package.
+    """Return the topmost module of a game and its path: a file, or the directory of a package.
 
     Args:
         name: the game's name or dotted path.

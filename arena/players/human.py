@@ -28,7 +28,7 @@ class TakenBackError(ArenaError):
 
 
 class LeftMatchError(ArenaError):
-    """A person has left the match before its end; the text says so in a sentence."""
+    """A person has left the match before its end; the text is a sentence."""
 
 
 class HumanPlayer(Player):

@@ -1,6 +1,6 @@
 """Whether a bot is done with what it has been sent, and waits for more.
 
-``end`` has no answer, so nothing in the conversation tells when a bot has dealt with it. The kernel does: the pipe has
+``end`` has no answer, so nothing in the conversation shows when a bot has dealt with it. The kernel does: the pipe has
 been read to its end, and a thread of the bot waits for more of it (/proc/PID/task/TID/syscall).
 """
 
@@ -44,7 +44,7 @@ class Activity(enum.Enum):
     WAITS = "a thread waits for input, and the others of its process sleep"
     WAITS_AND_WORKS = "a thread waits for input, and another works"
     WORKS = "no thread waits for input"
-    UNKNOWN = "this system doesn't tell"
+    UNKNOWN = "this system does not show it"
 
 
 def wait_until_idle(process: Subprocess, seconds: float, stderr_bytes: int) -> float:
@@ -104,14 +104,14 @@ def activity_of(pid: int, pipe: int) -> Activity:
         return Activity.UNKNOWN
     inode = os.fstat(pipe).st_ino
     try:
-        found = _activity_of_process(pid, inode)
-        if found is Activity.WORKS:
+        activity = _activity_of_process(pid, inode)
+        if activity is Activity.WORKS:
             for process in reaper.descendants(pid):
-                if (found := _activity_of_process(process, inode)) is not Activity.WORKS:
+                if (activity := _activity_of_process(process, inode)) is not Activity.WORKS:
                     break
-    except (OSError, ValueError):  # it is gone, or may not be looked at
+    except (OSError, ValueError):  # it is gone, or may not be read
         return Activity.UNKNOWN
-    return found
+    return activity
 
 
 def _activity_of_process(pid: int, inode: int) -> Activity:
@@ -129,7 +129,7 @@ def _activity_of_process(pid: int, inode: int) -> Activity:
 
 
 def _read(path: str) -> bytes:
-    """Return what a small file says; this is done at the end of every match, and pathlib takes three times as long."""
+    """Return what a small file holds; this is done at the end of every match, and pathlib takes three times as long."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         return os.read(descriptor, 256)
@@ -138,7 +138,7 @@ def _read(path: str) -> bytes:
 
 
 def _is_waiting(pid: int, words: list[bytes], inode: int) -> bool:
-    """Tell whether a thread waits for the pipe, or for events as long as it takes.
+    """Return whether a thread waits for the pipe, or for events as long as it takes.
 
     Args:
         pid: its process.

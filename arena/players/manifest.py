@@ -26,7 +26,7 @@ MAX_MANIFEST_BYTES = 16 * 1024
 """Reading thousands of dotted keys takes a time that grows with their square: half a second with so much."""
 
 IsKnown = Callable[[str], bool]
-"""Tells whether a name is in use already; such a name stays accepted, whatever the rule for new ones says."""
+"""Tells whether a name is in use already; such a name stays accepted under every rule for new ones."""
 
 Text = Annotated[str, StringConstraints(max_length=1000)]
 

@@ -78,7 +78,7 @@ class Player(ABC):
         """
 
     def tell_update(self, ply: int, actions: Sequence[Any]) -> None:  # noqa: B027 - most players don't want it
-        """Hear of actions as they happen; only called if ``wants.updates``."""
+        """Take note of actions as they happen; only called if ``wants.updates``."""
 
     def tell_fault(self, fault: Fault) -> None:  # noqa: B027 - only a process has to be notified and ended
         """Hear of the player's own fault; it is not asked again in this match."""
@@ -87,4 +87,4 @@ class Player(ABC):
     def end(
         self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
-        """Hear how the match ended and report on it."""
+        """Take note of how the match ended, and report on it."""

@@ -38,7 +38,7 @@ class ProcessPlayer(Player):
 
     Attributes:
         bot: what is launched.
-        ready: what the bot said of itself when it started.
+        ready: the bot's ``ready`` message.
         transcript: the last messages of its conversation; a new launch begins a new one.
         peak: the most that its processes were seen to use, up to the last that has been ended.
         exited_by_itself: whether the process exited when it was asked to.

@@ -22,13 +22,13 @@ def last_error(stderr: str) -> tuple[str, str]:
 
 def last_own_line(stderr: str, bot: Bot) -> str:
     """Return the last line of the author's own files in the traceback, as "bot.py, line 7"."""
-    found = re.findall(r'^\s*File "([^"]+)", line (\d+)', stderr, re.MULTILINE)
-    own = [(path, line) for path, line in found if _is_own(path, bot)]
+    frames = re.findall(r'^\s*File "([^"]+)", line (\d+)', stderr, re.MULTILINE)
+    own = [(path, line) for path, line in frames if _is_own(path, bot)]
     return f"{Path(own[-1][0]).name}, line {own[-1][1]}" if own else ""
 
 
 def _is_own(path: str, bot: Bot) -> bool:
-    """Tell whether a file in a traceback belongs to the bot rather than to Python, a library or the arena."""
+    """Return whether a file in a traceback belongs to the bot rather than to Python, a library or the arena."""
     is_relative = not path.startswith(("/", "<")) and path.endswith(".py")
     is_inside = is_relative or path.startswith(f"{bot.directory.rstrip('/')}/")
     is_ours = path.startswith(_ARENA) and not f"{bot.directory}/".startswith(_ARENA)

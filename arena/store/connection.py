@@ -180,7 +180,7 @@ def _begin(connection: Connection) -> None:
 
 
 def _is_shutdown(error: DBAPIError) -> bool:
-    """Tell whether the server says that it goes, or that the line is broken (SQLSTATE classes 08 and 57P)."""
+    """Return whether the server says that it goes, or that the line is broken (SQLSTATE classes 08 and 57P)."""
     state = getattr(error.orig, "sqlstate", None) or ""
     return state.startswith(("08", "57P"))
 

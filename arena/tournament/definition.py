@@ -33,7 +33,7 @@ class KnownBots(Protocol):
         """Return a submitted bot by ``name`` or ``name@version``; raise UsageError if there is no such bot."""
 
     def is_known(self, name: str) -> bool:
-        """Tell whether a name is in use already; such a name is accepted even if it breaks the rule for names."""
+        """Return whether a name is in use already; such a name is accepted even if it breaks the rule for names."""
 
 
 def load_definition(path: str | os.PathLike[str], bots: KnownBots | None = None) -> Definition:

@@ -39,7 +39,7 @@ class TournamentRounds:
         return self._format.needs_results
 
     def should_stop(self, elapsed_seconds: float) -> bool:
-        """Tell whether a run that has lasted this long ends before the next round."""
+        """Return whether a run that has lasted this long ends before the next round."""
         return self._format.should_stop(elapsed_seconds)
 
     def next_round(self) -> list[ScheduledMatch]:
@@ -76,7 +76,7 @@ class TournamentRounds:
 
 
 def needs_results(definition: Definition) -> bool:
-    """Tell whether rounds depend on results."""
+    """Return whether rounds depend on results."""
     return format_class(definition).needs_results
 
 

@@ -122,7 +122,7 @@ def grow(game: Game[Any], root: Node) -> None:
 
 
 def is_decided(root: Node, playouts_left: float) -> bool:
-    """Tell whether the most visited action can't be caught up with any more."""
+    """Return whether the most visited action can't be caught up with any more."""
     if len(root.children) < 2:
         return False
     first, second = sorted((child.visits for child in root.children), reverse=True)[:2]

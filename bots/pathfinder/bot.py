@@ -67,7 +67,7 @@ class Board:
         return found
 
     def is_fatal(self, index: int) -> bool:
-        """Tell whether the next number would share a factor with one beside it on this square."""
+        """Return whether the next number would share a factor with one beside it on this square."""
         number = self.last + 1
         return any(self.numbers[near] and gcd(number, self.numbers[near]) > 1 for near in self.beside[index])
 

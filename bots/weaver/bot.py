@@ -66,7 +66,7 @@ class Sheet:
         self.weights[seat] = 1.0
 
     def is_over(self, vertical: int, horizontal: int) -> bool:
-        """Tell whether the match ends with so many lines."""
+        """Return whether the match ends with so many lines."""
         return vertical + horizontal >= self.lines and (vertical + 1) * (horizontal + 1) % self.players == 0
 
     def leads(self, vertical: Lines, horizontal: Lines) -> dict[str, tuple[Any, Any]]:
@@ -157,7 +157,7 @@ class Search:
         return sorted([*upright, *level], key=lambda line: -self.refutations[line])
 
     def wins(self, vertical: Lines, horizontal: Lines) -> bool:
-        """Tell whether we win from here, as far as the telling lines go and every line as the last one."""
+        """Return whether we win from here, as far as the telling lines go and every line as the last one."""
         key = vertical, horizontal
         if key not in self.is_won:
             self.is_won[key] = self._wins(vertical, horizontal)

@@ -10,6 +10,7 @@ import sysconfig
 import pytest
 
 from arena.cli.group import run
+from arena.enums import FaultKind
 from arena.players.diagnosis import Failure, hint_for
 from arena.records import Bot, Fault
 from benchmarks import zoo_bots as zoo
@@ -175,7 +176,7 @@ def test_failed_is_red_where_there_is_a_terminal_and_nobody_minds(tmp_path, envi
 # what takes too long to be waited for
 
 PLAIN = Bot(name="plain", version="1", command=("/bin/cat",), directory="/nowhere")
-NOT_READY = Fault(seat=0, kind="start", ply=0, detail="before it was ready: no answer within 10.000 s")
+NOT_READY = Fault(seat=0, kind=FaultKind("start"), ply=0, detail="before it was ready: no answer within 10.000 s")
 
 
 @pytest.mark.parametrize(
@@ -186,7 +187,7 @@ NOT_READY = Fault(seat=0, kind="start", ply=0, detail="before it was ready: no a
         (
             Failure(
                 PLAIN,
-                Fault(seat=0, kind="timeout", ply=4, detail="no answer within 1.1 s"),
+                Fault(seat=0, kind=FaultKind("timeout"), ply=4, detail="no answer within 1.1 s"),
                 "",
                 b"\0\0\0\x1c\x83",
                 0.0,
@@ -195,13 +196,13 @@ NOT_READY = Fault(seat=0, kind="start", ply=0, detail="before it was ready: no a
             "an answer began and was not finished",
         ),
         (
-            Failure(PLAIN, Fault(seat=0, kind="exit", ply=4, detail="the bot exited: signal SIGSYS")),
+            Failure(PLAIN, Fault(seat=0, kind=FaultKind("exit"), ply=4, detail="the bot exited: signal SIGSYS")),
             "a system call that bots may not make",
         ),
         (
             Failure(
                 PLAIN,
-                Fault(seat=0, kind="exit", ply=4, detail="the bot exited: exit status 1"),
+                Fault(seat=0, kind=FaultKind("exit"), ply=4, detail="the bot exited: exit status 1"),
                 "terminate called: 'std::bad_alloc'",
             ),
             "more memory than it may have",
@@ -209,7 +210,7 @@ NOT_READY = Fault(seat=0, kind="start", ply=0, detail="before it was ready: no a
         (
             Failure(
                 PLAIN,
-                Fault(seat=0, kind="exit", ply=4, detail="…"),
+                Fault(seat=0, kind=FaultKind("exit"), ply=4, detail="…"),
                 "  sl = SemLock(\nPermissionError: [Errno 13] Permission denied",
             ),
             "need /dev/shm",
@@ -217,16 +218,19 @@ NOT_READY = Fault(seat=0, kind="start", ply=0, detail="before it was ready: no a
         (
             Failure(
                 PLAIN,
-                Fault(seat=0, kind="exit", ply=4, detail="…"),
+                Fault(seat=0, kind=FaultKind("exit"), ply=4, detail="…"),
                 f"ModuleNotFoundError: No module named '{'x' * 5000}'",
             ),
             "has no module",
         ),
         (
-            Failure(PLAIN, Fault(seat=0, kind="exit", ply=4, detail="…"), "FileNotFoundError: 'a\0b'"),
+            Failure(PLAIN, Fault(seat=0, kind=FaultKind("exit"), ply=4, detail="…"), "FileNotFoundError: 'a\0b'"),
             "there is no file",
         ),
-        (Failure(PLAIN, Fault(seat=0, kind="timeout", ply=4, detail="no answer")), "flush after every message"),
+        (
+            Failure(PLAIN, Fault(seat=0, kind=FaultKind("timeout"), ply=4, detail="no answer")),
+            "flush after every message",
+        ),
     ],
 )
 def test_a_cause_is_told_from_what_was_seen(failure, says):

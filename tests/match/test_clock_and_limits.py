@@ -185,7 +185,7 @@ def wait_for_a_bot_of(pid):
 
 
 def has_been_asked(path, pid):
-    """Tell whether a bot is asleep in the middle of its turn: it has been running, and its sleep is no read."""
+    """Return whether a bot is asleep in the middle of its turn: it has been running, and its sleep is no read."""
     return path.name != str(pid) and "nanosleep" in (path / "wchan").read_text()
 
 

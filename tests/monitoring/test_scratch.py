@@ -197,7 +197,7 @@ def test_what_lies_in_pipes_and_sockets_counts_once():
 
 
 def test_where_there_was_no_time_to_look_every_file_counts_for_a_socket(monkeypatch):
-    monkeypatch.setattr(memory, "LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(memory, "MEASURE_SECONDS", -1.0)
     before = memory.MemoryMonitor(is_counted=False).at_most({ME}, 0)
     files = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
     grown = memory.MemoryMonitor(is_counted=False).at_most({ME}, 0) - before

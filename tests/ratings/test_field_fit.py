@@ -52,7 +52,7 @@ def held(strengths, encounters):
 
 
 def within(hits, trials, share=0.95, probability=1e-3):
-    """Tell whether so many hits are to be expected, up to ``probability``."""
+    """Return whether so many hits are to be expected, up to ``probability``."""
     low, high = binom.ppf([probability / 2, 1 - probability / 2], trials, share)
     return low <= hits <= high
 

@@ -180,7 +180,7 @@ class Format(ABC, Generic[SettingsT]):
         return None if pairings is None else pairings * self.encounters_per_round
 
     def should_stop(self, elapsed_seconds: float) -> bool:
-        """Tell whether a run that has lasted this long ends before the next round."""
+        """Return whether a run that has lasted this long ends before the next round."""
         return False
 
     def ranking(self) -> list[Placing] | None:

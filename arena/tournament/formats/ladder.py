@@ -106,7 +106,7 @@ class Ladder(Format[LadderSettings]):
         return Round(tuple(sorted(pairings)), tuple(sorted(free)))
 
     def should_stop(self, elapsed_seconds: float) -> bool:
-        """Tell whether the hours of a run are over."""
+        """Return whether the hours of a run are over."""
         hours = self.field.settings.hours
         return hours is not None and elapsed_seconds >= 3600 * hours
 

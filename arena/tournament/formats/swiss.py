@@ -128,13 +128,13 @@ class Swiss(Format[SwissSettings]):
         return None if pairs is None else Round(tuple(pairs), () if bye is None else (bye,))
 
     def _is_tight(self) -> bool:
-        """Tell whether the last rounds may find nobody to pair: with more rounds than half the field (Dirac's
+        """Return whether the last rounds may find nobody to pair: with more rounds than half the field (Dirac's
         theorem).
         """
         return 2 * self._rounds > self.field.entrants and self.field.entrants <= MAX_LOOKAHEAD_ENTRANTS
 
     def _leaves_enough(self, chosen: Round) -> bool:
-        """Tell whether all later rounds can be paired after this one."""
+        """Return whether all later rounds can be paired after this one."""
         if not self._is_tight():
             return True
         free = self._free_pairs()
