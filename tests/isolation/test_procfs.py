@@ -29,6 +29,8 @@ def test_no_more_of_an_environment_is_read_than_is_allowed(monkeypatch):
 @pytest.mark.parametrize("level", ["none", "limits"])
 def test_in_its_user_namespace_a_bot_makes_no_other(level):
     """In it, it could mount file systems in memory that nobody counts."""
+    if not choose_isolation("limits").user_namespace:
+        pytest.skip("needs user namespaces for bots")
     bot = Bot(
         name="b",
         version="1",
