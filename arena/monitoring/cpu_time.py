@@ -169,7 +169,7 @@ class ProcessTimes:
         self._main_seconds, self._sampled_at = main_seconds, now
 
     def _claim(self, gone: Iterable[ProcessStat], before: dict[int, ProcessStat]) -> float:
-        """Return the CPU time of reaped children that no sample had seen; keep what is missing of vanished processes."""
+        """Return the CPU time of reaped children that no sample saw; keep what vanished processes still owe."""
         reaped_seconds, reaped_faults = 0.0, 0
         for pid, stat in self._seen.items():
             earlier = before.get(pid)
