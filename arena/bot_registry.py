@@ -134,8 +134,7 @@ class BotRegistry:
             place: where it is now; by default where it was.
 
         Raises:
-            UsageError: if it is not there any more, or the recorded place can't be trusted: the home may come from another
-                machine.
+            UsageError: if it is not there any more, or the recorded place can't be trusted, as in a home from another machine.
         """
         definition = tournament.definition
         entrant = next(bot for bot in definition.entrants if bot.label == label)
