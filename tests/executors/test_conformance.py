@@ -25,6 +25,8 @@ from arena.tournament.definition import load_definition
 from benchmarks.zoo_bots import bad_bot
 from tests.conftest import BOTS
 
+pytestmark = pytest.mark.processes
+
 LEVEL = "limits"
 OPTIONS = make_game("differences", size=4).options
 MAX_READ_AHEAD = 512
