@@ -40,6 +40,11 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.enums import OffTurn as OffTurn
     from arena.enums import Termination as Termination
     from arena.errors import ArenaError as ArenaError
+    from arena.errors import BotDefinitionError as BotDefinitionError
+    from arena.errors import ClusterError as ClusterError
+    from arena.errors import DefinitionError as DefinitionError
+    from arena.errors import StoreError as StoreError
+    from arena.errors import UnknownNameError as UnknownNameError
     from arena.errors import UsageError as UsageError
     from arena.errors import VoidMatchError as VoidMatchError
     from arena.executors.executor import Executor as Executor
@@ -53,7 +58,10 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.home import ArenaHome as ArenaHome
     from arena.match.single_match import play_match as play_match
     from arena.players.bot_files import Bounds as Bounds
+    from arena.players.human import HUMAN as HUMAN
     from arena.players.human import HumanPlayer as HumanPlayer
+    from arena.players.human import LeftMatchError as LeftMatchError
+    from arena.players.human import TakenBackError as TakenBackError
     from arena.players.manifest import load_bot as load_bot
     from arena.players.player import Answer as Answer
     from arena.players.player import Request as Request
@@ -78,6 +86,7 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.store.values import StoredBot as StoredBot
     from arena.store.values import StoredFault as StoredFault
     from arena.store.values import StoredTournament as StoredTournament
+    from arena.tournament.definition import KnownBots as KnownBots
     from arena.tournament.definition import load_definition as load_definition
     from arena.tournament.director import Progress as Progress
     from arena.tournament.director import run_tournament as run_tournament
@@ -92,7 +101,8 @@ _MODULE_OF = {
         "arena.conformance.submission": "Submission submit",
         "arena.definition": "Definition GameChoice",
         "arena.enums": "ClockKind FaultKind OffTurn Termination",
-        "arena.errors": "ArenaError UsageError VoidMatchError",
+        "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError StoreError UnknownNameError"
+        " UsageError VoidMatchError",
         "arena.executors.executor": "Executor Job Played Void",
         "arena.executors.table": "open_executor",
         "arena.executors.work_queue": "WorkQueue",
@@ -100,7 +110,7 @@ _MODULE_OF = {
         "arena.home": "ArenaHome",
         "arena.match.single_match": "play_match",
         "arena.players.bot_files": "Bounds",
-        "arena.players.human": "HumanPlayer",
+        "arena.players.human": "HUMAN HumanPlayer LeftMatchError TakenBackError",
         "arena.players.manifest": "load_bot",
         "arena.players.player": "Answer Request",
         "arena.protocol.messages": "Seating Wants",
@@ -113,7 +123,7 @@ _MODULE_OF = {
         "arena.store.rows": "RecordRow",
         "arena.store.store": "Store",
         "arena.store.values": "StoredBot StoredFault StoredTournament",
-        "arena.tournament.definition": "load_definition",
+        "arena.tournament.definition": "KnownBots load_definition",
         "arena.tournament.director": "Progress run_tournament",
     }.items()
     for name in names.split()
@@ -123,7 +133,7 @@ __all__ = ["__version__", *_MODULE_OF]
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF})
+    return __all__
 
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise that every name exists

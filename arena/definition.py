@@ -1,4 +1,4 @@
-"""A tournament's definition: what is played, by whom and by which rules. Plain values, and the form they are stored in.
+"""A tournament's definition: what is played, by whom and by which rules. Plain values, and their stored form.
 
 The stored form is a promise: a definition that an earlier version has stored is read by every later one. Whoever adds a
 field to ``Definition``, ``Bot``, ``Limits`` or ``TimeControl`` gives it a default that means what was done before.
@@ -18,7 +18,7 @@ from arena.records import Bot, Limits, TimeControl
 from arena.stored import from_stored, list_of, mapping_of
 
 STOPS = ("matches", "margin_95", "hours")
-"""Settings that only say when to stop: they may differ from run to run."""
+"""Settings for when to stop: they may differ from run to run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,18 +75,18 @@ class Definition:
     def identity(self) -> dict[str, Any]:
         """Return everything that results depend on, as JSON types: two definitions that agree are one tournament.
 
-        Where the bots are on disk is no part of it, and neither is when a ladder stops.
+        It excludes where the bots are on disk, and when a ladder stops.
         """
         return _plain(self._deciding() | {"entrants": [_bot_identity(bot) for bot in self.entrants]})
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is stored of it, as JSON types: all but its name, which is the key, and what is set for a run."""
+        """Return the stored form, as JSON types: without the name, which is the key, and what is set for a run."""
         entrants = {"entrants": [_entrant(bot) for bot in self.entrants]}
         locations = {"places": {bot.label: _location(bot) for bot in self.entrants}}
         return _plain(self._deciding() | entrants | locations)
 
     def _deciding(self) -> dict[str, Any]:
-        """Return what results depend on, but for the entrants."""
+        """Return what results depend on, except the entrants."""
         values = asdict(replace(self, entrants=()))
         for name in ("name", "workers", "active"):
             del values[name]
@@ -188,7 +188,7 @@ def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
 
 
 def _bot_identity(bot: Bot) -> dict[str, Any]:
-    """Return what makes a bot the same wherever it is: a file of its own among its arguments goes by its name."""
+    """Return what makes a bot the same wherever it is: its own files among its arguments are relative paths."""
     own = {path: os.path.relpath(path, bot.directory) for path in bot.own_files}
     return {
         "name": bot.name,

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import typing
 from collections.abc import Iterator
 from enum import Enum
@@ -42,8 +43,9 @@ def classes_in(hint) -> Iterator[type]:
 
 def signatures(value) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the types in the signature of a function; of a class, those of its fields and public methods."""
-    if not inspect.isclass(value):
+    if inspect.isfunction(value):
         yield value.__qualname__, typing.get_type_hints(value)
+    if not inspect.isclass(value):
         return
     if issubclass(value, Enum | Exception):
         return
@@ -63,7 +65,7 @@ def test_type_checkers_see_every_name_and_no_other():
 
 
 def test_names_are_listed_and_no_others_exist():
-    assert set(arena.__all__) <= set(dir(arena))
+    assert dir(arena) == sorted(arena.__all__)
     assert len(arena.__all__) == len(set(arena.__all__))
     with pytest.raises(AttributeError, match="module 'arena' has no attribute 'Nothing'"):
         arena.Nothing  # noqa: B018
@@ -75,6 +77,15 @@ def test_every_class_in_a_signature_is_public(name):
         for hint in hints.values():
             for found in classes_in(hint):
                 assert found in {*PUBLIC.values()} | AUTHORS, f"{where}: {found}"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_error_of_a_public_function_is_public(name):
+    value = PUBLIC[name]
+    members = [value, *vars(value).values()] if inspect.isclass(value) else [value]
+    for member in members:
+        for error in re.findall(r"^ +(\w+Error):", getattr(member, "__doc__", None) or "", re.MULTILINE):
+            assert error in {*PUBLIC, *arena.games.__all__}, f"{name}: {error}"
 
 
 @pytest.mark.parametrize("name", PUBLIC)

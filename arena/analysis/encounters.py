@@ -1,4 +1,4 @@
-"""Encounters counted from results: those that went alike are one line, however many there are."""
+"""Encounters counted from results: equal ones are one line, with their number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.results import StoredResult
 
 
 class CountedMatch(NamedTuple):
-    """One match as it counts for tables.
+    """One match as tables count it.
 
     Attributes:
         bots: ``name@version`` per seat.
@@ -27,12 +27,12 @@ class CountedMatch(NamedTuple):
 
 
 class CountedEncounter(NamedTuple):
-    """How often an encounter went like this.
+    """Encounters with equal results, and their number.
 
     Attributes:
         game: the game's name.
         matches: its matches, in the order of the schedule.
-        occurrences: how many encounters went so.
+        occurrences: how many encounters had these results.
     """
 
     game: str
@@ -41,7 +41,7 @@ class CountedEncounter(NamedTuple):
 
 
 def count_encounters(results: Iterable[StoredResult]) -> list[CountedEncounter]:
-    """Count how encounters went.
+    """Count encounters with equal results.
 
     Args:
         results: in the order of the schedule, tournament by tournament.

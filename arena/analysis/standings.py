@@ -148,7 +148,7 @@ def standings(
 ) -> Standings:
     """Return the table of counted encounters.
 
-    Every match counts in the columns of the table; which ones count for the ratings, ``arena.ratings.repeats`` says.
+    Every match counts in the columns of the table; ``CountedMatch.rated`` says which count for the ratings.
 
     Args:
         encounters: counted encounters, bots as ``name@version``.

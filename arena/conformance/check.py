@@ -107,7 +107,7 @@ def check_bot(
 
 
 def check_claimed_game(bot: Bot, game: str, command: str) -> None:
-    """Raise UsageError for a game from outside the package: it is a program, and not run on a bot's word."""
+    """Raise UsageError for a game from outside the package: it is a program, and a bot can't have it loaded."""
     if ":" in game:
         raise UsageError(
             f"{bot.label}: games: {game!r} is a game from outside the package, which is loaded only where you name it:"
@@ -155,7 +155,7 @@ class _Checker:
         return Step(name, True, f"{label}; wants {wants}")
 
     def play_game(self, game: str) -> Iterator[Step]:
-        """Play a game in every seat, at odd sizes, and with three players where the game is for them."""
+        """Play a game in every seat, at odd sizes, and with three players where the game allows them."""
         for seat in range(make_game(game).players):
             yield self._try(f"plays {game} in seat {seat}", game, {}, seat)
         for options in odd_options(game):
@@ -164,7 +164,7 @@ class _Checker:
                 yield self._try(f"plays {game} with {shown} in seat {seat}", game, options, seat)
 
     def reuse(self, game: str) -> Step:
-        """Play two matches more with the process that has played all the others, the same seed and opponent."""
+        """Play two more matches with the process of all earlier ones, both with the same seed and opponent."""
         name = "plays match after match with one process"
         records = [self._play(game, {}, 0, seed=11) for _ in range(2)]
         for record in records:
@@ -175,7 +175,7 @@ class _Checker:
         return Step(name, True, f"{counted(self._match, 'match')} so far; {how}")
 
     def under_load(self, game: str) -> Step:
-        """Play beside programs that use the processor up."""
+        """Play while other programs use up the processor."""
         name = f"keeps its time beside {BUSY_PROGRAMS} busy programs on its core"
         busy = busy_bot()
         cores = os.sched_getaffinity(0)
@@ -193,7 +193,7 @@ class _Checker:
         return Step(name, True, _longest(record, 0))
 
     def limits_kept(self) -> Step:
-        """Report what it used at most, and ask it to leave; launched once more if its last match ended by a fault."""
+        """End the bot and report its peak usage; it is launched again first if its last match ended in a fault."""
         name = "stays inside its limits"
         with contextlib.suppress(BotError):
             self._player.begin(self._seating())
@@ -209,7 +209,7 @@ class _Checker:
         return Step(name, True, used)
 
     def quit(self) -> Step:
-        """See whether it leaves by itself."""
+        """Check that the bot exited by itself after ``quit``."""
         name = "leaves when it is told to quit"
         if self._player.exited_by_itself:
             return Step(name, True, "within half a second")
@@ -289,7 +289,7 @@ def busy_bot() -> Bot:
 
 
 def odd_options(game: str) -> list[dict[str, int]]:
-    """Return unusual options of a game: the smallest and an odd size, and three players where it is for them."""
+    """Return unusual options of a game: the smallest and an odd size, and three players where the game allows them."""
     unusual = []
     for option in find_game(game).OPTIONS:
         if not isinstance(option, IntOption):

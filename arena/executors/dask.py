@@ -157,7 +157,7 @@ class DaskExecutor(Executor):
                 raise ClusterError(f"cluster {self._shown}: it can't be started: {_shortened(error)}") from error
         try:
             return distributed.Client(self._cluster or self._address, timeout=CONNECT_SECONDS)
-        except (OSError, TimeoutError, ValueError) as error:
+        except Exception as error:  # Dask has many kinds: tls:// without certificates is a TypeError
             raise ClusterError(
                 f"cluster {self._shown}: can't be reached ({_shortened(error)}); expected the address of a Dask"
                 " scheduler, such as tcp://host:8786"

@@ -48,10 +48,10 @@ class Played(NamedTuple):
 
 
 class Void(NamedTuple):
-    """The match has no result through our own failure; it may be played again.
+    """The match has no result because the arena failed; it may be played again.
 
     Attributes:
-        spec: the match, as it is to be played the next time.
+        spec: the match, for its next try.
         reason: what happened.
     """
 
@@ -68,7 +68,7 @@ JobResult = Played | Void
 
 
 def void_after(spec: MatchSpec, error: Exception, reason: str) -> Void:
-    """Return that a match is void because of an error; the spec for its next try knows of it."""
+    """Return the void result of a match that an error ended; its spec counts the tries of late bots."""
     return Void(spec.after_void(error.seat) if isinstance(error, LateError) else spec, reason)
 
 
@@ -76,7 +76,7 @@ class Executor(ABC):
     """Plays the matches of a queue somewhere. A context manager: leaving it leaves nothing running.
 
     Attributes:
-        takes_new_bots: whether a bot can play that was not in the job, such as one that enters a ladder later.
+        takes_new_bots: whether bots that were not in the job can play, such as those that enter a ladder later.
     """
 
     takes_new_bots: ClassVar[bool] = True
@@ -92,7 +92,7 @@ class Executor(ABC):
     def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
         """Play matches until the queue is finished. May be called again with another queue.
 
-        The caller settles or requeues each match that comes back, before it asks for the next list.
+        The caller calls ``done`` or ``requeue`` for each match that comes back, before it asks for the next list.
 
         Args:
             queue: take as many matches as can be played soon, not more: the rest is not even read.
@@ -100,7 +100,7 @@ class Executor(ABC):
         Yields:
             The results that have come in since the last time, in any order, one for each match taken; an empty list
             after a while without one, so that the caller is not blocked while matches are played elsewhere. A match
-            without a result through our own failure is ``Void``, never an exception.
+            without a result because the arena failed is ``Void``, never an exception.
 
         Raises:
             UsageError: if no match can be played here any more.

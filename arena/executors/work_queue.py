@@ -1,4 +1,4 @@
-"""The matches of a run that have no result yet, between the director, who feeds the queue, and an executor."""
+"""The matches of a run that have no result yet, between the director, which fills the queue, and an executor."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from arena.records import MatchSpec
 
 
 class WorkQueue:
-    """Match specs for an executor: first those that are to be played again, then the rest of the schedule.
+    """Match specs for an executor: first those to be played again, then the rest of the schedule.
 
     The schedule is read as matches are taken, so it may have any length; the queue itself holds only the numbers of the
-    matches that are taken, and the specs that came back.
+    matches that are taken, and the specs that were requeued.
 
     It is not thread-safe, and need not be: the director acts while the executor's ``run`` waits at a ``yield``.
     """
@@ -38,16 +38,16 @@ class WorkQueue:
         return spec
 
     def requeue(self, spec: MatchSpec) -> None:
-        """Put a match back that was taken: the director to have it played again, an executor that never began it."""
+        """Put back a match that was taken: it is to be played again, or was never begun."""
         self._taken.remove(spec.match)
         self._waiting.append(spec)
 
     def done(self, match: int) -> None:
-        """Settle a match that was taken, by its number: it is recorded, or given up."""
+        """Remove a match that was taken, by its number: it has been recorded or given up."""
         self._taken.remove(match)
 
     def is_finished(self) -> bool:
-        """Return whether every match is settled."""
+        """Return whether every match has been recorded or given up."""
         if not self._taken and not self._waiting:
             self._waiting.extend(spec for spec in [next(self._unread, None)] if spec is not None)
         return not self._taken and not self._waiting

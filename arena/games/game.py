@@ -3,7 +3,7 @@
 A game object is the rules with their options. States are immutable, hashable values; ``apply`` returns a new one.
 Rules use no clock, process, randomness or I/O, so a game can be used anywhere, including in a bot's search.
 
-To add a game, write one class in one file: see DESIGN.md.
+To add a game, write one class in one file: see docs/add_a_game.md.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ class BotPool:
 
         Args:
             spec: the match.
-            observer: is shown each state.
-            people: the seats that people sit in; all others are taken by bots.
+            observer: called with each state.
+            people: the human players by seat; bots play in all other seats.
 
         Raises:
             VoidMatchError: if the arena itself failed; the bots of the match have been ended.

@@ -1,4 +1,4 @@
-"""The clock of one seat: what an action may take, and what is left afterwards. It reads no clock itself."""
+"""The clock of one seat: how long an action may take, and what is left of the bank. It measures no time itself."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ class SeatClock:
         return min(self._per_action, self.bank_seconds)
 
     def charge(self, seconds: float) -> None:
-        """Take an action's time out of the bank (never below zero: the margin is forgiven), then add the increment."""
+        """Subtract an action's time from the bank, down to zero (the margin is forgiven), then add the increment."""
         if self.bank_seconds is not None:
             self.bank_seconds = max(0.0, self.bank_seconds - seconds) + self._increment

@@ -6,8 +6,8 @@ refuse, turns into a ``Fault`` and a forfeit. Our own failures pass through as e
 What a forfeit does: with two players, or in a game that knows no elimination, the match ends at once. Otherwise the
 seat is taken out by the rules when it is to act, and the match continues.
 
-Where nobody can say whether a bot kept its time, the match is void. If that happens a third time to the same bot, it is
-charged with it: the machine does not stand still three times in a row just when that bot is to act.
+If it is unknown whether a bot kept its time, the match is void. The third time that happens to the same bot, it
+forfeits: a machine does not stall three times in a row just when that bot is to act.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ VERSIONS = {"arena": __version__, "protocol": str(PROTOCOL_VERSION), "python": p
 
 
 class Referee:
-    """One match on its way."""
+    """One match."""
 
     def __init__(
         self, spec: MatchSpec, players: Sequence[Player], isolation: str = "none", observer: Observer | None = None
@@ -50,7 +50,7 @@ class Referee:
             spec: the match.
             players: one for each seat.
             isolation: the level the players run under, for the record.
-            observer: is shown each state.
+            observer: called with each state.
 
         Raises:
             MatchStateError: if the number of players is not that of the game: our own mistake.
@@ -70,7 +70,7 @@ class Referee:
         self._faults: list[Fault] = []
         self._clocks = [SeatClock(spec.time_control) for _ in players]
         self._sent_plies = [0] * len(players)  # how many actions each seat has been sent
-        self._listeners: list[Player] = []  # those who want updates
+        self._listeners: list[Player] = []  # those that want updates
 
     def play(self) -> MatchRecord:
         """Play the match from the opening to its end.
@@ -86,9 +86,9 @@ class Referee:
             if self._faults and not self._continues_without_forfeited():
                 break
             if self._has_forfeited(seat):
-                self._take_out(seat)
+                self._withdraw(seat)
             else:
-                self._let_act(seat)
+                self._ask_for_action(seat)
         return self._end(started_at)
 
     def _play_opening(self) -> None:
@@ -128,12 +128,12 @@ class Referee:
     def _has_forfeited(self, seat: int) -> bool:
         return any(fault.seat == seat for fault in self._faults)
 
-    def _take_out(self, seat: int) -> None:
+    def _withdraw(self, seat: int) -> None:
         self._state = self._game.withdraw(self._state)
         self._note_action(seat, None, None, None)
         self._send_updates()
 
-    def _let_act(self, seat: int) -> None:
+    def _ask_for_action(self, seat: int) -> None:
         """Ask one seat for one action and apply it, or turn its fault into a forfeit."""
         clock = self._clocks[seat]
         player = self._players[seat]
@@ -153,9 +153,9 @@ class Referee:
         self._keep(seat, answer)
 
     def _late_again(self, seat: int, error: LateError) -> str:
-        """Return what a bot is charged with that was to act in every try; raise the error again if it was not.
+        """Return the detail of the fault if the same bot was to act in every try; else raise the error again.
 
-        Where bots may work off turn, it may have been another's doing.
+        Where bots may work off turn, another bot may be the cause.
         """
         may_be_anothers = error.is_disturbed or self._spec.time_control.off_turn == OffTurn.RUN
         if may_be_anothers or self._spec.void_tries.count(seat) < MAX_LATE_TRIES:
@@ -228,7 +228,7 @@ class Referee:
         )
 
     def _wall_seconds_of(self, seat: int) -> float:
-        """Return the time on a seat's own clock, all actions together."""
+        """Return the wall time of all actions of a seat."""
         return sum(
             seconds or 0.0 for (actor, _), seconds in zip(self._actions, self._wall, strict=True) if actor == seat
         )

@@ -43,9 +43,9 @@ def play_match(
         time_control: the time rules; by default one second per action.
         isolation: "auto", or a level that is demanded.
         limits: what a bot may use.
-        observer: is shown each state.
-        people: the seats that people sit in; ``bots`` has ``HUMAN`` there.
-        opening_actions: played before anybody is asked.
+        observer: called with each state.
+        people: the human players by seat; ``bots`` has ``HUMAN`` in their seats.
+        opening_actions: played before the first player is asked.
 
     Raises:
         UsageError: if the game, an option or the number of bots is not accepted, or a bot can't be built.

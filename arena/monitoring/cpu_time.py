@@ -22,7 +22,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class GroupClock:
-    """The CPU time of a control group, of the processes included that are gone.
+    """The CPU time of a control group, including processes that are gone.
 
     Attributes:
         is_quick: reading it costs no more than reading the CPU clock of a process.
@@ -81,10 +81,10 @@ class ProcessStat(NamedTuple):
     Attributes:
         started_ticks: when it started; with its number, this identifies it.
         own_seconds: its CPU time.
-        reaped_seconds: that of the children it has waited for.
+        reaped_seconds: the CPU time of the children it has waited for.
         own_faults: its page faults.
-        reaped_faults: those of the children it has waited for.
-        threads: how many it has.
+        reaped_faults: the page faults of the children it has waited for.
+        threads: the number of its threads.
     """
 
     started_ticks: int
@@ -96,7 +96,7 @@ class ProcessStat(NamedTuple):
 
 
 def read_stat(pid: int) -> ProcessStat | None:
-    """Return what is known of a process; None if it is gone."""
+    """Return the figures of a process; None if it is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
         values = [int(field) for field in fields[1:20]]
@@ -169,7 +169,7 @@ class ProcessTimes:
         self._main_seconds, self._sampled_at = main_seconds, now
 
     def _claim(self, gone: Iterable[ProcessStat], before: dict[int, ProcessStat]) -> float:
-        """Return the CPU time of waited-for children that was not seen before; note what of the vanished is missing."""
+        """Return the CPU time of reaped children that no sample saw; keep what vanished processes still owe."""
         reaped_seconds, reaped_faults = 0.0, 0
         for pid, stat in self._seen.items():
             earlier = before.get(pid)
@@ -188,7 +188,7 @@ class ProcessTimes:
         return max(0.0, reaped_seconds - vanished_seconds - owed_seconds)
 
     def _doubt(self, new_processes: int, gone: list[ProcessStat], most_seconds: float) -> None:
-        """Charge what may have been used unseen, or keep it in mind until it is clear."""
+        """Charge what may have been used between samples, or count it as doubtful until that is known."""
         if new_processes or gone:
             self.doubtful_seconds += max(0.0, most_seconds)
         elif not self._unclaimed_faults:

@@ -26,18 +26,18 @@ _SHARE_OF_TIME = 0.1
 
 
 class Pace:
-    """Lets something that may take long happen at most a tenth of the time."""
+    """Limits a slow operation to a tenth of the time."""
 
     def __init__(self) -> None:
         self._again_at = 0.0
 
     def is_due(self) -> bool:
-        """Return whether it may happen again."""
+        """Return whether the operation may run again."""
         return time.monotonic() >= self._again_at
 
     @contextlib.contextmanager
     def keep(self) -> Iterator[None]:
-        """Measure how long it takes."""
+        """Measure how long the operation takes."""
         began = time.monotonic()
         yield
         ended = time.monotonic()
@@ -61,7 +61,7 @@ class MemoryMonitor:
 
         Args:
             pids: the processes.
-            in_file_systems: what lies in file systems of theirs that are memory.
+            in_file_systems: what is stored in file systems of theirs that are in memory.
         """
         return self._sum(map(_at_most, pids), pids, in_file_systems)
 
@@ -76,8 +76,8 @@ class MemoryMonitor:
 
     def _sum(self, parts: Iterable[tuple[int, int]], pids: Collection[int], in_file_systems: int) -> int:
         own = shared = 0
-        for of_one_itself, of_all in parts:
-            own, shared = own + of_one_itself, shared + of_all
+        for own_bytes, shared_bytes in parts:
+            own, shared = own + own_bytes, shared + shared_bytes
         if self._is_counted:
             return own + shared
         if self._buffers_pace.is_due():
@@ -107,7 +107,7 @@ def _exactly(pid: int) -> tuple[int, int]:
 
 
 def _in_buffers(pids: Collection[int]) -> int:
-    """Return what the pipes and sockets of processes can hold at most; where time is up, every file for a socket."""
+    """Return what the pipes and sockets of processes can hold at most; once time is up, files count as sockets."""
     pipes, sockets = set(), 0
     seen = set()
     deadline = time.perf_counter() + MEASURE_SECONDS

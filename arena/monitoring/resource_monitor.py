@@ -1,6 +1,6 @@
-"""What a bot uses, with all it started, and which limit it has broken. Read from /proc and from its control groups.
+"""What a bot and everything it started use, and which limit is broken. Read from /proc and from its control groups.
 
-A bot is sampled at most ten times a second, so a fast turn pays nothing for it. What the kernel limits exactly (by a
+A bot is sampled at most ten times a second, so a fast turn costs nothing more. What the kernel limits exactly (by a
 control group or a resource limit) is limited in between as well; the monitor then says which limit it was.
 """
 
@@ -24,7 +24,7 @@ SAMPLE_SECONDS = 0.1
 """Between two samples of a bot."""
 
 CHILDREN_SECONDS = 0.001
-"""CPU time beyond that of the bot's own process from which on it is known to have others."""
+"""A bot with more CPU time than this beyond that of its own process is known to have others."""
 
 _NEAR = 0.9
 """A bot that dies with this share of its memory limit in use has died of it."""
@@ -139,7 +139,7 @@ class ResourceMonitor:
         return self.peak
 
     def close(self) -> None:
-        """Let go of the bot's control group, which is about to be removed."""
+        """Release the bot's control group, which is about to be removed."""
         if self._group_clock is not None:
             self._group_clock.close()
 

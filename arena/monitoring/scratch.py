@@ -132,7 +132,7 @@ class ScratchMonitor:
         """Return what the bot's own file systems hold, which is memory.
 
         Args:
-            main: the bot's process, through whose eyes they are seen.
+            main: the bot's process, in whose mount namespace they are.
         """
         return sum(_used(place)[0] for place in self._own_places(main))
 
@@ -221,10 +221,10 @@ class UncountableError(Exception):
 
 
 def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> int:
-    """Return what files take up that have been removed and are still in use.
+    """Return the bytes of files that have been removed and are still in use.
 
-    Of one that is only mapped, or on its way from one process to another, the size is unknown: it counts in full. So
-    does one for each process that there was no time to look at.
+    The size of one that is only mapped, or on its way from one process to another, is unknown: it counts as the largest
+    possible file. So does one for each process that there was no time to examine.
 
     Args:
         pids: whose files.

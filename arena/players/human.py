@@ -13,10 +13,11 @@ from arena.protocol.messages import Seating, Wants
 from arena.records import Bot, Fault, SeatReport
 
 HUMAN = Bot(name="human", version="1", command=(), directory="")
+"""Stands for a person among the bots of a match."""
 
 
 class TakenBackError(ArenaError):
-    """A person wants to take an action back: the match is broken off, to be begun again at an earlier position.
+    """A person wants to take an action back: the match is broken off, and may begin again from an earlier state.
 
     Attributes:
         kept: how many actions stay.
@@ -38,8 +39,8 @@ class HumanPlayer(Player):
         """Seat a person.
 
         Args:
-            read: is given the seat and the request and returns a legal action; raises TakenBackError or LeftMatchError
-                to break the match off.
+            read: called with the seat and the request; returns a legal action, or raises TakenBackError or
+                LeftMatchError to break the match off.
         """
         self.wants = Wants(observation=False)
         self._read = read

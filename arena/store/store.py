@@ -1,4 +1,4 @@
-"""The store's operations. Values go in and come out as plain Python; what they mean is the callers' business."""
+"""The store's operations. Values go in and come out as plain Python values."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Store:
         self._database.close()
 
     def retry_for(self, seconds: float) -> None:
-        """Set how long every later call waits for a server that has gone away, before it gives up; 0 at first."""
+        """Set how long every later call retries when the server can't be reached; initially 0."""
         self._database.patience_seconds = seconds
 
     def _rows(self, query: Select[Any]) -> list[Any]:
@@ -105,12 +105,12 @@ class Store:
         self._database.write(lambda connection: insert_lines(connection, number, lines), again=extend_once)
 
     def change_definition(self, tournament: StoredTournament, definition: Definition) -> None:
-        """Replace the definition: of a ladder whose entrants change."""
+        """Replace the definition of a ladder whose entrants change."""
         values = {"definition": as_json(definition.to_json()), "finished_at": None}
         self._update(tournament, values)
 
     def set_finished(self, tournament: StoredTournament, is_finished: bool) -> None:
-        """Note that no round follows, or that there is one again."""
+        """Store whether no round follows."""
         self._update(tournament, {"finished_at": _now() if is_finished else None})
 
     def _update(self, tournament: StoredTournament, values: dict[str, Any]) -> None:
@@ -203,7 +203,7 @@ class Store:
         self._database.write(lambda connection: insert_records(connection, number, rows), again=record_the_rest)
 
     def note_void(self, tournament: StoredTournament, match: int, reason: str) -> None:
-        """Keep a try that ended through our own failure."""
+        """Record a void try, which ended because the arena failed."""
         shown = reason.replace("\0", "\\0")  # which PostgreSQL does not take
         values = {"tournament_id": tournament.number, "match": match, "reason": shown, "at": _now()}
         self._database.write(lambda connection: connection.execute(voids.insert(), values))
@@ -220,7 +220,7 @@ class Store:
         last_encounter: int | None = None,
         last_tournament: int | None = None,
     ) -> Iterator[StoredResult]:
-        """Yield what came of every match, in the order of the schedule, reading them piece by piece.
+        """Yield the result of every match, in the order of the schedule, reading them piece by piece.
 
         Args:
             tournament: only of this one; by default of all.

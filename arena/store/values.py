@@ -1,4 +1,4 @@
-"""What the store gives out: plain values."""
+"""The plain values that the store returns."""
 
 from __future__ import annotations
 

@@ -37,17 +37,17 @@ log = logging.getLogger("arena.director")
 
 @dataclass(slots=True)
 class Progress:
-    """How far a tournament is.
+    """How much of a tournament has been played.
 
     Attributes:
         scheduled: matches in the schedule so far.
         recorded: matches with a record, earlier runs included.
-        expected: matches there will be; None if the format can't say.
-        status: by the format, in a few words.
-        is_finished: no round follows.
+        expected: matches in the whole tournament; None if their number is not known.
+        status: the state of the tournament in a few words, from its format.
+        is_finished: whether no round follows.
         played: matches recorded in this run.
         given_up: matches that were void too often, with the reason of the last try.
-        new: the rows recorded since the listener was called last.
+        new: the rows recorded since the last call of the listener.
     """
 
     scheduled: int
@@ -61,7 +61,7 @@ class Progress:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every match has a record, and no round follows or the run was to end here."""
+        """Whether every match has a record, and no round follows in this run."""
         return self.recorded == self.scheduled and self.is_finished
 
     @property
@@ -84,31 +84,31 @@ def run_tournament(
     executor: Executor | str = "local",
     refresh: Refresh | None = None,
 ) -> Progress:
-    """Play what is left of a tournament.
+    """Play the matches of a tournament that have no record yet.
 
     Args:
         definition: the tournament; if the store has one of its name, it must agree with it.
         store: where the schedule and the records are.
         workers: matches at a time on this machine; by default as the definition says, else one for each core.
         log_path: the log file; None for no log.
-        listener: is called whenever something has been recorded, and now and then.
+        listener: called when matches have been recorded, and every now and then while none have.
         executor: where matches are played: a URL for ``open_executor``, or an executor.
-        refresh: is asked before each round of a ladder for a changed definition: who enters, who leaves, when it stops.
-            It is not asked where the bots have been sent to other machines.
+        refresh: called before each round of a ladder; returns a changed definition (entrants, and when it stops), or
+            None. Not called if the executor takes no new bots.
 
     Returns:
-        How far the tournament is at the end.
+        The progress of the tournament at the end.
 
     Raises:
         DefinitionError: if the store has another tournament of this name.
-        BotDefinitionError: if a bot has to be built, and can't be; a given executor has its bots built already.
+        BotDefinitionError: if a bot can't be built; the bots of a given executor are built already.
         StoreError: if another director runs it, or the store fails. Everything recorded stays.
         UsageError: if the executor's URL is not accepted, or workers can't be started, for example because a script
             calls this without the guard ``if __name__ == "__main__":``.
-        KeyboardInterrupt: passed on after every process has been ended; everything recorded stays.
+        KeyboardInterrupt: after every process has been ended; everything recorded stays.
     """
     end_if_importing()
-    if isinstance(executor, str):  # before anything is stored, so that a failed build can be mended
+    if isinstance(executor, str):  # before anything is stored, so that a failed build can be fixed
         bots = () if _is_over(definition, store) else definition.entrants
         executor = open_executor(executor, _job(definition, bots, workers, log_path))
     with store.lock(definition.name):
@@ -162,7 +162,7 @@ class _Run:
         self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.max_matches)
 
     def play(self) -> None:
-        """Play the schedule and the rounds that follow, until no match is left that may be tried."""
+        """Play the schedule and the rounds that follow, until no match is left that may be tried again."""
         progress, name = self.progress, self._definition.name
         log.info("%s: %d of %d matches to play", name, progress.left, progress.scheduled)
         started = time.monotonic()
@@ -189,7 +189,7 @@ class _Run:
         self._play_matches(matches)
 
     def _apply_changes(self) -> None:
-        """Let entrants in and out; a changed definition that does not fit is logged, and the earlier one stays."""
+        """Apply a changed definition; one that is refused is logged, and the earlier one stays."""
         changed = self._refresh() if self._refresh is not None else None
         if changed is None:
             return
