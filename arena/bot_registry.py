@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.errors import BotDefinitionError, UnknownNameError, UsageError
+from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
 from arena.isolation.removal import remove_tree
 from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
 from arena.players.building import forget_build
@@ -134,10 +134,14 @@ class BotRegistry:
             place: where it is now; by default where it was.
 
         Raises:
-            UsageError: if it is not there any more, or the recorded place can't be trusted, as in a home from another machine.
+            UsageError: if it is not there any more, or the recorded place can't be trusted, for example because the
+                home comes from another machine.
+            StoreError: if the tournament has no such entrant.
         """
         definition = tournament.definition
-        entrant = next(bot for bot in definition.entrants if bot.label == label)
+        entrant = next((bot for bot in definition.entrants if bot.label == label), None)
+        if entrant is None:
+            raise StoreError(f"bot {label!r}: it has a record in tournament {tournament.name!r}, but did not enter it")
         if place is None and not entrant.directory:
             raise UsageError(f"bot {label!r}: the record does not say where it was; use --bot PATH")
         bot = entrant if place is None else load_bot(place, is_known=self.is_known)

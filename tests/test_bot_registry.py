@@ -88,6 +88,11 @@ def test_a_record_opens_no_file_that_is_not_the_bots_program(home, precious):
         home.bots.recorded(record, "bot@1", None)
 
 
+def test_a_record_of_a_bot_that_did_not_enter_is_refused(home, tmp_path):
+    with pytest.raises(StoreError, match="bot 'stranger@1': it has a record in tournament 't', but did not enter it"):
+        home.bots.recorded(stored(tmp_path), "stranger@1", None)
+
+
 def test_what_is_kept_for_an_author_follows_no_link(home, precious):
     (home.directory / "repro").mkdir()
     (home.directory / "repro" / "t-1-seat-0.stdin").symlink_to(precious)

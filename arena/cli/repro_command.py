@@ -58,7 +58,7 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
             click.echo(f"arena: the files of {printable(bot.label)} have changed since this match", err=True)
         level = choose_isolation(isolation)
         build_bots([bot], level)
-        repro = repeat(record, ProcessPlayer(bot, level, limits, keeps_all_messages=True), seat, ply)
+        repro = repeat(record, ProcessPlayer(bot, level, limits, keeps_sent=True), seat, ply)
         _show(record, repro)
         _show_commands(arena_home, f"{as_file_name(tournament)}-{number}-seat-{seat}", repro, bot)
     return OK if repro.is_same else FAILED

@@ -28,8 +28,6 @@ from arena.executors.dask_worker import DaskWorker, DaskWorkerSettings
 from arena.executors.executor import Executor, Job, JobResult, Void
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker_start import end_if_importing, try_to_start
-from arena.isolation.levels import choose_isolation
-from arena.players.building import build_bots
 from arena.records import MatchSpec
 
 try:
@@ -103,19 +101,17 @@ class DaskExecutor(Executor):
         processes: int | None = None,
         frozen_seconds: float = FROZEN_SECONDS,
     ) -> None:
-        """Build the bots and pack them for the workers.
+        """Pack the bots for the workers.
 
         Args:
-            job: what is to be played; its workers and its log are not used on a cluster.
+            job: what is to be played, with bots that are built; its workers and its log are not used on a cluster.
             address: of the scheduler, such as ``tcp://host:8786``; None for a cluster on this machine.
             processes: how many that one has; None for one for each core.
             frozen_seconds: a worker without a heartbeat for this long counts as frozen.
 
         Raises:
-            BotDefinitionError: if a bot can't be built.
             UsageError: if a bot is too large to be sent to other machines.
         """
-        build_bots(job.bots, choose_isolation(job.isolation))
         archives = tuple(pack_bot(bot) for bot in job.bots)
         self._settings = DaskWorkerSettings(archives, job.isolation, job.limits, job.fresh_bots)
         self._address = address
@@ -161,7 +157,7 @@ class DaskExecutor(Executor):
                 raise ClusterError(f"cluster {self._shown}: it can't be started: {_shortened(error)}") from error
         try:
             return distributed.Client(self._cluster or self._address, timeout=CONNECT_SECONDS)
-        except (OSError, TimeoutError, ValueError) as error:
+        except Exception as error:  # Dask has many kinds: tls:// without certificates is a TypeError
             raise ClusterError(
                 f"cluster {self._shown}: can't be reached ({_shortened(error)}); expected the address of a Dask"
                 " scheduler, such as tcp://host:8786"

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from arena.errors import UsageError
 from arena.executors.executor import Executor, Job
+from arena.isolation.levels import choose_isolation
+from arena.players.building import build_bots
 
 
 class ExecutorKind(NamedTuple):
@@ -25,7 +27,7 @@ class ExecutorKind(NamedTuple):
 
 
 def open_executor(url: str, job: Job) -> Executor:
-    """Return the executor that a URL names, ready to be entered.
+    """Return the executor that a URL names, ready to be entered, with the bots of its job built.
 
     Args:
         url: "local", "in-process", "dask://HOST:PORT" (``dask+tls://HOST:PORT`` for another protocol than TCP), or
@@ -38,6 +40,8 @@ def open_executor(url: str, job: Job) -> Executor:
         ClusterError: if a package that the executor needs is not installed.
     """
     kind = EXECUTORS.get(re.split(r"\+|:", url)[0])
+    if kind is not None:
+        build_bots(job.bots, choose_isolation(job.isolation))
     executor = kind.open(url, job) if kind is not None else None
     if executor is None:
         accepted = [form for kind in EXECUTORS.values() for form in kind.urls]

@@ -9,6 +9,7 @@ from arena.enums import Termination
 from arena.errors import ArenaError, IllegalActionError
 from arena.games import Game, make_game
 from arena.match.final_ranks import final_ranks
+from arena.protocol.messages import shortened
 from arena.records import MatchRecord
 
 
@@ -32,7 +33,7 @@ def states_of(record: MatchRecord) -> Iterator[tuple[Game[Any], Any]]:
         try:
             state = game.withdraw(state) if action is None else game.apply(state, action)
         except IllegalActionError as error:
-            raise ReplayError(f"ply {ply}: {error}") from error
+            raise ReplayError(f"ply {ply}: {shortened(error.action)}: {error.reason}") from error
         if state is None:
             raise ReplayError(f"ply {ply}: seat {seat} is taken out, which this game does not know")
         yield game, state

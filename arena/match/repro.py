@@ -39,7 +39,7 @@ class Reproduction:
         asked: the number of times it was asked for an action.
         frames: everything it was sent up to its fault or its last action, in order.
         stderr: what it wrote there.
-        transcript: the whole conversation.
+        transcript: the conversation; of the answers, the last.
     """
 
     seat: int
@@ -91,7 +91,7 @@ def repeat(record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> R
 
     Args:
         record: the match.
-        player: of the bot; it keeps all messages.
+        player: of the bot; its transcript keeps all that the bot is sent.
         seat: the bot's.
         ply: the last ply at which it is asked.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -53,7 +52,7 @@ class ProcessPlayer(Player):
         isolation: Isolation,
         limits: Limits,
         running_bots: RunningBots | None = None,
-        keeps_all_messages: bool = False,
+        keeps_sent: bool = False,
     ) -> None:
         """Seat a bot, which ``begin`` launches.
 
@@ -62,7 +61,7 @@ class ProcessPlayer(Player):
             isolation: the level.
             limits: what it may use.
             running_bots: the bots that run beside it.
-            keeps_all_messages: its transcript keeps all messages, however many they are.
+            keeps_sent: its transcript keeps all that the bot was sent.
         """
         self.bot = bot
         self.wants = Wants()
@@ -76,7 +75,7 @@ class ProcessPlayer(Player):
         self._isolation = isolation
         self._limits = limits
         self._running_bots = running_bots if running_bots is not None else RunningBots()
-        self._keeps_all_messages = keeps_all_messages
+        self._keeps_sent = keeps_sent
         self._external_game: tuple[str, str] | None = None
         self._match = 0
         self._time_control = TimeControl()
@@ -108,7 +107,7 @@ class ProcessPlayer(Player):
 
     def _launch(self, startup_seconds: float) -> BotConnection:
         bot = replace(self.bot, external_game=self._external_game)
-        self.transcript = Transcript(None, math.inf) if self._keeps_all_messages else Transcript()
+        self.transcript = Transcript(self._keeps_sent)
         connection = BotConnection(bot, self._isolation, self._limits, self._running_bots, self.transcript)
         self.connection = connection
         try:

@@ -21,6 +21,9 @@ class Entry(enum.Enum):
     FRAGMENT = "bytes from the bot that are no whole frame"
 
 
+_SENT = (Entry.QUESTION, Entry.NOTICE)
+
+
 class TranscriptFrame(NamedTuple):
     """One frame of a conversation, or a fragment of one.
 
@@ -55,29 +58,35 @@ class Transcript:
         add: adds a frame, the body of an answer, or a fragment.
     """
 
-    def __init__(self, max_frames: int | None = MAX_FRAMES, max_bytes: float = MAX_BYTES) -> None:
+    def __init__(self, keeps_sent: bool = False) -> None:
         """Begin a transcript.
 
         Args:
-            max_frames: the number of frames to keep; None for all.
-            max_bytes: what they may take together; the last frame is kept in any case.
+            keeps_sent: keep all that the arena has sent, however much it is; a bot can't make it large.
         """
-        self._max_bytes = max_bytes
-        self._entries: deque[tuple[Entry, bytes]] = deque(maxlen=max_frames)
+        self._keeps_sent = keeps_sent
+        self._entries: deque[tuple[Entry, bytes]] = deque(maxlen=None if keeps_sent else MAX_FRAMES)
         self.add = self._entries.append
 
     def shrink(self) -> None:
-        """Remove the oldest frames as long as all together take too many bytes."""
-        total_bytes = sum(len(data) for _, data in self._entries)
-        while total_bytes > self._max_bytes and len(self._entries) > 1:
-            total_bytes -= len(self._entries.popleft()[1])
+        """Remove the oldest frames before the last exchange as long as all together take too many bytes."""
+        excess_bytes = sum(len(data) for _, data in self._entries) - MAX_BYTES
+        if excess_bytes <= 0:
+            return
+        kept = []
+        last_question = self._last_question()
+        for index, (entry, data) in enumerate(self._entries):
+            is_kept = excess_bytes <= 0 or index >= last_question or (self._keeps_sent and entry in _SENT)
+            if is_kept:
+                kept.append((entry, data))
+            else:
+                excess_bytes -= len(data)
+        self._entries.clear()
+        self._entries.extend(kept)
 
     def frames(self) -> list[TranscriptFrame]:
         """Return what is kept, in order."""
-        return [
-            TranscriptFrame(entry in (Entry.QUESTION, Entry.NOTICE), _with_header(entry, data))
-            for entry, data in self._entries
-        ]
+        return [TranscriptFrame(entry in _SENT, _with_header(entry, data)) for entry, data in self._entries]
 
     def before_last_exchange(self) -> list[TranscriptFrame]:
         """Return what is kept from before the last question."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from arena.ratings.results import Result
 
@@ -18,7 +19,7 @@ MAX_STEPS = 200
 
 
 def bradley_terry(counted: Iterable[tuple[Result, float]], prior_draws: float = PRIOR_DRAWS) -> dict[str, float]:
-    """Return the log-strength of every bot in the results; their mean is 0.
+    """Return the log-strength of every bot in the results. The mean is 0 within each set of bots that matches connect.
 
     By Newton's method on the likelihood of "a beats b with probability 1 / (1 + exp(b - a))" (Bradley and Terry,
     Biometrika 39, 1952).
@@ -42,12 +43,14 @@ def bradley_terry(counted: Iterable[tuple[Result, float]], prior_draws: float = 
     for (a, b), value in points.items():
         won_by[index[a], index[b]] = value + prior_draws / 2
     met = won_by + won_by.T
+    components = connected_components(met, directed=False)[1]
+    is_connected = components[:, None] == components[None, :]
     strength = np.zeros(size)
     for _ in range(MAX_STEPS):
         chance = 1.0 / (1.0 + np.exp(np.clip(strength[None, :] - strength[:, None], -500, 500)))
         slope = (won_by - met * chance).sum(axis=1)
         weight = met * chance * (1.0 - chance)
-        curvature = np.diag(weight.sum(axis=1)) - weight + 1.0 / max(1, size)  # the common shift is fixed at 0
+        curvature = np.diag(weight.sum(axis=1)) - weight + is_connected / size  # a component's shift is fixed at 0
         step = np.clip(np.linalg.solve(curvature, slope), -2.0, 2.0)
         strength += step - step.mean()
         if np.abs(step).max(initial=0.0) < 1e-10:

@@ -18,9 +18,7 @@ from arena.definition import Definition
 from arena.errors import UsageError
 from arena.executors import Executor, Job, Played, Void, WorkQueue, open_executor
 from arena.executors.worker_start import end_if_importing
-from arena.isolation.levels import choose_isolation
-from arena.players.building import build_bots
-from arena.records import ScheduledMatch
+from arena.records import Bot, ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
 from arena.tournament.formats import format_class
@@ -103,18 +101,16 @@ def run_tournament(
 
     Raises:
         DefinitionError: if the store has another tournament of this name.
-        BotDefinitionError: if a bot can't be built.
+        BotDefinitionError: if a bot can't be built; the bots of a given executor are built already.
         StoreError: if another director runs it, or the store fails. Everything recorded stays.
         UsageError: if the executor's URL is not accepted, or workers can't be started, for example because a script
             calls this without the guard ``if __name__ == "__main__":``.
         KeyboardInterrupt: after every process has been ended; everything recorded stays.
     """
     end_if_importing()
-    found = store.find_tournament(definition.name)
-    if found is None or found.finished_at is None:  # before anything is stored, so that a failed build can be fixed
-        build_bots(definition.entrants, choose_isolation(definition.isolation))
-    if isinstance(executor, str):
-        executor = open_executor(executor, _job(definition, workers, log_path))
+    if isinstance(executor, str):  # before anything is stored, so that a failed build can be fixed
+        bots = () if _is_over(definition, store) else definition.entrants
+        executor = open_executor(executor, _job(definition, bots, workers, log_path))
     with store.lock(definition.name):
         resumed = create_or_resume(definition, store)
         store.retry_for(STORE_RETRY_SECONDS)
@@ -127,9 +123,15 @@ def run_tournament(
         return run.progress
 
 
-def _job(definition: Definition, workers: int | None, log_path: Path | None) -> Job:
+def _is_over(definition: Definition, store: Store) -> bool:
+    """Return whether nothing is left to play, so that its bots may be gone."""
+    found = store.find_tournament(definition.name)
+    return found is not None and found.finished_at is not None and not format_class(definition).open_entry
+
+
+def _job(definition: Definition, bots: tuple[Bot, ...], workers: int | None, log_path: Path | None) -> Job:
     return Job(
-        bots=definition.entrants,
+        bots=bots,
         isolation=definition.isolation,
         limits=definition.limits,
         fresh_bots=definition.fresh_bots,

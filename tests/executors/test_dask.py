@@ -128,6 +128,7 @@ def test_an_unreachable_cluster_is_reported_in_one_sentence(write_definition, tm
     for address, says in (
         ("tcp://127.0.0.1:9", "can't be reached"),
         ("nonsense://x", "expected the address of a Dask"),
+        ("tls://127.0.0.1:9", "can't be reached .TLS expects"),
     ):
         with pytest.raises(ClusterError, match=says), DaskExecutor(job, address):
             pass

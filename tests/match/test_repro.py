@@ -79,7 +79,7 @@ def play(bots, clock=ClockKind.WALL, **changes):
 
 
 def again_of(record, bot, seat, ply):
-    return repeat(record, ProcessPlayer(bot, choose_isolation("limits"), LIMITS, keeps_all_messages=True), seat, ply)
+    return repeat(record, ProcessPlayer(bot, choose_isolation("limits"), LIMITS, keeps_sent=True), seat, ply)
 
 
 def frames_of(stderr):
@@ -118,7 +118,7 @@ def test_a_repro_sends_the_bytes_of_the_match(tmp_path, name, seat):
 
     again = repeat(
         record,
-        ProcessPlayer(bots[seat], choose_isolation("limits"), LIMITS, keeps_all_messages=True),
+        ProcessPlayer(bots[seat], choose_isolation("limits"), LIMITS, keeps_sent=True),
         seat,
         len(record.actions) - 1,
     )

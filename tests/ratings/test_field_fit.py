@@ -256,6 +256,15 @@ def test_bradley_terry_and_trueskill_agree_on_the_order():
     assert kendall_tau(bradley_terry(counted), ratings) == 1.0
 
 
+def test_bradley_terry_knows_bots_that_no_match_connects():
+    """After the first round of a Swiss; odds of three to one in each pair."""
+    pairs = [("a", "b"), ("d", "c")]
+    counted = [((pair, ranks), 1) for pair in pairs for ranks in ((1, 2), (1, 1))]
+    strengths = bradley_terry(counted, prior_draws=0.0)
+    half = math.log(3) / 2
+    assert strengths == pytest.approx({"a": half, "b": -half, "c": -half, "d": half})
+
+
 def test_bradley_terry_stays_finite_and_centred():
     strengths = bradley_terry([((("a", "b"), (1, 2)), 1000), ((("c", "a", "b"), (1, 2, 2)), 10)])
     assert all(math.isfinite(value) for value in strengths.values())
