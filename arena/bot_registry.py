@@ -1,4 +1,4 @@
-"""The bots an arena knows: those that were submitted, in copies of its own, and those its tournaments recorded."""
+"""The bots that an arena knows: the submitted ones, of which it has copies, and those in the records of tournaments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from arena.store.values import StoredBot, StoredTournament
 
 
 class RecordedBot(NamedTuple):
-    """A bot of a record, found again.
+    """A bot that played a recorded match.
 
     Attributes:
         bot: the bot as it can be launched now.
@@ -48,7 +48,7 @@ class BotRegistry:
         self._store = store
 
     def is_known(self, name: str) -> bool:
-        """Return whether a name or version is in use here: of a submitted bot, an entrant or a tournament."""
+        """Return whether a submitted bot, an entrant or a tournament has this name or version."""
         if any(name in (bot.name, bot.version) for bot in self._store.submitted_bots()):
             return True
         return any(
@@ -73,7 +73,7 @@ class BotRegistry:
         return replace(loaded, name=stored.name, version=stored.version)
 
     def is_submitted(self, bot: Bot) -> bool:
-        """Return whether this very bot has been submitted.
+        """Return whether this bot has been submitted, with the same files.
 
         Raises:
             BotDefinitionError: if its name and version have been submitted with other files.
@@ -91,7 +91,7 @@ class BotRegistry:
         """Copy a bot's files into the home, by the digest of its files, and return it as it runs from there.
 
         Raises:
-            BotDefinitionError: if the bot is refused: too large, too many files, or what can't be copied.
+            BotDefinitionError: if the bot is too large, has too many files, or has one that can't be copied.
         """
         bot = load_bot(path, bounds=SUBMITTED)
         own = [Path(file) for file in bot.own_files]
@@ -112,7 +112,7 @@ class BotRegistry:
         return copy
 
     def add(self, bot: Bot) -> None:
-        """Enter a copied bot into the list of submitted ones."""
+        """Add a copied bot to the list of submitted ones."""
         target = self._directory / bot.digest
         program = Path(bot.command[-1])
         entry = "." if (target / MANIFEST).exists() else program.name
@@ -126,7 +126,7 @@ class BotRegistry:
             forget_build(bot)
 
     def recorded(self, tournament: StoredTournament, label: str, place: Path | None) -> RecordedBot:
-        """Find the bot of a record again.
+        """Return a bot of a recorded match.
 
         Args:
             tournament: where it played.
@@ -134,8 +134,8 @@ class BotRegistry:
             place: where it is now; by default where it was.
 
         Raises:
-            UsageError: if it is not there any more, or what the record says of its place is not to be trusted: the home
-                may come from another machine.
+            UsageError: if it is not there any more, or the recorded place can't be trusted, for example because the
+                home comes from another machine.
             StoreError: if the tournament has no such entrant.
         """
         definition = tournament.definition
@@ -160,7 +160,7 @@ class BotRegistry:
 
 
 def _check_place(bot: Bot) -> None:
-    """Raise UsageError unless a recorded place is a bot's: what is in it is opened to the recorded command."""
+    """Raise UsageError unless a recorded place is that of a bot: the recorded command can read what is in it."""
     root = Path(bot.directory).resolve()
     if not all(Path(file).resolve().is_relative_to(root) for file in bot.own_files):
         raise UsageError(f"bot {bot.label!r}: the record names files outside of {bot.directory}; use --bot PATH")

@@ -1,5 +1,5 @@
-"""Where the arena keeps its things: one directory with the submitted bots, the logs and the locks, and the database,
-which may also be a server that several machines reach ($ARENA_STORE).
+"""The arena's home: one directory with the submitted bots, the logs, the locks and the database, which may also be on a
+server that several machines use ($ARENA_STORE).
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class ArenaHome:
         Args:
             directory: by default $ARENA_HOME, or ``.arena`` in the working directory.
             store: address of a PostgreSQL database; by default $ARENA_STORE, or a file in the directory.
-            must_exist: refuse to create it; for those who only want to read.
+            must_exist: raise an error instead of creating it, for commands that only read.
 
         Raises:
-            StoreError: if its database can't be opened, or is not there but must be.
+            StoreError: if its database can't be opened, or does not exist although it must.
         """
         place = Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
         try:
@@ -74,7 +74,7 @@ class ArenaHome:
         return self.directory / "cache"
 
     def keep_input(self, name: str, data: bytes) -> Path:
-        """Keep what a bot was sent in a file, and return its path.
+        """Write what a bot was sent to a file, and return its path.
 
         Raises:
             UsageError: if it can't be written there.

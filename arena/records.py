@@ -26,9 +26,9 @@ class TimeControl:
     Attributes:
         per_action_seconds: the most one action may take; None for no such limit.
         bank_seconds: the most all actions of a seat together may take; None for no such limit.
-        increment_seconds: put into the bank after each action.
+        increment_seconds: added to the bank after each action.
         startup_seconds: from launching a bot to its ``ready``.
-        margin_seconds: forgiven beyond each limit, for the way there and back.
+        margin_seconds: the tolerance beyond each limit, for transmission.
         clock: "wall", or "cpu" for seconds of CPU time of a bot and all it starts; start-up is always wall time.
         off_turn: "run" lets bots work while others are to act, "freeze" stops them, and "auto" stops those that are
             seen at work.
@@ -87,7 +87,7 @@ class Bot:
     """A program and how to launch it.
 
     Attributes:
-        name: the name it goes by in tables.
+        name: its name in tables.
         version: the version its author gives.
         command: the program and its arguments, ready to be launched.
         directory: the working directory it is launched in.
@@ -219,7 +219,7 @@ class MatchRecord:
         actions: ``[seat, action]`` each, the opening included; the action is None where a seat that had forfeited was
             taken out of the match by the rules (only coprimality with three or more).
         scores: by the rules, as the match stood at its end.
-        ranks: final places: 1 is best, ties share; forfeits are last.
+        ranks: the final ranks: 1 is best, ties share; forfeits are last.
         termination: why the match ended.
         wall_seconds: beside ``actions``: from the last byte asked to the last byte answered; None in the opening.
         cpu_seconds: beside ``actions``: the bot's CPU time; None where it can't be measured.

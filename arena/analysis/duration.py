@@ -1,4 +1,4 @@
-"""An estimate of how long a schedule takes, from the time that such matches have taken before."""
+"""An estimate of the time that a schedule takes, from similar matches in earlier records."""
 
 from __future__ import annotations
 

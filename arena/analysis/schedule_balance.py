@@ -21,8 +21,8 @@ class BalanceLine:
         kind: what is counted.
         least: the smallest count.
         most: the largest count.
-        imbalance: how far the worst count lies from what would be fair, in matches.
-        worst: whose count that is, as text.
+        imbalance: the distance of the worst count from a fair one, in matches.
+        worst: the entrants with the worst count, as text.
     """
 
     game: str
@@ -52,7 +52,7 @@ class _Counts:
 
 
 def schedule_balance(lines: Iterable[ScheduledMatch], games: Sequence[str], names: Sequence[str]) -> list[BalanceLine]:
-    """Count how often each entrant plays, sits in each seat, meets each rival and acts right after each rival.
+    """Count the matches of each entrant: in total, in each seat, against each rival, and acting right after each rival.
 
     Args:
         lines: the schedule.

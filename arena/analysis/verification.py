@@ -1,4 +1,4 @@
-"""Checking a tournament against nothing but its records, the rules and its definition."""
+"""Verifying a tournament from its records, the rules and its definition alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Verification(NamedTuple):
 
 
 def verify(home: ArenaHome, tournament: StoredTournament) -> Verification:
-    """Replay every record and recompute the table's ratings from what the rules say."""
+    """Replay every record by the rules, and recompute the ratings of the table."""
     problems: list[str] = []
     checked = 0
     results: list[Result] = []

@@ -34,7 +34,7 @@ INDENT = "     "
 @click.option("--game", "games", multiple=True, metavar="GAME", help="Try this game [default: all the bot claims].")
 @seconds_option
 @isolation_option
-@click.option("--bytes", "shows_bytes", is_flag=True, help="Show the messages byte by byte also for bots with botkit.")
+@click.option("--bytes", "shows_bytes", is_flag=True, help="Show every byte, also for bots with botkit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each step, and nothing else.")
 @home_option
 def command(
@@ -49,9 +49,9 @@ def command(
     """Try out BOT (a path, an example such as arena:greedy, or a submitted bot) as a tournament would: every claimed
     game in every seat, odd sizes, three players, match after match, on a busy machine.
 
-    Exits with 0 if every step is passed, with 1 if one is not. Of a step that fails, the bot's stderr and how to fix it
-    are shown; of a bot that speaks the protocol by itself also the last question and what came back, readable and in
-    hexadecimal. Steps that fail in the same way are named together.
+    The exit code is 1 if a step fails. A failed step is shown with the bot's stderr and a hint how to fix it; for a bot
+    without botkit, also with the last question and the bytes that came back, as text and in hexadecimal. Steps that
+    fail in the same way are shown as one.
     """
     from arena.isolation.levels import choose_isolation
 

@@ -1,4 +1,4 @@
-"""What commands share: options, the arena's home, and tables on the terminal."""
+"""Shared by commands: options, the arena's home, and tables on the terminal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class WholeNumber(click.IntRange):
-    """An option that is a whole number within bounds; both are given, since every number is too large for something."""
+    """An option that is a whole number within bounds; both are required, as every option has a limit."""
 
     name = "integer"  # in "'x' is not a valid integer"
 
@@ -104,7 +104,7 @@ def format_options(function: Function) -> Function:
 
 
 def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTournament:
-    """Return the tournament of that name, or without a name the latest, which is then named on stderr."""
+    """Return the tournament of that name; without a name the latest, and print its name to stderr."""
     if tournament is not None:
         return arena_home.store.tournament(tournament)
     latest = arena_home.store.latest_tournament()
@@ -113,7 +113,7 @@ def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTour
 
 
 def load_standings(arena_home: ArenaHome, tournament: str, game: str | None = None) -> Standings:
-    """Return the standings of a tournament, of one game or of all, from the cache where it has them."""
+    """Return the standings of a tournament, of one game or of all, from the cache if it has them."""
     from arena.analysis.standings_cache import standings_of
 
     return standings_of(arena_home.store, tournament, game, cache_directory=arena_home.cache_directory)
@@ -159,7 +159,7 @@ def print_wrapped(head: str, indent: int, text: str) -> None:
 
 
 def _line_width() -> int:
-    """Return how wide lines may be: as the terminal is; in a file or a pipe, which may be searched, of any width."""
+    """Return the maximum width of a line: that of the terminal; none in a file or a pipe, which may be searched."""
     return terminal_width() if sys.stdout.isatty() or os.environ.get("COLUMNS") else sys.maxsize
 
 
@@ -190,7 +190,7 @@ def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[An
     Args:
         texts: the names.
         home: the arena's home, as it was given.
-        args: for the bots, in one text as a shell would take it.
+        args: for the bots, as one shell command line.
     """
     import shlex
 

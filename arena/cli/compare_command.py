@@ -54,9 +54,9 @@ CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN
 @seconds_option
 @click.option("--rng-seed", type=SEED, default=0, show_default=True, help="The source of all randomness.")
 @workers_option
-@click.option("--new-args", default="", help="Arguments for NEW, in one text.")
-@click.option("--old-args", default="", help="Arguments for OLD, in one text.")
-@click.option("--name", help="What to call it in the store [default: made from the bots' names].")
+@click.option("--new-args", default="", help="Arguments for NEW, quoted as one.")
+@click.option("--old-args", default="", help="Arguments for OLD, quoted as one.")
+@click.option("--name", help="The name of the tournament [default: made from the bots' names].")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
 @click.option("--json", "as_json", is_flag=True, help="The verdict as JSON.")
 @home_option

@@ -1,4 +1,4 @@
-"""``arena play``: one match, drawn as it goes."""
+"""``arena play``: one match, with the board drawn after every action."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--rng-seed", type=SEED, default=0, show_default=True, help="Given to every bot.")
 @seconds_option
 @isolation_option
-@click.option("--hints", metavar="BOT", help="The bot people may ask for a hint [default: the first one in BOTS].")
+@click.option("--hints", metavar="BOT", help="The bot that gives hints to people [default: the first one in BOTS].")
 @click.option("-q", "--quiet", is_flag=True, help="Only the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON, and nothing else.")
 @home_option
@@ -56,7 +56,7 @@ def command(
 
     A bot is a path (a directory with a bot.toml, a program or a .py file), an example such as arena:greedy, a submitted
     name or name@version, or `human` to play yourself, without a clock: type an action such as c4, or ? to see what else
-    you can type, such as a request for the legal actions or for a hint, or to take an action back.
+    you can type: it lists the legal actions, asks for a hint, takes an action back.
     """
     from arena.games import make_game, parse_options
     from arena.players.human import HUMAN
@@ -98,7 +98,7 @@ def _first_bot(loaded: Sequence[Bot]) -> Bot | None:
 def _play_with_people(
     game: str, rules: Game[Any], loaded: Sequence[Bot], adviser: Bot | None, settings: dict[str, Any], is_quiet: bool
 ) -> MatchRecord | None:
-    """Play the match, again from an earlier position whenever a person takes actions back; None if a person left it."""
+    """Play the match, and resume it from an earlier state when a person takes actions back; None if a person left."""
     from arena.cli.human_prompt import Table
     from arena.match.single_match import ask_bot, play_match
     from arena.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackError

@@ -19,7 +19,7 @@ from arena.names import as_file_name
 )
 @home_option
 def command(tournament: str | None, output: Path | None, matches: int, home: str | None) -> None:
-    """Write TOURNAMENT (by default the latest) as one HTML file that needs nothing else.
+    """Write TOURNAMENT (by default the latest) as one self-contained HTML file.
 
     Standings, plots, crosstable, statistics, the balance of the schedule, and every match to step through. It can be
     opened from the disk, mailed, or put on any web server. Plots need the extra `plots`.

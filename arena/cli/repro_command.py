@@ -39,7 +39,7 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
     """Start a bot of MATCH (written TOURNAMENT/NUMBER) again, send it what it was sent then, and show what it does at
     PLY: by default where it failed, or at its last action.
 
-    Exits with 0 if it does as recorded, with 1 if not. The last lines say how to run it on the same input without the
+    The exit code is 1 if it does not act as recorded. The last lines say how to run it on the same input without the
     arena, and under a debugger.
     """
     from arena.home import ArenaHome

@@ -31,7 +31,7 @@ MATCH_COLUMNS = [
 @click.command("schedule")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--matches", "lists_matches", is_flag=True, help="List every match instead of the summary.")
-@click.option("--audit", "only_audit", is_flag=True, help="Only the table of balances.")
+@click.option("--audit", "only_audit", is_flag=True, help="Only the table of the schedule balance.")
 @click.option("--workers", type=WholeNumber(1, 1024), help="For the expected time [default: one for each core].")
 @format_options
 @home_option
@@ -48,7 +48,7 @@ def command(
 
     How many matches there are, how long they will take (from what such matches have taken before), and how fair it is:
     the worst imbalance in who plays how often, sits where, meets whom and acts right after whom. Where rounds depend on
-    results, that is the first round, or what the store has of the tournament.
+    results, that is the first round, or all rounds stored so far.
     """
     from arena.analysis.duration import seconds_a_match
     from arena.analysis.schedule_balance import schedule_balance

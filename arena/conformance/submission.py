@@ -1,4 +1,4 @@
-"""Taking a bot into the arena: copied first, then tried where it will run, then listed."""
+"""Submitting a bot: it is copied, tried out where it will run, and listed."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ TRIAL_TIME = TimeControl(per_action_seconds=1.0)
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """How a submission ended.
+    """The result of a submission.
 
     Attributes:
         bot: the bot, as it runs from the arena's own copy.
-        is_old: it had been submitted before.
+        is_old: whether it had been submitted before.
         refusal: why it was refused; None if it was accepted.
         stderr: what the bot wrote there in the match that failed.
         hint: how to fix it; empty if it was accepted.

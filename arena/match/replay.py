@@ -1,4 +1,4 @@
-"""Going through a record again, with nothing but the rules."""
+"""Replaying a record by the rules alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.records import MatchRecord
 
 
 class ReplayError(ArenaError):
-    """A record that the rules do not bear out; the text says where."""
+    """A record that contradicts the rules; the text says where."""
 
 
 def states_of(record: MatchRecord) -> Iterator[tuple[Game[Any], Any]]:
@@ -40,10 +40,10 @@ def states_of(record: MatchRecord) -> Iterator[tuple[Game[Any], Any]]:
 
 
 def check_record(record: MatchRecord) -> None:
-    """Replay a record and compare its scores, ranks and termination with what the rules say.
+    """Replay a record and compare its scores, ranks and termination with those by the rules.
 
     Raises:
-        ReplayError: naming what differs.
+        ReplayError: if they differ.
     """
     game, state = list(states_of(record))[-1]
     forfeited = [fault.seat for fault in record.faults]

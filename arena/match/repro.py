@@ -1,4 +1,4 @@
-"""Doing again what a recorded bot did: it is launched, sent what the match sent it, and asked as it was asked then."""
+"""Repro: a recorded bot is launched again, and is sent the messages of the match again."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduction:
-    """What came of it.
+    """The result of a repro.
 
     Attributes:
         seat: the bot's.
-        ply: where its fault was recorded, or the last ply that was gone to.
+        ply: where its fault was recorded, or the last ply reached.
         recorded: the recorded fault; None if there was none.
         fault: the fault it committed now; None if it committed none.
         differences: where it acted otherwise than recorded.
@@ -102,7 +102,7 @@ def repeat(record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> R
 
 
 class _Repetition:
-    """A match that is played again for one bot: its part of the referee's work, from the record."""
+    """The part of a recorded match that one bot saw, played again from the record."""
 
     def __init__(self, record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> None:
         self._record = record

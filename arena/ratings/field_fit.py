@@ -1,4 +1,4 @@
-"""The ratings of a whole field, with what is known about their errors.
+"""The ratings of a whole field, with their errors.
 
 1. Expectation propagation over the set of results (``set_fit.py``), with the draw probability matched to it.
 2. The prior's width is estimated from the field: with a prior too wide, adaptive pairing and small numbers of matches

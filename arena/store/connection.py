@@ -1,4 +1,4 @@
-"""Opening the database, and turning what can go wrong with it into one sentence.
+"""Opening the database, and turning its errors into one sentence each.
 
 SQLite through SQLAlchemy needs care: left alone, the driver begins transactions late and read-then-write loses updates.
 Here the driver's own transactions are off, and every transaction that writes begins with BEGIN IMMEDIATE. PostgreSQL is
@@ -32,8 +32,8 @@ class Database:
     """An SQLite file or a PostgreSQL server.
 
     Attributes:
-        shown: what to call it in messages: the path, or the URL without its password.
-        patience_seconds: how long to wait for a server that has gone away.
+        shown: its name in messages: the path, or the URL without its password.
+        patience_seconds: how long to retry when the server can't be reached.
         when_back: called before a lost transaction is tried again.
     """
 
@@ -123,7 +123,7 @@ class Database:
             raise StoreError(f"{self.shown}: {_reason(str(error.orig))}") from error
 
     def dedicated_connection(self) -> Connection:
-        """Return a connection of one's own, for a lock that lives as long as it does.
+        """Return a separate connection, for a lock that is held as long as it is open.
 
         Raises:
             StoreAwayError: if the server can't be reached.
@@ -147,7 +147,7 @@ def _sqlite_engine(path: Path) -> Engine:
 
 
 def _server(text: str) -> tuple[str, Engine]:
-    """Return what to call a server, and an engine for it."""
+    """Return the name of a server in messages, and an engine for it."""
     try:
         url = make_url(text)
     except ArgumentError:
@@ -180,7 +180,7 @@ def _begin(connection: Connection) -> None:
 
 
 def _is_shutdown(error: DBAPIError) -> bool:
-    """Return whether the server says that it goes, or that the line is broken (SQLSTATE classes 08 and 57P)."""
+    """Return whether the server is shutting down or the connection is lost (SQLSTATE classes 08 and 57P)."""
     state = getattr(error.orig, "sqlstate", None) or ""
     return state.startswith(("08", "57P"))
 

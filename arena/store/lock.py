@@ -18,7 +18,7 @@ from arena.store.connection import Database
 
 
 class DirectorLock(Protocol):
-    """Held by the director of a tournament for as long as it runs. A context manager."""
+    """Held by the director of a tournament while it runs. A context manager."""
 
     def __enter__(self) -> DirectorLock: ...
 
@@ -36,7 +36,7 @@ class FileLock:
         self._descriptor = -1
 
     def __enter__(self) -> FileLock:
-        """Take the lock.
+        """Acquire the lock.
 
         Raises:
             StoreError: if another director holds it, or the directory can't be written.
@@ -64,7 +64,7 @@ class FileLock:
 
 
 class ServerLock:
-    """An advisory lock of a PostgreSQL server, bound to a connection; taken again when the server has been away."""
+    """An advisory lock of a PostgreSQL server, bound to a connection; acquired again after a lost connection."""
 
     def __init__(self, database: Database, tournament: str) -> None:
         self._database = database
@@ -73,7 +73,7 @@ class ServerLock:
         self._connection: Connection | None = None
 
     def __enter__(self) -> ServerLock:
-        """Take the lock.
+        """Acquire the lock.
 
         Raises:
             StoreError: if another director holds it.
