@@ -68,23 +68,23 @@ class Termination(StrEnum):
 class IsolationLevel(StrEnum):
     """How much keeps a bot from the machine, from the weakest level to the strongest.
 
-    Records show a level with "+cgroup" appended where control groups hold the sum of memory and processes.
+    Records show a level with "+cgroup" appended where control groups limit the sum of memory and processes.
 
     Attributes:
-        holds: what is kept from a bot at this level.
+        restricts: what a bot is restricted in at this level.
     """
 
-    holds: str
+    restricts: str
 
-    def __new__(cls, value: str, holds: str = "") -> IsolationLevel:
-        """Return the member for a value, with what is said of it."""
+    def __new__(cls, value: str, restricts: str = "") -> IsolationLevel:
+        """Return the member for a value, with its description."""
         member = str.__new__(cls, value)
         member._value_ = value
-        member.holds = holds
+        member.restricts = restricts
         return member
 
-    NONE = "none", "nothing but what the operating system holds anyway"
-    LIMITS = "limits", "memory, files and processes of a bot; but neither what it reads nor the network"
+    NONE = "none", "nothing beyond what the operating system does anyway"
+    LIMITS = "limits", "memory, files and processes of a bot, but neither what it reads nor the network"
     LANDLOCK = (
         "landlock",
         "also what it reads and writes, the network, other processes, rarely used parts of the kernel",

@@ -1,7 +1,7 @@
 """Every error the arena raises on purpose, in one tree.
 
 ``ArenaError``
-    ``UsageError``          the person in front of the arena can put it right: exit code 2
+    ``UsageError``          an error that the user can correct: exit code 2
         ``OptionError``         an option of a game (also a ``ValueError``)
         ``UnknownNameError``    a name that is not in a table; suggests the nearest
         ``DefinitionError``     a tournament file
@@ -10,10 +10,10 @@
     ``IllegalActionError``  an action the rules refuse (also a ``ValueError``)
     ``MatchStateError``     the arena's own misuse of a player or a state
     ``BotError``            what a bot did wrong; the referee turns it into a fault
-    ``VoidMatchError``      a match without a result through the arena's own failure
+    ``VoidMatchError``      a match without a result because the arena failed
         ``LateError``           the arena can't tell whether a bot kept its time
 
-A bot's fault is data and our failure is an exception: a ``BotError`` never rises above the referee.
+A bot's fault is data, a failure of the arena is an exception: no ``BotError`` leaves the referee.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ArenaError(Exception):
 
 
 class UsageError(ArenaError):
-    """Something the user can put right. Its text is one sentence naming the thing, the value and what is accepted."""
+    """An error that the user can correct. Its text is one sentence that names the value and what is accepted."""
 
 
 class OptionError(UsageError, ValueError):

@@ -19,7 +19,7 @@ _PERSON = "human"
 
 
 def is_visible(letter: str) -> bool:
-    """Return whether a character is seen on a screen, or is the plain space."""
+    """Return whether a character is visible on a screen, or is the plain space."""
     if letter == " ":
         return True
     if unicodedata.category(letter) in _HIDDEN_CATEGORIES or letter in _BLANK_LETTERS:
@@ -28,12 +28,12 @@ def is_visible(letter: str) -> bool:
 
 
 def is_visible_text(text: str) -> bool:
-    """Return whether a text shows all that is in it."""
+    """Return whether all characters of a text are visible."""
     return all(is_visible(letter) for letter in text)
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text may be the name or the version of a bot; ``ACCEPTED`` says it in words."""
+    """Return whether a text may be the name or the version of a bot; ``ACCEPTED`` is the rule in words."""
     if not 1 <= len(text) <= MAX_CHARACTERS or not is_visible_text(text):
         return False
     if any(letter in text for letter in "@/\\") or text[0] in ".-" or "  " in text or text != text.strip():
@@ -44,6 +44,6 @@ def is_name(text: str) -> bool:
 
 
 def as_file_name(name: str) -> str:
-    """Return a name as a file may be called: one in a store may be older than the rule, or come from another arena."""
+    """Return a safe file name for a name: one in a store may be older than the rule, or come from another arena."""
     visible = "".join("_" if letter in "/\\" or not is_visible(letter) else letter for letter in name)
     return visible.lstrip(".-")[:MAX_CHARACTERS] or "_"

@@ -1,7 +1,7 @@
-"""Numbers that look random and are the same everywhere: a hash of what they are for, never a generator's state.
+"""Seeds that are the same on every machine: hashes of their purpose, never the state of a generator.
 
-The schedule, the openings and the seeds of matches depend on nothing but the definition: not on the version of Python,
-nor on which worker plays a match, and when.
+The schedule, the openings and the seeds of matches depend on the definition alone: not on the version of Python, nor on
+which worker plays a match, and when.
 """
 
 from __future__ import annotations

@@ -53,10 +53,10 @@ def from_stored(kind: type[T], stored: object, where: str) -> T:
 
 
 def from_json_text(text: str, where: str) -> Any:
-    """Return what a stored text of JSON says.
+    """Return the value of a stored JSON text.
 
     Raises:
-        StoreError: if it is no JSON, or nested too deeply.
+        StoreError: if it is not JSON, or nested too deeply.
     """
     try:
         return json.loads(text)

@@ -53,7 +53,7 @@ def shortened_text(text: str) -> str:
 
 
 def toml_value(value: Any) -> str:
-    """Return a value as it stands in a TOML file, cut to a length that fits into a sentence.
+    """Return a value in TOML syntax, cut to a length that fits into a sentence.
 
     >>> toml_value({"at": date(2020, 1, 1), "on": True, "names": ["a", "it's"]})
     '{ at = 2020-01-01, on = true, names = [\\'a\\', "it\\'s"] }'

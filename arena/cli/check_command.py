@@ -133,6 +133,6 @@ class _Display:
 
 
 def _alarming(text: str) -> str:
-    """Return a text that is seen from afar, where there is a terminal that shows colours and nobody minds."""
+    """Return a text in bold red, if stdout is a terminal with colours and $NO_COLOR is not set."""
     has_colours = sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
     return click.style(text, fg="red", bold=True) if has_colours else text

@@ -55,10 +55,10 @@ def _show_levels(results: list[ProbeResult]) -> None:
     click.echo(f"The arena runs {user}.\n")
     here = [_yes(result) for result in results]
     width = max(map(len, ["here", *here]))
-    click.echo(f"{'level':10}  {'here':{width}}  what it holds\n{'-' * 10}  {'-' * width}  {'-' * 13}")
+    click.echo(f"{'level':10}  {'here':{width}}  what it restricts\n{'-' * 10}  {'-' * width}  {'-' * 17}")
     for result, answer in zip(results, here, strict=True):
         level = result.isolation.level
-        print_wrapped(f"{level:10}  {answer:{width}}  ", 10 + 2 + width + 2, level.holds)
+        print_wrapped(f"{level:10}  {answer:{width}}  ", 10 + 2 + width + 2, level.restricts)
     best = next(
         result for name in PREFERRED for result in results if result.is_available and result.isolation.level == name
     )

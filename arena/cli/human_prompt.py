@@ -1,4 +1,4 @@
-"""A person at the terminal: the board, the scores, and a line that is read as an action or a word of command."""
+"""A person at the terminal: the board, the scores, and a prompt for an action or a command."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHOWN_ACTIONS = 8
 
 
 class Table:
-    """What people at this terminal see of a match: every action as it is played, and the board when one is to act."""
+    """Shows a match to the people at this terminal: every action, and the board before one of them acts."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Table:
             self._draw()
 
     def rewind(self, kept: int) -> list[Any]:
-        """Go back to an earlier position; return the actions that lead there."""
+        """Go back to an earlier state; return the actions that lead to it."""
         self._shown = kept
         self._say(f"Back to the position after {counted(kept, 'action')}.")
         return [action for _, action in self._actions[:kept]]

@@ -22,7 +22,7 @@ from arena.report.tables import printable
 )
 def command(name: Path, language: str, games: tuple[str, ...]) -> int:
     """Write the start of a bot into the new directory NAME: a main file with a place for your idea, a codec, a build
-    command, a test and a README. It plays any legal action at once.
+    command, a test and a README. As it is, it plays random legal actions.
     """
     from arena.kits.new_bot import new_bot
 

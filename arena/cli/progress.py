@@ -1,4 +1,4 @@
-"""How a run shows its progress: a live bar with the top of the table in a terminal, plain lines elsewhere."""
+"""The progress of a run: a live bar with the top of the table in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Silent:
 
 
 def total(progress: Progress) -> int:
-    """Return the number of matches there will be, as far as it is known."""
+    """Return the number of matches in the whole tournament, as far as it is known."""
     return max(progress.scheduled, progress.expected or 0)
 
 

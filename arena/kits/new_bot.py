@@ -18,7 +18,7 @@ GOLDEN_FRAMES = "golden_frames.txt"
 
 
 def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list[str]:
-    """Write a bot that plays any legal action.
+    """Write a bot that plays random legal actions.
 
     Args:
         directory: the bot's directory, which must not exist; its last part is the bot's name.
@@ -101,7 +101,7 @@ def _readme(name: str, language: Language, games: tuple[str, ...]) -> str:
     return (
         f"# {name}\n\n"
         f"A bot in {language.title}. Your idea goes into `{language.main}`, at the marked line; until then the bot"
-        " plays any legal action.\n\n"
+        " plays random legal actions.\n\n"
         f"    arena check .{named}    does it keep the protocol?\n"
         f"    arena play {games[0]} . human    a match against you\n"
         f"    arena submit .{named}    into the arena, to be entered in tournaments by its name\n\n"

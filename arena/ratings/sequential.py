@@ -59,8 +59,8 @@ class Hypotheses:
     Attributes:
         elo0: Elo under H0.
         elo1: Elo under H1.
-        alpha: how often H1 may be accepted though H0 is true.
-        beta: how often H0 may be accepted though H1 is true.
+        alpha: the probability of accepting H1 although H0 is true.
+        beta: the probability of accepting H0 although H1 is true.
     """
 
     elo0: float = 0.0
@@ -169,7 +169,7 @@ class Verdict:
 class SequentialTest:
     """A test in progress. Scores are to be added in the order of the schedule.
 
-    Short matches finish early; taking results in the order they come in would favour what goes with short matches.
+    Short matches finish early; counting results in the order of arrival would favour the results of short matches.
 
     Attributes:
         what the evidence says so far.

@@ -110,7 +110,7 @@ def _as_csv(columns: Sequence[Column], rows: Sequence[Row]) -> str:
 
 
 def _csv_cell(value: Any, column: Column) -> Any:
-    """Return a cell; a quote stands before what a spreadsheet would take for a formula."""
+    """Return a cell; what a spreadsheet would take for a formula begins with a quote."""
     if value is None:
         return ""
     if column.is_number:
@@ -123,7 +123,7 @@ def _csv_text(text: str) -> str:
 
 
 def _in_markdown(text: str) -> str:
-    """Return a cell of a GitHub table; what could be markup stands in a code span."""
+    """Return a cell of a GitHub table; what could be markup is in a code span."""
     if _PLAIN_IN_MARKDOWN.fullmatch(text):
         return text
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))

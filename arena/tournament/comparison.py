@@ -38,7 +38,7 @@ def comparison_definition(
 ) -> Definition:
     """Return the tournament that compares two bots.
 
-    Two bots of the same name and version (one program with different arguments) are told apart as "new" and "old".
+    Two bots of the same name and version (one program with different arguments) are named "new" and "old".
 
     Raises:
         UsageError: if the game or its options are wrong, or a bot does not claim to play it.

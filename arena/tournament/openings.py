@@ -22,7 +22,7 @@ Opening = tuple[Any, ...]
 def openings(game: Game[Any], plies: int, rng_seed: int) -> Iterator[Opening]:
     """Yield opening 0, 1, 2, … of ``plies`` random legal actions each.
 
-    No opening ends the match or eliminates a seat. Openings differ from all earlier ones as long as new ones are found.
+    No opening ends the match or eliminates a seat. Each differs from all earlier ones as long as there are new ones.
 
     Raises:
         DefinitionError: if no opening of that many plies leaves everybody in the match.

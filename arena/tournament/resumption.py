@@ -17,7 +17,7 @@ class Resumed(NamedTuple):
     """A tournament in the store.
 
     Attributes:
-        definition: as it was given, in a ladder with everybody who entered earlier.
+        definition: the one given; for a ladder, with everybody who entered earlier.
         stored: the tournament in the store.
     """
 
@@ -50,7 +50,7 @@ def create_or_resume(definition: Definition, store: Store) -> Resumed:
 
 
 def _with_earlier_entrants(definition: Definition, earlier: Definition) -> Definition:
-    """Return a ladder with everybody who ever entered, in order of entry; those who left are not paired any more."""
+    """Return a ladder with everybody who ever entered, in order of entry; those who left are no longer paired."""
     present = {bot.label: bot for bot in definition.entrants}
     entrants = [present.get(bot.label, bot) for bot in earlier.entrants]
     known = {bot.label for bot in entrants}

@@ -18,7 +18,7 @@ from arena.tournament.seats import SeatPlanner, rotations
 
 
 def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
-    """Yield every match that is known before anything is played: all, or the first round.
+    """Yield every match that is known before the first one is played: all, or the first round.
 
     In each pass, every pairing of a game plays the same opening.
 
@@ -63,7 +63,7 @@ class Scheduler:
             self._match, self._encounter, self.round = line.match, line.encounter, line.round + 1
 
     def round_in_all_games(self, upcoming: Round, encounters: int) -> Iterator[ScheduledMatch]:
-        """Yield the matches of a round in all games, and go on to the next round."""
+        """Yield the matches of a round in all games, and advance to the next round."""
         for number in range(encounters if upcoming.encounters is None else upcoming.encounters):
             opening = (self.round - 1) * encounters + number
             for game in range(len(self._definition.games)):
@@ -71,7 +71,7 @@ class Scheduler:
         self.round += 1
 
     def lines(self, pairings: Iterable[Pairing], game: int, opening: int) -> Iterator[ScheduledMatch]:
-        """Yield one encounter of each pairing from the same opening, in the round that is on."""
+        """Yield one encounter of each pairing from the same opening, in the current round."""
         actions = self._openings[game].take(opening)
         for pairing in pairings:
             self._encounter += 1

@@ -15,9 +15,9 @@ def choose(game: Game[Any], state: Any, clock: Clock) -> Any:
 
     Args:
         game: the rules. game.apply(state, action) is the position after an action, game.scores(state) what each seat
-            has, game.seat_to_act(state) whose turn it is; ask whatever you like as often as you like.
+            has, game.seat_to_act(state) whose turn it is; they may be called at any time.
         state: the position, with the fields the game's own rules use.
-        clock: clock.time_for_this_action() says for how many seconds it is wise to think.
+        clock: clock.time_for_this_action() returns how many seconds to think.
     """
     actions = list(game.legal_actions(state))
     # YOUR IDEA GOES HERE: return the action you like best instead.
