@@ -50,6 +50,10 @@ def _contents(path: Path, error: type[UsageError]) -> bytes:
     """
     if "\0" in str(path):
         raise error(f"{str(path)!r}: expected a path without the character NUL")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise error(f"{str(path)!r}: expected a path of characters that this system encodes") from None
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - a pipe must not be waited for
         kind = os.fstat(file.fileno()).st_mode
         if stat.S_ISDIR(kind):

@@ -99,7 +99,7 @@ class IllegalActionError(ArenaError, ValueError):
     """
 
     def __init__(self, action: object, reason: str) -> None:
-        super().__init__(f"{action!r}: {reason}")
+        super().__init__(f"{action!r:.200}: {reason}")
         self.action = action
         self.reason = reason
 

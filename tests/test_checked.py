@@ -172,3 +172,8 @@ def test_what_never_ends_is_not_read(tmp_path):
             read_toml(path, UsageError)
     with pytest.raises(UsageError, match="NUL"):
         read_toml(tmp_path / "a\0b", UsageError)
+
+
+def test_a_path_that_can_not_be_encoded_is_named(tmp_path):
+    with pytest.raises(UsageError, match=r"\\udead.*: expected a path of characters that this system encodes"):
+        read_toml(tmp_path / "\udead.toml", UsageError)

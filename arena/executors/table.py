@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from arena.errors import UsageError
 from arena.executors.executor import Executor, Job
@@ -62,15 +63,23 @@ def _open_in_process(url: str, job: Job) -> Executor | None:
 
 
 def _open_dask(url: str, job: Job) -> Executor | None:
-    here = re.fullmatch(r"dask://local(?:\?processes=([1-9]\d{0,3}))?", url)
-    there = re.fullmatch(r"dask(?:\+([a-z]+))?://([^?]+)", url)
-    if here is None and there is None:
+    here = re.fullmatch(r"dask://local(?:\?processes=([1-9][0-9]{0,3}))?", url)
+    there = re.fullmatch(r"dask(?:\+([a-z]+))?://([^?\s]+)", url)
+    if here is None and (there is None or not _is_address(there[2])):
         return None
     from arena.executors.dask import DaskExecutor  # needs an optional package
 
     if here is not None:
         return DaskExecutor(job, processes=int(here[1]) if here[1] else None)
     return DaskExecutor(job, f"{there[1] or 'tcp'}://{there[2]}") if there is not None else None
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(f"//{text}")
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number up to 65535, or an unfinished IPv6 address
+        return False
 
 
 EXECUTORS = {

@@ -97,9 +97,9 @@ def _standings_section(home: ArenaHome, tournament: StoredTournament, table: Sta
         own_columns, own_rows = ranking_table(ranking)
         place_of = {row["bot"]: row["place"] for row in own_rows}
         columns = [own_columns[0], *columns]
-        rows = sorted(
-            ({**row, "place": place_of[row["bot"]]} for row in rows), key=lambda row: (row["place"], row["rank"])
-        )
+        others = len(place_of) + 1  # of records that name no entrant
+        placed = ({**row, "place": place_of.get(row["bot"], others)} for row in rows)
+        rows = sorted(placed, key=lambda row: (row["place"], row["rank"]))
     return Section("Standings", columns, rows, standings_footer(table))
 
 

@@ -21,7 +21,7 @@ Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False)]
 SecondsOrZero = Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False)]
 
 
-_SIZE = re.compile(r"\s*(\d+)\s*(bytes|KiB|MiB|GiB)\s*")
+_SIZE = re.compile(r"\s*([0-9]+)\s*(bytes|KiB|MiB|GiB)\s*")
 _UNITS = {"bytes": 1, "KiB": 1024, "MiB": MEBIBYTE, "GiB": 1024 * MEBIBYTE}
 
 

@@ -16,6 +16,7 @@ from arena.definition import Definition, GameChoice
 from arena.errors import StoreAwayError, StoreError, UnknownNameError
 from arena.records import Bot, Fault, MatchRecord, ScheduledMatch, SeatReport, TimeControl
 from arena.store.rows import row_of
+from arena.store.schema import SCHEMA_VERSION
 from arena.store.store import Store
 from arena.store.values import StoredBot
 
@@ -218,9 +219,11 @@ def test_a_database_of_a_newer_version_is_refused(tmp_path):
     path = tmp_path / "arena.sqlite3"
     Store(path).close()
     with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE meta SET value = '3' WHERE key = 'schema_version'")
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'schema_version'", (str(SCHEMA_VERSION + 1),))
     connection.close()
-    with pytest.raises(StoreError, match="the database has version 3, and this arena knows 2"):
+    with pytest.raises(
+        StoreError, match=f"the database has version {SCHEMA_VERSION + 1}, and this arena knows {SCHEMA_VERSION}"
+    ):
         Store(path)
 
 
