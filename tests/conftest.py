@@ -53,7 +53,7 @@ def pytest_cmdline_main(config):
     is_everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if is_everything and getattr(option, "numprocesses", 0) is None and not (option.usepdb or option.collectonly):
         option.numprocesses = len(os.sched_getaffinity(0))
-        option.dist = "loadgroup"
+        option.dist = "loadfile"  # tests of a file may use what earlier ones made
         option.loadscopereorder = False  # the fast half first
 
 
