@@ -65,7 +65,7 @@ def fast(session: nox.Session) -> None:
 
 @nox.session
 def soak(session: nox.Session) -> None:
-    """Run the long tests; ``nox -s soak -- --share 3/8`` runs an eighth of them."""
+    """Run the long tests; arguments after ``--`` choose some."""
     run(session, "pytest", "-m", "soak", *session.posargs)
 
 

@@ -33,9 +33,15 @@ def traces() -> set[str]:
             }
     for kind in ("shm", "msg", "sem"):
         with contextlib.suppress(OSError):
-            lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
-            found |= {f"System V {kind} {line.split()[1]}" for line in lines}
+            header, *rows = (line.split() for line in Path(f"/proc/sysvipc/{kind}").read_text().splitlines())
+            objects = (dict(zip(header, row, strict=True)) for row in rows)
+            found |= {f"System V {kind} {list(it.values())[1]}" for it in objects if _may_be_a_bots(int(it["cuid"]))}
     return found
+
+
+def _may_be_a_bots(uid: int) -> bool:
+    """Return whether bots of this process may have this uid; a database server of root's has another."""
+    return FIRST_UID <= uid <= LAST_UID if os.geteuid() == 0 else uid == os.geteuid()
 
 
 def traces_since(before: set[str]) -> set[str]:

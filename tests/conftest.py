@@ -1,4 +1,4 @@
-"""The two halves of the tests, a share of them, the line of skips, and fixtures that several directories use.
+"""The two halves of the tests, the line of skips, and fixtures that several directories use.
 
 The fast half starts no child process; the tests of the other half carry the marker ``processes``. The fast half runs
 first, and a test in it that starts a process fails.
@@ -6,7 +6,6 @@ first, and a test in it that starts a process fails.
 
 import os
 import sys
-import zlib
 from collections import Counter
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -40,10 +39,6 @@ def pytest_configure(config):
     sys.addaudithook(refuse_process)
 
 
-def pytest_addoption(parser):
-    parser.addoption("--share", metavar="K/N", help="of the selected tests, run only the K-th of N equal shares")
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
     """Run everything on all cores where pytest-xdist is installed; a few tests pass before its workers have started."""
@@ -53,7 +48,7 @@ def pytest_cmdline_main(config):
     is_everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if is_everything and getattr(option, "numprocesses", 0) is None and not (option.usepdb or option.collectonly):
         option.numprocesses = len(os.sched_getaffinity(0))
-        option.dist = "loadgroup"
+        option.dist = "loadfile"  # tests of a file may use what earlier ones made
         option.loadscopereorder = False  # the fast half first
 
 
@@ -68,13 +63,8 @@ def pytest_collection():
 
 
 @pytest.hookimpl(trylast=True)  # when -m and -k have made their choice
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.get_closest_marker("processes") is not None)
-    if share := config.getoption("share"):
-        number, shares = map(int, share.split("/"))
-        left_out = [item for item in items if zlib.crc32(item.nodeid.encode()) % shares != number % shares]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -70,7 +70,12 @@ def play(bots, game, options, rng_seed=1, control=PATIENT):
         )
 
 
-@pytest.mark.parametrize(("name", "game"), PLAYED)
+SLOW = [("perfect", game) for game in GAMES if game != "plaid"]
+
+
+@pytest.mark.parametrize(
+    ("name", "game"), [pytest.param(*pair, marks=pytest.mark.soak if pair in SLOW else ()) for pair in PLAYED]
+)
 def test_a_bot_plays_every_game_it_claims_in_every_seat_without_a_fault(name, game):
     args = COUNTED.get(name, ())
     for options in SMALL[game]:

@@ -16,7 +16,7 @@ from arena.errors import UsageError
 from arena.isolation.levels import choose_isolation
 from tests.docs.reader import ROOT, Reader, build, copy_dependencies, install
 
-pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("package")]  # one installation for all
+pytestmark = pytest.mark.processes
 
 SHIPPED = ("bots", "tournaments", "protocol.md")
 

@@ -8,7 +8,7 @@ import pytest
 from arena.tournament.formats import FORMATS
 from arena.tournament.tournament_file import TournamentFile
 
-pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("tournaments.md")]  # each command uses what others made
+pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tournaments.md").read_text(encoding="utf-8")

@@ -104,6 +104,7 @@ def cluster():
             process.wait()
 
 
+@pytest.mark.soak
 def test_a_lost_scheduler_ends_the_run_and_the_tournament_is_resumed_elsewhere(write_definition, tmp_path, monkeypatch):
     monkeypatch.setattr("arena.executors.dask.RECONNECT_SECONDS", 2.0)
     definition = load_definition(write_definition(bots=NAMES, encounters=200))

@@ -252,5 +252,5 @@ def test_bad_input_is_answered_with_one_sentence(tmp_path):
 
 def test_a_language_without_its_toolchain_is_refused_before_anything_is_written(tmp_path):
     done = arena("new", tmp_path / "x", "--language", "go", env=os.environ | {"PATH": str(tmp_path)})
-    one_sentence(done, "'go'", "no program", "apt install golang-go")
+    one_sentence(done, "'go'", "is not installed", "apt install golang-go")
     assert not list(tmp_path.iterdir())

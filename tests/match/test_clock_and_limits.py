@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import BotError, DefinitionError, VoidMatchError
+from arena.isolation.launch_spec import TAG_VARIABLE
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
@@ -185,8 +186,9 @@ def wait_for_a_bot_of(pid):
 
 
 def has_been_asked(path, pid):
-    """Return whether a bot is asleep in the middle of its turn: it has been running, and its sleep is no read."""
-    return path.name != str(pid) and "nanosleep" in (path / "wchan").read_text()
+    """Return whether a bot of this arena is asleep in the middle of its turn: its sleep is no read."""
+    is_ours = f"{TAG_VARIABLE}={pid}.".encode() in (path / "environ").read_bytes()
+    return is_ours and "nanosleep" in (path / "wchan").read_text()
 
 
 def test_an_answer_that_is_seen_late_through_our_own_fault_costs_nobody_a_match():

@@ -200,6 +200,7 @@ def limited(arguments, limits):
     )
 
 
+@pytest.mark.soak
 def test_no_descriptors_left_is_reported_and_nothing_is_lost(tmp_path):
     path = small_definition(tmp_path, encounters=3)
     limits = "resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0}))"
@@ -255,6 +256,7 @@ def test_a_clock_that_is_set_back_changes_nothing(tmp_path, monkeypatch):
     assert all(0 <= wall < 20 for wall in seconds)
 
 
+@pytest.mark.soak
 def test_a_worker_that_is_killed_for_memory_costs_no_match(tmp_path):
     """The kernel's killer sends SIGKILL, as here; every worker is killed once, in the middle of play."""
     path = write_fiery_definition(tmp_path, encounters=2)
