@@ -19,7 +19,7 @@ from arena.players.transcript import Transcript
 from arena.protocol import messages
 from arena.protocol.frames import MAX_BYTES_TO_BOT, FrameError, Message, decode_body, encode_frame
 from arena.protocol.messages import Ready, Seating, Wants
-from arena.records import Bot, Fault, Limits, SeatReport, TimeControl
+from arena.records import Bot, Fault, Limits, SeatReport
 from arena.version import __version__
 
 QUIT_GRACE_SECONDS = 0.5
@@ -78,7 +78,8 @@ class ProcessPlayer(Player):
         self._keeps_sent = keeps_sent
         self._external_game: tuple[str, str] | None = None
         self._match = 0
-        self._time_control = TimeControl()
+        self._is_on_cpu_clock = False
+        self._may_work_off_turn = False
         self._cpu_at_begin = 0.0
         self._cpu_on_turn = 0.0
         self._cpu_after_turn: float | None = None
@@ -87,20 +88,21 @@ class ProcessPlayer(Player):
         """Launch the bot if it is not running, and send it the match."""
         self._match = seating.match
         self.last_report = SeatReport(exit="not started")
-        self._time_control = seating.time_control
         external_game = find_external_game(seating.game)
         if self.connection is not None and external_game not in (None, self._external_game):
             self.close()  # it has been launched without the right to read this game
         if self.connection is None:
             self._external_game = external_game
         connection = self.connection or self._launch(seating.time_control.startup_seconds)
-        rule = self._time_control.off_turn
-        connection.begin_match(is_idle_off_turn=rule != OffTurn.RUN)
+        rule = seating.time_control.off_turn
+        self._may_work_off_turn = rule == OffTurn.RUN  # here and not in every turn: members of enums are slow to name
+        self._is_on_cpu_clock = seating.time_control.clock == ClockKind.CPU
+        connection.begin_match(is_idle_off_turn=not self._may_work_off_turn)
         self._cpu_at_begin = connection.process.monitor.cpu_seconds()
         self._cpu_on_turn = 0.0
         self._cpu_after_turn = None
         self.is_frozen_off_turn |= rule == OffTurn.FREEZE
-        if self.is_frozen_off_turn and rule != OffTurn.RUN:
+        if self.is_frozen_off_turn and not self._may_work_off_turn:
             connection.off_turn.freeze()
         connection.off_turn.cpu_at_start = self._cpu_at_begin
         connection.send(_frame(messages.match(seating)))
@@ -125,7 +127,7 @@ class ProcessPlayer(Player):
         connection = self._running()
         monitor = connection.process.monitor
         frame = _frame(_act(request, self._match))
-        on_cpu_clock = self._time_control.clock == ClockKind.CPU
+        on_cpu_clock = self._is_on_cpu_clock
         connection.check_off_turn()
         cpu_before = monitor.cpu_seconds()
         try:
@@ -141,7 +143,7 @@ class ProcessPlayer(Player):
 
     def _freeze_if_needed(self, connection: BotConnection, cpu_before: float, cpu_after: float) -> None:
         """After a turn, freeze a bot that is to be frozen off turn, or that worked before the turn."""
-        if self._time_control.off_turn == OffTurn.RUN:
+        if self._may_work_off_turn:
             return
         if connection.off_turn.has_worked or (
             self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > WORK_SECONDS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections import deque
+from operator import itemgetter
 from typing import NamedTuple
 
 from arena.protocol.frames import HEADER_BYTES
@@ -70,7 +71,7 @@ class Transcript:
 
     def shrink(self) -> None:
         """Remove the oldest frames before the last exchange as long as all together take too many bytes."""
-        excess_bytes = sum(len(data) for _, data in self._entries) - MAX_BYTES
+        excess_bytes = sum(map(len, map(itemgetter(1), self._entries))) - MAX_BYTES
         if excess_bytes <= 0:
             return
         kept = []

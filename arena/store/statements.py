@@ -19,6 +19,8 @@ from arena.stored import from_json_text, is_plain, is_text, is_whole
 
 CHUNK_ROWS = 500
 
+_LINE_COLUMNS = tuple(matches.c.keys())
+
 
 def narrowed(query: Select[Any], tournament: StoredTournament | None, game: str | None) -> Select[Any]:
     """Return a query of records for one tournament, or all, and one game, or all."""
@@ -92,7 +94,7 @@ def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
     opening_actions = from_json_text(line.opening_actions, where)
     if not (isinstance(opening_actions, list) and is_plain(opening_actions)):
         raise StoreError(f"{where} is malformed: expected an opening that is a list")
-    values = line._asdict()
+    values = dict(zip(_LINE_COLUMNS, line, strict=True))
     del values["tournament_id"]
     values["seats"] = _seats(line.seats, line.game, definition, where)
     values["opening_actions"] = tuple(_tuples(opening_actions))
