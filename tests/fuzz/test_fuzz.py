@@ -31,11 +31,13 @@ def fuzz(seconds):
     assert done.returncode == 0, done.stderr[-3000:]
 
 
+@pytest.mark.processes
 @needs_atheris
 def test_the_wire_stands_five_seconds_of_fuzzing():
     fuzz(5)
 
 
+@pytest.mark.processes
 @needs_atheris
 @pytest.mark.soak
 def test_the_wire_stands_two_minutes_of_fuzzing():
