@@ -17,9 +17,10 @@ from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.players.stall_detection import STALL_SECONDS, StallDetector
-from arena.records import DEFAULT_LIMITS, Limits, MatchSpec, TimeControl
+from arena.records import DEFAULT_LIMITS, Limits, TimeControl
 from arena.tournament.definition import load_definition
 from benchmarks import zoo_bots as zoo
+from tests.matches import small_match
 
 pytestmark = pytest.mark.processes
 
@@ -29,15 +30,7 @@ GOOD = load_bot(zoo.BOTS / "minimal")
 def play(bot, time_control, limits=DEFAULT_LIMITS, matches=1, opponent=GOOD):
     with BotPool(choose_isolation("auto"), limits) as pool:
         for match in range(1, matches + 1):
-            spec = MatchSpec(
-                match=match,
-                tournament="t",
-                game="differences",
-                options={"size": 4},
-                bots=(bot, opponent),
-                rng_seed=5,
-                time_control=time_control,
-            )
+            spec = small_match(bot, opponent, match=match, time_control=time_control)
             record = pool.play(spec)
     return record
 

@@ -15,7 +15,8 @@ from arena.isolation.launcher_client import open_launcher
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.idle_detection import Activity, activity_of
-from arena.records import Bot, MatchSpec, TimeControl
+from arena.records import Bot, TimeControl
+from tests.matches import small_match
 
 pytestmark = pytest.mark.processes
 
@@ -65,18 +66,7 @@ def bot(directory, at_end, before=""):
 
 def play(pool, one, matches=3, time_control=PATIENT):
     """Play a bot against itself, so that both seats are tried."""
-    specs = [
-        MatchSpec(
-            match=number,
-            tournament="t",
-            game="differences",
-            options={"size": 4},
-            bots=(one, one),
-            rng_seed=5,
-            time_control=time_control,
-        )
-        for number in range(1, matches + 1)
-    ]
+    specs = [small_match(one, one, match=number, time_control=time_control) for number in range(1, matches + 1)]
     return [pool.play(spec) for spec in specs]
 
 

@@ -13,10 +13,11 @@ from arena.match.bot_pool import BotPool
 from arena.match.repro import repeat, whom_to_repeat
 from arena.players.manifest import load_bot
 from arena.players.process_player import ProcessPlayer
-from arena.records import Bot, Limits, MatchSpec, TimeControl
+from arena.records import Bot, Limits, TimeControl
 from arena.store.rows import row_of
 from arena.store.statements import record_from
 from benchmarks import zoo_bots as zoo
+from tests.matches import small_match
 
 pytestmark = pytest.mark.processes
 
@@ -63,16 +64,7 @@ def recorder(directory, wants, at_act="send(answer(message))"):
 def play(bots, clock=ClockKind.WALL, **changes):
     """Play a match and return its record as the store gives it back."""
     time_control = TimeControl(per_action_seconds=20.0, bank_seconds=60.0, increment_seconds=0.25, clock=clock)
-    spec = MatchSpec(
-        match=7,
-        tournament="t",
-        game="differences",
-        options={"size": 4},
-        bots=bots,
-        rng_seed=5,
-        time_control=time_control,
-        **changes,
-    )
+    spec = small_match(*bots, match=7, time_control=time_control, **changes)
     with BotPool(choose_isolation("limits"), LIMITS) as pool:
         row = row_of(pool.play(spec))
     return record_from(row.match, row.record)

@@ -13,8 +13,9 @@ from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.players.off_turn import RunningBots
 from arena.protocol.frames import encode_frame
-from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
+from arena.records import DEFAULT_LIMITS, TimeControl
 from benchmarks import zoo_bots as zoo
+from tests.matches import small_match
 
 pytestmark = pytest.mark.processes
 
@@ -96,26 +97,8 @@ def test_a_match_is_played_again_with_nobody_else_running():
     kept, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(per_action_seconds=20.0)
     with BotPool(choose_isolation("auto")) as pool:
-        pool.play(
-            MatchSpec(
-                match=1,
-                tournament="t",
-                game="differences",
-                options={"size": 4},
-                bots=(kept, good),
-                rng_seed=5,
-                time_control=control,
-            )
-        )
-        again = MatchSpec(
-            match=2,
-            tournament="t",
-            game="differences",
-            options={"size": 4},
-            bots=(slow, good),
-            rng_seed=5,
-            time_control=control,
-        ).after_void(None)
+        pool.play(small_match(kept, good, time_control=control))
+        again = small_match(slow, good, match=2, time_control=control).after_void(None)
         pool.play(again)
         assert [bot.name for bot, _ in pool.players] == ["slow_but_good", "uses_children"]
 
@@ -140,15 +123,7 @@ def test_a_bot_that_is_late_because_another_worked_is_not_charged(launcher, monk
 
 def test_after_such_a_void_match_everybody_is_stopped_from_the_beginning_on():
     bots = (load_bot(zoo.bad_bot("slow_but_good")), load_bot(zoo.bad_bot("children_think_off_turn")))
-    spec = MatchSpec(
-        match=1,
-        tournament="t",
-        game="differences",
-        options={"size": 4},
-        bots=bots,
-        rng_seed=5,
-        time_control=TimeControl(per_action_seconds=20.0),
-    )
+    spec = small_match(*bots, time_control=TimeControl(per_action_seconds=20.0))
     with BotPool(choose_isolation("auto")) as pool:
         record = pool.play(spec.after_void(None))
     assert record.faults == ()
@@ -161,30 +136,10 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
     busy, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(per_action_seconds=20.0)
     with BotPool(choose_isolation("auto")) as pool:
-        pool.play(
-            MatchSpec(
-                match=1,
-                tournament="t",
-                game="differences",
-                options={"size": 4},
-                bots=(busy, good),
-                rng_seed=5,
-                time_control=control,
-            )
-        )
+        pool.play(small_match(busy, good, time_control=control))
         kept = pool.players[busy, 0].connection
         before = kept.process.monitor.possible_cpu_seconds()
-        pool.play(
-            MatchSpec(
-                match=2,
-                tournament="t",
-                game="differences",
-                options={"size": 4},
-                bots=(slow, good),
-                rng_seed=5,
-                time_control=control,
-            )
-        )
+        pool.play(small_match(slow, good, match=2, time_control=control))
         kept.process.monitor.sample_cpu()
         assert kept.off_turn.has_worked
         assert kept.process.monitor.possible_cpu_seconds() - before < 0.2
