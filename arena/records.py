@@ -19,25 +19,8 @@ from arena.text import shortened_text
 MEBIBYTE = 1024 * 1024
 
 
-class _Pickled:
-    """Pickles a frozen dataclass with slots: every match spec goes to a worker, and dataclasses take twice as long."""
-
-    __slots__: tuple[str, ...] = ()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), *[getattr(self, name) for name in type(self).__slots__])
-
-
-def _restored(kind: type[_Pickled], *values: Any) -> _Pickled:
-    """Return a value of one of the classes below from its fields, in their order."""
-    value = object.__new__(kind)
-    for name, field_value in zip(kind.__slots__, values, strict=True):
-        object.__setattr__(value, name, field_value)
-    return value
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimeControl(_Pickled):
+class TimeControl:
     """Time rules of a match.
 
     Attributes:
@@ -100,7 +83,7 @@ DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bot(_Pickled):
+class Bot:
     """A program and how to launch it.
 
     Attributes:
@@ -132,7 +115,7 @@ class Bot(_Pickled):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatchSpec(_Pickled):
+class MatchSpec:
     """Everything needed to play one match.
 
     Attributes:

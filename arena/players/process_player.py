@@ -95,7 +95,7 @@ class ProcessPlayer(Player):
             self._external_game = external_game
         connection = self.connection or self._launch(seating.time_control.startup_seconds)
         rule = seating.time_control.off_turn
-        self._may_work_off_turn = rule == OffTurn.RUN  # here and not in every turn: members of enums are slow to name
+        self._may_work_off_turn = rule == OffTurn.RUN
         self._is_on_cpu_clock = seating.time_control.clock == ClockKind.CPU
         connection.begin_match(is_idle_off_turn=not self._may_work_off_turn)
         self._cpu_at_begin = connection.process.monitor.cpu_seconds()
