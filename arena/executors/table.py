@@ -41,9 +41,10 @@ def open_executor(url: str, job: Job) -> Executor:
         ClusterError: if a package that the executor needs is not installed.
     """
     kind = EXECUTORS.get(re.split(r"\+|:", url)[0])
+    executor = None
     if kind is not None:
         build_bots(job.bots, choose_isolation(job.isolation))
-    executor = kind.open(url, job) if kind is not None else None
+        executor = kind.open(url, job)
     if executor is None:
         accepted = [form for kind in EXECUTORS.values() for form in kind.urls]
         raise UsageError(f"executor {url!r}: expected {', '.join(accepted[:-1])} or {accepted[-1]}")
