@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from math import isnan
 from pathlib import Path
@@ -140,6 +140,12 @@ def warn_of_weak_isolation(wanted: str) -> None:
     level = choose_isolation(wanted).level
     if wanted == "auto" and level in (IsolationLevel.NONE, IsolationLevel.LIMITS):
         click.echo(f"arena: bots are hardly confined on this machine ({level}); arena doctor says why", err=True)
+
+
+def warn_of_given_up(given_up: Mapping[int, str]) -> None:
+    """Say on stderr which matches of a run have no result, each with the reason of its last try."""
+    for match, reason in sorted(given_up.items()):
+        click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
 
 
 def print_wrapped(head: str, indent: int, text: str) -> None:

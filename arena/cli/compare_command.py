@@ -14,6 +14,7 @@ from arena.cli.common import (
     find_bots,
     home_option,
     seconds_option,
+    warn_of_given_up,
     warn_of_weak_isolation,
     workers_option,
 )
@@ -131,8 +132,7 @@ def command(
         result = comparison_result(arena_home.store, arena_home.store.tournament(definition.name))
     names = tuple(definition.shown_names.values())
     click.echo(json.dumps(_as_json(result, names), indent=2) if as_json else _as_text(result, names))
-    for match, reason in sorted(progress.given_up.items()):
-        click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
+    warn_of_given_up(progress.given_up)
     return CODES[result.verdict.decision]
 
 

@@ -17,13 +17,13 @@ from arena.cli.common import (
     load_standings,
     print_ranking,
     print_standings,
+    warn_of_given_up,
     warn_of_weak_isolation,
     workers_option,
 )
 from arena.cli.group import FAILED, INTERRUPTED, OK
 from arena.cli.progress import make_progress
 from arena.errors import UsageError
-from arena.report.tables import printable
 from arena.shipped import tournament_path
 from arena.text import counted
 
@@ -103,8 +103,7 @@ def command(
             print_ranking(own, table_format)
             click.echo()
         print_standings(load_standings(arena_home, definition.name), table_format)
-        for match, reason in sorted(progress.given_up.items()):
-            click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
+        warn_of_given_up(progress.given_up)
         return OK if progress.is_complete else FAILED
 
 
