@@ -58,9 +58,9 @@ def submit(
         UsageError: if there is no bot at ``path``, it claims a game that may not be loaded, or its name and version are
             taken by other files.
     """
+    bot = home.bots.copy_in(path)
     for sentence in describe_left_out(resolved_bot_path(bot_path(path))):
         listener(sentence)
-    bot = home.bots.copy_in(path)
     try:
         if home.bots.is_submitted(bot):
             return Submission(bot, is_old=True)

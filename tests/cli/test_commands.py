@@ -281,6 +281,13 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(arena, arguments, says):
     assert out == ""
 
 
+def test_what_is_no_bot_is_refused_before_its_files_are_judged(arena, tmp_path):
+    (tmp_path / "__pycache__").mkdir()
+    code, out, errors = arena("submit", tmp_path)
+    assert (code, out) == (2, "")
+    assert "there is no bot.toml in this directory" in errors
+
+
 def test_every_command_has_help_and_its_line_in_the_list(arena):
     _, listed, _ = arena("--help", with_home=False)
     for name, line in COMMANDS.items():
