@@ -167,7 +167,8 @@ def unpacked(tmp_path_factory):
     pytest.importorskip("hatchling", reason="needs hatchling")
     directory = tmp_path_factory.mktemp("sdist")
     with tarfile.open(build(directory, "sdist")) as archive:
-        archive.extractall(directory, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and newer
+        archive.extractall(directory)
     (top,) = (path for path in directory.iterdir() if path.is_dir())
     return top
 
