@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,28 +14,27 @@ from arena.errors import StoreError, UnknownNameError
 from arena.records import MatchRecord, ScheduledMatch
 from arena.results import StoredResult
 from arena.store.connection import Database
+from arena.store.correction_log import CorrectionLog, corrections_of
 from arena.store.lock import DirectorLock, FileLock, ServerLock
 from arena.store.rows import RecordRow, as_json
-from arena.store.schema import bots, faults, matches, records, tournaments, voids
+from arena.store.schema import bots, faults, matches, records, skipped, tournaments, voids
 from arena.store.statements import (
     CHUNK_ROWS,
     insert_lines,
     insert_records,
+    is_to_be_played,
     narrowed,
     record_from,
     result_in_round,
     scheduled_match,
     stored_bots_and_ranks,
+    stored_tournament,
 )
-from arena.store.values import StoredBot, StoredFault, StoredTournament
+from arena.store.values import StoredBot, StoredFault, StoredTournament, utc_now
 from arena.store.version import bring_up_to_date
 
 RESULTS_CHUNK_ROWS = 10_000
 HASHES = (records.c.opening_hash, records.c.actions_hash)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 class Store:
@@ -64,6 +61,11 @@ class Store:
             self.close()
             raise
 
+    @property
+    def corrections(self) -> CorrectionLog:
+        """The log of corrections."""
+        return CorrectionLog(self._database)
+
     def close(self) -> None:
         """Close the database."""
         self._database.close()
@@ -86,7 +88,12 @@ class Store:
         """Write a tournament with its schedule as far as it is known, or nothing."""
 
         def create(connection: Connection) -> None:
-            values = {"name": definition.name, "definition": as_json(definition.to_json()), "created_at": _now()}
+            values = {
+                "name": definition.name,
+                "definition": as_json(definition.to_json()),
+                "created_at": utc_now(),
+                "format": definition.format,
+            }
             key = connection.execute(tournaments.insert(), values).inserted_primary_key
             insert_lines(connection, int(key[0]) if key is not None else 0, schedule)
 
@@ -111,7 +118,7 @@ class Store:
 
     def set_finished(self, tournament: StoredTournament, is_finished: bool) -> None:
         """Store whether no round follows."""
-        self._update(tournament, {"finished_at": _now() if is_finished else None})
+        self._update(tournament, {"finished_at": utc_now() if is_finished else None})
 
     def _update(self, tournament: StoredTournament, values: dict[str, Any]) -> None:
         change = tournaments.update().where(tournaments.c.id == tournament.number).values(**values)
@@ -119,28 +126,25 @@ class Store:
 
     def tournaments(self) -> list[StoredTournament]:
         """Return all tournaments, the oldest first."""
-        return self._select_tournaments(select(tournaments))
+        return self._select_tournaments(select(tournaments).where(tournaments.c.deleted_at.is_(None)))
 
     def _select_tournaments(self, chosen: Select[Any]) -> list[StoredTournament]:
-        scheduled = select(func.count()).where(matches.c.tournament_id == tournaments.c.id).scalar_subquery()
+        lines = select(func.count()).where(matches.c.tournament_id == tournaments.c.id).scalar_subquery()
+        left_out = select(func.count(skipped.c.match.distinct())).where(skipped.c.tournament_id == tournaments.c.id)
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
-        query = chosen.add_columns(scheduled, recorded).order_by(tournaments.c.id)
-        return [
-            StoredTournament(
-                number=number,
-                name=name,
-                definition_text=text,
-                created_at=created_at,
-                scheduled=lines,
-                recorded=played,
-                finished_at=finished_at,
-            )
-            for number, name, text, created_at, finished_at, lines, played in self._rows(query)
-        ]
+        query = chosen.add_columns(
+            (lines - left_out.scalar_subquery()).label("scheduled"), recorded.label("recorded")
+        ).order_by(tournaments.c.id)
+
+        def read(connection: Connection) -> list[StoredTournament]:
+            return [stored_tournament(row, corrections_of(connection, row.id)) for row in connection.execute(query)]
+
+        return self._database.read(read)
 
     def find_tournament(self, name: str) -> StoredTournament | None:
         """Return a tournament by its name; None if it does not exist."""
-        return next(iter(self._select_tournaments(select(tournaments).where(tournaments.c.name == name))), None)
+        chosen = select(tournaments).where(tournaments.c.name == name, tournaments.c.deleted_at.is_(None))
+        return next(iter(self._select_tournaments(chosen)), None)
 
     def tournament(self, name: str) -> StoredTournament:
         """Return a tournament by its name.
@@ -154,7 +158,8 @@ class Store:
         return found
 
     def _names(self) -> list[str]:
-        return [name for (name,) in self._rows(select(tournaments.c.name).order_by(tournaments.c.id))]
+        query = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None)).order_by(tournaments.c.id)
+        return [name for (name,) in self._rows(query)]
 
     def latest_tournament(self) -> StoredTournament:
         """Return the tournament that was begun last.
@@ -167,15 +172,20 @@ class Store:
             raise StoreError(f"{self._database.shown}: there is no tournament yet; begin one with: arena run FILE")
         return self.tournament(names[-1])
 
+    def last_match(self, tournament: StoredTournament) -> int:
+        """Return the number of the last match in the schedule; 0 if it is empty."""
+        query = select(func.max(matches.c.match, type_=Integer)).where(matches.c.tournament_id == tournament.number)
+        return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
+
+    def last_round(self, tournament: StoredTournament) -> int:
+        """Return the number of the last round in the schedule; 0 if it is empty."""
+        query = select(func.max(matches.c.round, type_=Integer)).where(matches.c.tournament_id == tournament.number)
+        return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
+
     def unplayed(self, tournament: StoredTournament) -> Iterator[ScheduledMatch]:
-        """Yield the matches that have no record, in order, reading the schedule piece by piece."""
-        same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
-        return self._lines(
-            tournament,
-            select(matches)
-            .outerjoin(records, same)
-            .where(matches.c.tournament_id == tournament.number, records.c.match.is_(None)),
-        )
+        """Yield the matches that are still to be played, in order, reading the schedule piece by piece."""
+        chosen = select(matches).where(matches.c.tournament_id == tournament.number, is_to_be_played())
+        return self._lines(tournament, chosen)
 
     def schedule(self, tournament: StoredTournament) -> Iterator[ScheduledMatch]:
         """Yield all matches of the schedule, in order, reading it piece by piece."""
@@ -205,7 +215,7 @@ class Store:
     def note_void(self, tournament: StoredTournament, match: int, reason: str) -> None:
         """Record a void try, which ended because the arena failed."""
         shown = reason.replace("\0", "\\0")  # which PostgreSQL does not take
-        values = {"tournament_id": tournament.number, "match": match, "reason": shown, "at": _now()}
+        values = {"tournament_id": tournament.number, "match": match, "reason": shown, "at": utc_now()}
         self._database.write(lambda connection: connection.execute(voids.insert(), values))
 
     def void_tries(self, tournament: StoredTournament) -> list[tuple[int, str]]:
@@ -256,7 +266,7 @@ class Store:
             yield from rows
 
     def results_by_round(self, tournament: StoredTournament, after: int = 0) -> list[list[StoredResult]]:
-        """Return the results of each round later than ``after``, in the order of the schedule."""
+        """Return the results of each round of the schedule later than ``after``; a round may have none."""
         same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
         query = (
             select(
@@ -267,8 +277,10 @@ class Store:
             .where(matches.c.tournament_id == tournament.number, matches.c.round > after)
             .order_by(matches.c.match)
         )
-        rounds = groupby(self._rows(query), key=lambda row: row.round)
-        return [[result_in_round(row, tournament) for row in rows] for _, rows in rounds]
+        rounds: list[list[StoredResult]] = [[] for _ in range(after, self.last_round(tournament))]
+        for row in self._rows(query):
+            rounds[row.round - after - 1].append(result_in_round(row, tournament))
+        return rounds
 
     def last_encounter(self, tournament: StoredTournament) -> int:
         """Return the number of the last encounter that has a record; 0 before the first."""
@@ -323,11 +335,12 @@ class Store:
             StoreError: if it does not exist, a newer arena has stored it, or it is malformed.
         """
         query = select(records.c.record).where(records.c.tournament_id == tournament.number, records.c.match == match)
-        text = next((text for (text,) in self._rows(query)), None) if 1 <= match <= tournament.scheduled else None
+        last = self.last_match(tournament)
+        text = next((text for (text,) in self._rows(query)), None) if 1 <= match <= last else None
         if text is None:
             raise StoreError(
                 f"match {match} of tournament {tournament.name!r} has no record;"
-                f" it has matches 1 to {tournament.scheduled}, {tournament.recorded} of them recorded"
+                f" it has matches 1 to {last}, {tournament.recorded} of them recorded"
             )
         return record_from(match, text)
 
