@@ -20,8 +20,9 @@ class CorrectionDetails:
         matches: the matches of ``void``.
         disqualified_matches: what becomes of the matches of a disqualified bot.
         absent_from: the first round in which the entrant is not paired any more.
-        replaced: the entrant before it was replaced, in its stored form, with its location under "place".
-        is_challenger: whether a late entrant of a gauntlet is a challenger.
+        replaced: the entrant before it was replaced, in its stored form.
+        settings: those of the format before the correction; None if they stay the same.
+        missed: (entrant, round) of entrants who are absent now, and whose match of that round can't be played again.
         undoes: the number of the correction that is undone.
         last_round: the last round in the schedule when the correction was made.
     """
@@ -32,7 +33,8 @@ class CorrectionDetails:
     disqualified_matches: DisqualifiedMatches | None = None
     absent_from: int | None = None
     replaced: Mapping[str, Any] | None = None
-    is_challenger: bool = False
+    settings: Mapping[str, Any] | None = None
+    missed: Sequence[Sequence[int]] = ()
     undoes: int | None = None
     last_round: int = 0
 
@@ -75,6 +77,8 @@ def absences(corrections: Sequence[Correction]) -> tuple[Absence, ...]:
     undone = undone_by(corrections)
     found = []
     for c in corrections:
+        if c.number not in undone:
+            found += [Absence(entrant=k, first_round=number, last_round=number) for k, number in c.details.missed]
         entrant, first = c.details.entrant, c.details.absent_from
         if entrant is None or first is None:
             continue

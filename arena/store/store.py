@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, and_, func, select
+from sqlalchemy import Connection, Integer, Select, and_, exists, func, select
 
 from arena.definition import Definition
 from arena.errors import StoreError, UnknownNameError
@@ -130,7 +130,9 @@ class Store:
 
     def _select_tournaments(self, chosen: Select[Any]) -> list[StoredTournament]:
         lines = select(func.count()).where(matches.c.tournament_id == tournaments.c.id).scalar_subquery()
-        left_out = select(func.count(skipped.c.match.distinct())).where(skipped.c.tournament_id == tournaments.c.id)
+        of_this = skipped.c.tournament_id == tournaments.c.id
+        has_record = exists().where(records.c.tournament_id == tournaments.c.id, records.c.match == skipped.c.match)
+        left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~has_record)
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
         query = chosen.add_columns(
             (lines - left_out.scalar_subquery()).label("scheduled"), recorded.label("recorded")
@@ -171,6 +173,11 @@ class Store:
         if not names:
             raise StoreError(f"{self._database.shown}: there is no tournament yet; begin one with: arena run FILE")
         return self.tournament(names[-1])
+
+    def recorded_matches(self, tournament: StoredTournament) -> frozenset[int]:
+        """Return the numbers of the matches that have a record."""
+        query = select(records.c.match).where(records.c.tournament_id == tournament.number)
+        return frozenset(match for (match,) in self._rows(query))
 
     def last_match(self, tournament: StoredTournament) -> int:
         """Return the number of the last match in the schedule; 0 if it is empty."""
