@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from arena.analysis.encounters import CountedEncounter
@@ -172,6 +173,24 @@ def standings(
         consistency=consistency(rated.items(), fitted),
         first_seat_share=_first_seat_share(lines),
     )
+
+
+def without(table: Standings, left_out: Collection[str]) -> Standings:
+    """Return a table without the lines of some bots; the ranks of the others close up.
+
+    Args:
+        table: whose ratings stay as they are: the results against these bots count.
+        left_out: ``name@version`` each.
+    """
+    lines = [line for line in table.lines if line.label not in left_out]
+    if len(lines) == len(table.lines):
+        return table
+    labels = [line.label for line in lines]
+    los = _los_function(table.fitted)
+    of_next = [*(los(label, after) for label, after in pairwise(labels)), None][: len(lines)]
+    ranks, groups = competition_ranks([line.rank for line in lines]), _groups(labels, los)
+    columns = zip(lines, ranks, of_next, groups, strict=True)
+    return replace(table, lines=tuple(replace(line, rank=r, los=p, group=g) for line, r, p, g in columns))
 
 
 def _first_seat_share(lines: Sequence[Standing]) -> float | None:

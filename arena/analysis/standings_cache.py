@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from arena.analysis.encounters import count_encounters
-from arena.analysis.standings import Standings, standings
+from arena.analysis.standings import Standings, standings, without
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.version import __version__
@@ -48,9 +48,10 @@ def standings_of(
 
 
 def _compute(store: Store, tournament: StoredTournament, game: str | None = None) -> Standings:
-    names = tournament.definition.shown_names
+    names = tournament.listed_names
     faults = store.fault_counts(tournament, game)
-    return standings(count_encounters(store.results(tournament, game)), faults, names, everybody=list(names))
+    table = standings(count_encounters(store.results(tournament, game)), faults, names, everybody=list(names))
+    return without(table, tournament.left_out)
 
 
 def cached_standings(directory: Path, tournament: StoredTournament, compute: Callable[[], Standings]) -> Standings:
@@ -65,7 +66,8 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
 
     if tournament.finished_at is None:
         return compute()
-    key = (__version__, _code(), tournament.number, tournament.created_at, tournament.finished_at, tournament.recorded)
+    times = (tournament.created_at, tournament.finished_at)
+    key = (__version__, _code(), tournament.number, *times, tournament.recorded, len(tournament.corrections))
     path = directory / f"{blake2b(tournament.name.encode(), digest_size=8).hexdigest()}.standings"
     cached = read_standings(path, key)
     if cached is not None:

@@ -63,11 +63,16 @@ class StoredTournament:
         return replace(stored, absences=absences(self.corrections)) if self.corrections else stored
 
     @property
+    def left_out(self) -> frozenset[str]:
+        """The entrants without a line in tables (``name@version``): disqualified, or entered by mistake."""
+        entrants = self.definition.entrants
+        return frozenset(entrants[k].label for k in out_of_table(self.corrections) if k < len(entrants))
+
+    @property
     def listed_names(self) -> dict[str, str]:
         """What tables call each entrant that has a line in them, by ``name@version``."""
-        definition, left_out = self.definition, out_of_table(self.corrections)
-        names = definition.shown_names
-        return {bot.label: names[bot.label] for k, bot in enumerate(definition.entrants) if k not in left_out}
+        left_out = self.left_out
+        return {label: name for label, name in self.definition.shown_names.items() if label not in left_out}
 
     @property
     def games(self) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from arena.definition import Definition
 from arena.errors import DefinitionError
-from arena.records import ScheduledMatch
 from arena.ranking import competition_ranks
+from arena.records import ScheduledMatch
 from arena.results import StoredResult
 from arena.store.correction import out_of_table
 from arena.store.store import Store
