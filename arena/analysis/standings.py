@@ -14,6 +14,7 @@ from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import Encounter, FittedEncounters, fit_encounters
 from arena.results import points_of
+from arena.store.correction import Correction
 
 SURE = 0.975
 """Two bots can be told apart when the probability that one is better than the other is at least this."""
@@ -104,6 +105,7 @@ class Standings:
         first_seat_share: points per match of seat 0, over all bots; None before the first match.
         scheduled: the number of matches in the schedule as far as it is known; None for a leaderboard.
         is_finished: whether no round follows.
+        corrections: the tournament's log of corrections; empty for a leaderboard.
     """
 
     lines: tuple[Standing, ...]
@@ -115,6 +117,7 @@ class Standings:
     first_seat_share: float | None
     scheduled: int | None = None
     is_finished: bool = True
+    corrections: tuple[Correction, ...] = ()
 
     @property
     def shown_names(self) -> dict[str, str]:

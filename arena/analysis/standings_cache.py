@@ -44,7 +44,12 @@ def standings_of(
         table = cached_standings(cache_directory, stored, lambda: _compute(store, stored))
     if game is not None:
         return table
-    return replace(table, scheduled=stored.scheduled, is_finished=stored.finished_at is not None)
+    return replace(
+        table,
+        scheduled=stored.scheduled,
+        is_finished=stored.finished_at is not None,
+        corrections=stored.corrections,
+    )
 
 
 def _compute(store: Store, tournament: StoredTournament, game: str | None = None) -> Standings:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from arena.cli.boards import terminal_width
+from arena.cli.global_options import global_option
 from arena.enums import IsolationLevel
 from arena.errors import UsageError
 from arena.report.tables import FORMATS, Column, Row, printable, printable_lines, render_table
@@ -65,10 +66,6 @@ MAX_COUNT = 2**31 - 1
 """The largest number of a match, a ply or a list's length: what every database holds."""
 
 
-home_option = click.option(
-    "--home", metavar="DIR", help="Where the arena keeps its database, logs and bots [default: $ARENA_HOME, or .arena]."
-)
-
 game_option = click.option("--game", help="Only the matches of this game.")
 
 seconds_option = click.option(
@@ -101,6 +98,17 @@ def format_options(function: Function) -> Function:
         return function(*args, table_format="json" if as_json else table_format, **options)
 
     return cast("Function", command)
+
+
+def open_home(must_exist: bool = False) -> ArenaHome:
+    """Open the arena's home, where the global options or the environment say it is.
+
+    Args:
+        must_exist: whether to fail instead of creating it, for commands that only read.
+    """
+    from arena.home import ArenaHome
+
+    return ArenaHome(global_option("home"), must_exist, store=global_option("store"))
 
 
 def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTournament:
@@ -190,25 +198,35 @@ def print_standings(table: Standings, table_format: str) -> None:
         click.echo(f"\n{printable_lines(standings_footer(table))}")
 
 
-def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[Any]:
+def find_bots(texts: Sequence[str], args: str = "") -> list[Any]:
     """Return the bots that are named on the command line: paths, ``arena:NAME``, submitted names, or ``human``.
 
     Args:
         texts: the names.
-        home: the arena's home, as it was given.
         args: for the bots, as one shell command line.
     """
-    import shlex
-
-    from arena.home import ArenaHome
     from arena.players.human import HUMAN
     from arena.tournament.definition import find_entrant
 
-    with ArenaHome(home) as arena_home:
+    added = split_arguments(args)
+    with open_home() as arena_home:
         return [
-            HUMAN if text == HUMAN.name else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.bots)
-            for text in texts
+            HUMAN if text == HUMAN.name else find_entrant(text, added, Path.cwd(), arena_home.bots) for text in texts
         ]
+
+
+def split_arguments(text: str) -> list[str]:
+    """Return the arguments for a bot from one shell command line.
+
+    Raises:
+        UsageError: if a quotation mark is not closed.
+    """
+    import shlex
+
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--args {text!r}: expected arguments as in a shell ({str(error).lower()})") from error
 
 
 def show_result(record: MatchRecord) -> None:

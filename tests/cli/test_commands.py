@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.group import COMMANDS, run
+from arena.cli.command_table import COMMANDS
+from arena.cli.group import run
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
@@ -290,8 +291,8 @@ def test_what_is_no_bot_is_refused_before_its_files_are_judged(arena, tmp_path):
 
 def test_every_command_has_help_and_its_line_in_the_list(arena):
     _, listed, _ = arena("--help", with_home=False)
-    for name, line in COMMANDS.items():
-        assert re.search(rf"^  {name} +{re.escape(line)}", listed, re.MULTILINE)
+    for name, entry in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(entry.summary)}", listed, re.MULTILINE)
         code, text, _ = arena(name, "--help", with_home=False)
         assert code == 0
         assert text.startswith("Usage: arena ")
