@@ -33,9 +33,12 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.bot_registry import RecordedBot as RecordedBot
     from arena.conformance.submission import Submission as Submission
     from arena.conformance.submission import submit as submit
+    from arena.definition import Absence as Absence
     from arena.definition import Definition as Definition
     from arena.definition import GameChoice as GameChoice
     from arena.enums import ClockKind as ClockKind
+    from arena.enums import CorrectionKind as CorrectionKind
+    from arena.enums import DisqualifiedMatches as DisqualifiedMatches
     from arena.enums import FaultKind as FaultKind
     from arena.enums import OffTurn as OffTurn
     from arena.enums import Termination as Termination
@@ -80,6 +83,12 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.records import SeatReport as SeatReport
     from arena.records import TimeControl as TimeControl
     from arena.results import StoredResult as StoredResult
+    from arena.store.correction import Correction as Correction
+    from arena.store.correction import CorrectionDetails as CorrectionDetails
+    from arena.store.correction_log import Change as Change
+    from arena.store.correction_log import CorrectionLog as CorrectionLog
+    from arena.store.correction_log import SetAside as SetAside
+    from arena.store.correction_log import Skipped as Skipped
     from arena.store.lock import DirectorLock as DirectorLock
     from arena.store.rows import RecordRow as RecordRow
     from arena.store.store import Store as Store
@@ -99,8 +108,8 @@ _MODULE_OF = {
         "arena.analysis.verification": "Verification verify",
         "arena.bot_registry": "BotRegistry RecordedBot",
         "arena.conformance.submission": "Submission submit",
-        "arena.definition": "Definition GameChoice",
-        "arena.enums": "ClockKind FaultKind OffTurn Termination",
+        "arena.definition": "Absence Definition GameChoice",
+        "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination",
         "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError StoreError UnknownNameError"
         " UsageError VoidMatchError",
         "arena.executors.executor": "Executor Job Played Void",
@@ -119,6 +128,8 @@ _MODULE_OF = {
         "arena.ratings.field_fit": "FittedEncounters",
         "arena.records": "Bot Fault Limits MatchRecord MatchSpec ScheduledMatch SeatReport TimeControl",
         "arena.results": "StoredResult",
+        "arena.store.correction": "Correction CorrectionDetails",
+        "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
         "arena.store.lock": "DirectorLock",
         "arena.store.rows": "RecordRow",
         "arena.store.store": "Store",

@@ -31,6 +31,25 @@ class GameChoice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Absence:
+    """Rounds in which an entrant is not paired, because it has withdrawn or is disqualified.
+
+    Attributes:
+        entrant: its number.
+        first_round: the first of them.
+        last_round: the last of them; None if it stays away.
+    """
+
+    entrant: int
+    first_round: int
+    last_round: int | None = None
+
+    def covers(self, number: int) -> bool:
+        """Return whether the entrant is absent from this round."""
+        return self.first_round <= number and (self.last_round is None or number <= self.last_round)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
     """A checked tournament definition.
 
@@ -49,6 +68,7 @@ class Definition:
         workers: matches at a time; None for one for each core.
         settings: of the format.
         active: the numbers of the entrants that may be paired; None for all.
+        absences: of entrants that have withdrawn or are disqualified; they follow from the tournament's corrections.
     """
 
     name: str
@@ -65,6 +85,7 @@ class Definition:
     workers: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     active: frozenset[int] | None = None
+    absences: tuple[Absence, ...] = ()
 
     @property
     def shown_names(self) -> dict[str, str]:
@@ -88,7 +109,7 @@ class Definition:
     def _deciding(self) -> dict[str, Any]:
         """Return what results depend on, except the entrants."""
         values = asdict(replace(self, entrants=()))
-        for name in ("name", "workers", "active"):
+        for name in ("name", "workers", "active", "absences"):
             del values[name]
         values["settings"] = {key: value for key, value in self.settings.items() if key not in STOPS}
         return values

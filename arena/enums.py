@@ -113,3 +113,34 @@ class Decision(StrEnum):
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     OPEN = "open"
+
+
+class CorrectionKind(StrEnum):
+    """What a director has corrected after matches had been recorded.
+
+    Attributes:
+        shown: the correction in tables and lists, as a noun.
+    """
+
+    shown: str
+
+    def __new__(cls, value: str, shown: str = "") -> CorrectionKind:
+        """Return the member for a value, with its noun."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.shown = shown
+        return member
+
+    WITHDRAW = "withdraw", "withdrawal"
+    DISQUALIFY = "disqualify", "disqualification"
+    REPLACE = "replace", "replacement"
+    VOID = "void", "voided match"
+    ENTER = "enter", "late entry"
+    UNDO = "undo", "undone correction"
+
+
+class DisqualifiedMatches(StrEnum):
+    """What becomes of the matches of a disqualified bot."""
+
+    ANNUL = "annul"
+    KEEP = "keep"

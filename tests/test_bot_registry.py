@@ -37,7 +37,13 @@ def stored(directory, digest="?", build=(), **place):
         "places": {"bot@1": recorded},
     }
     return StoredTournament(
-        number=1, name="t", definition_text=json.dumps(definition), created_at="2026-01-01", scheduled=1, recorded=1
+        number=1,
+        name="t",
+        definition_text=json.dumps(definition),
+        created_at="2026-01-01",
+        format="round-robin",
+        scheduled=1,
+        recorded=1,
     )
 
 

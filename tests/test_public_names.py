@@ -18,6 +18,9 @@ PUBLIC = {name: getattr(arena, name) for name in arena.__all__ if name != "__ver
 AUTHORS = {getattr(arena.games, name) for name in arena.games.__all__ if name not in ("GAMES", "Option")}
 """What authors of games import, from ``arena.games``."""
 
+PARTS_OF_A_STORE = {"CorrectionLog"}
+"""Users get these from a store, and never make one themselves."""
+
 
 def names_for_type_checkers() -> Iterator[tuple[str, str]]:
     tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
@@ -53,7 +56,8 @@ def signatures(value) -> Iterator[tuple[str, dict[str, object]]]:
     yield value.__qualname__, {name: hint for name, hint in fields.items() if not name.startswith("_")}
     for name, member in vars(value).items():
         function = member.fget if isinstance(member, property) else inspect.unwrap(getattr(member, "__func__", member))
-        if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
+        is_called = not name.startswith("_") or (name == "__init__" and value.__name__ not in PARTS_OF_A_STORE)
+        if inspect.isfunction(function) and is_called:
             yield function.__qualname__, typing.get_type_hints(function)
 
 

@@ -21,7 +21,9 @@ def test_what_is_no_json_is_refused_in_a_sentence(text, says):
 
 
 def test_nesting_is_refused_wherever_something_is_read():
-    definition = StoredTournament(number=1, name="t", definition_text=DEEP, created_at="", scheduled=0, recorded=0)
+    definition = StoredTournament(
+        number=1, name="t", definition_text=DEEP, created_at="", format="", scheduled=0, recorded=0
+    )
     for read in (
         lambda: record_from(1, DEEP),
         lambda: stored_bots_and_ranks('["a", "b"]', DEEP),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import format_options, home_option, print_table
+from arena.cli.common import format_options, open_home, print_table
 from arena.report.tables import Column
 
 COLUMNS = [
@@ -17,12 +17,10 @@ COLUMNS = [
 
 @click.command("bots")
 @format_options
-@home_option
-def command(table_format: str, home: str | None) -> None:
+def command(table_format: str) -> None:
     """List the submitted bots, the oldest first."""
-    from arena.home import ArenaHome
 
-    with ArenaHome(home) as arena_home:
+    with open_home() as arena_home:
         bots = arena_home.store.submitted_bots()
     rows = [bot._asdict() | {"content": bot.digest} for bot in bots]
     print_table(COLUMNS, rows, table_format, "" if bots else "No bot has been submitted yet: arena submit PATH")

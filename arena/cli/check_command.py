@@ -10,7 +10,6 @@ import click
 
 from arena.cli.common import (
     find_bots,
-    home_option,
     isolation_option,
     print_wrapped,
     seconds_option,
@@ -36,7 +35,6 @@ INDENT = "     "
 @isolation_option
 @click.option("--bytes", "shows_bytes", is_flag=True, help="Show every byte, also for bots with botkit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each step, and nothing else.")
-@home_option
 def command(
     bot: str,
     games: tuple[str, ...],
@@ -44,7 +42,6 @@ def command(
     isolation: str,
     shows_bytes: bool,
     as_json: bool,
-    home: str | None,
 ) -> int:
     """Try out BOT (a path, an example such as arena:greedy, or a submitted bot) as a tournament would: every claimed
     game in every seat, odd sizes, three players, match after match, on a busy machine.
@@ -55,7 +52,7 @@ def command(
     """
     from arena.isolation.levels import choose_isolation
 
-    (checked,) = find_bots([bot], home)
+    (checked,) = find_bots([bot])
     if not checked.command:
         raise UsageError(f"bot {bot!r}: this is no program; expected a path or a submitted bot")
     level = choose_isolation(isolation)

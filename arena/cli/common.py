@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from arena.cli.boards import terminal_width
+from arena.cli.global_options import global_option
 from arena.enums import IsolationLevel
 from arena.errors import UsageError
 from arena.report.tables import FORMATS, Column, Row, fitted_table, printable, render_table
@@ -87,10 +88,6 @@ wide_option = click.option(
     help="All columns, also in a terminal that is too narrow for them.",
 )
 
-home_option = click.option(
-    "--home", metavar="DIR", help="Where the arena keeps its database, logs and bots [default: $ARENA_HOME, or .arena]."
-)
-
 game_option = click.option("--game", help="Only the matches of this game.")
 
 seconds_option = click.option(
@@ -124,6 +121,17 @@ def format_options(function: Function) -> Function:
         return function(*args, table_format="json" if as_json else table_format, **options)
 
     return cast("Function", command)
+
+
+def open_home(must_exist: bool = False) -> ArenaHome:
+    """Open the arena's home, where the global options or the environment say it is.
+
+    Args:
+        must_exist: whether to fail instead of creating it, for commands that only read.
+    """
+    from arena.home import ArenaHome
+
+    return ArenaHome(global_option("home"), must_exist, store=global_option("store"))
 
 
 def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTournament:
@@ -241,21 +249,19 @@ def print_standings(table: Standings, table_format: str) -> None:
     print_table(columns, rows, table_format, standings_footer(table))
 
 
-def find_bots(texts: Sequence[str], home: str | None, args: str = "") -> list[Any]:
+def find_bots(texts: Sequence[str], args: str = "") -> list[Any]:
     """Return the bots that are named on the command line: paths, ``arena:NAME``, submitted names, or ``human``.
 
     Args:
         texts: the names.
-        home: the arena's home, as it was given.
         args: for the bots, as one shell command line.
     """
     import shlex
 
-    from arena.home import ArenaHome
     from arena.players.human import HUMAN
     from arena.tournament.definition import find_entrant
 
-    with ArenaHome(home) as arena_home:
+    with open_home() as arena_home:
         return [
             HUMAN if text == HUMAN.name else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.bots)
             for text in texts

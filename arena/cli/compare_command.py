@@ -12,7 +12,7 @@ from arena.cli.common import (
     SEED,
     WholeNumber,
     find_bots,
-    home_option,
+    open_home,
     seconds_option,
     warn_of_given_up,
     warn_of_weak_isolation,
@@ -60,7 +60,6 @@ CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN
 @click.option("--name", help="The name of the tournament [default: made from the bots' names].")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
 @click.option("--json", "as_json", is_flag=True, help="The verdict as JSON.")
-@home_option
 def command(
     new: str,
     old: str,
@@ -80,7 +79,6 @@ def command(
     name: str | None,
     quiet: bool,
     as_json: bool,
-    home: str | None,
 ) -> int:
     """Play NEW against OLD until a sequential test decides whether NEW is better.
 
@@ -91,7 +89,6 @@ def command(
     """
     from arena.cli.progress import make_progress
     from arena.games import parse_options
-    from arena.home import ArenaHome
     from arena.ratings.sequential import Hypotheses
     from arena.records import TimeControl
     from arena.tournament.comparison import comparison_definition, comparison_result
@@ -101,7 +98,7 @@ def command(
     for text in (new, old):
         if text == "human":
             raise UsageError(f"bot {text!r}: a comparison takes hundreds of matches; expected programs")
-    new_bot, old_bot = (find_bots([text], home, args)[0] for text, args in ((new, new_args), (old, old_args)))
+    new_bot, old_bot = (find_bots([text], args)[0] for text, args in ((new, new_args), (old, old_args)))
     definition = comparison_definition(
         new_bot,
         old_bot,
@@ -116,7 +113,7 @@ def command(
         workers=workers,
     )
     warn_of_weak_isolation(definition.isolation)
-    with ArenaHome(home) as arena_home:
+    with open_home() as arena_home:
         display = make_progress(definition, quiet=quiet)
         try:
             with display:

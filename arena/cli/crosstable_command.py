@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import (
-    format_options,
-    game_option,
-    home_option,
-    load_standings,
-    named_or_latest,
-    print_table,
-)
+from arena.cli.common import format_options, game_option, load_standings, named_or_latest, open_home, print_table
 
 
 @click.command("crosstable")
 @click.argument("tournament", required=False)
 @game_option
 @format_options
-@home_option
-def command(tournament: str | None, game: str | None, table_format: str, home: str | None) -> None:
+def command(tournament: str | None, game: str | None, table_format: str) -> None:
     """Show points/matches of each bot against each rival in TOURNAMENT (by default the latest).
 
     A win is a point, a tie half.
     """
     from arena.analysis.encounters import count_encounters
     from arena.analysis.standings import crosstable
-    from arena.home import ArenaHome
     from arena.report.standings_table import crosstable_table
 
-    with ArenaHome(home, must_exist=True) as arena_home:
+    with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
         scores = crosstable(count_encounters(arena_home.store.results(stored, game)))

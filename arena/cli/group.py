@@ -6,15 +6,17 @@ gone.
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import tempfile
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 import click
 
+from arena.cli.command_table import COMMANDS, CommandGroup
+from arena.cli.global_options import HELP_LINE, global_options
 from arena.errors import ArenaError, UsageError, suggestion
 from arena.version import __version__
 
@@ -22,33 +24,6 @@ OK, FAILED, WRONG_USE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
 COMPLETION = "_ARENA_COMPLETE"
 """The variable by which a shell asks for completion of a command line."""
-
-COMMANDS = {
-    "quickstart": "Play four example bots, and say what to do next.",
-    "run": "Play a tournament, or resume it.",
-    "compare": "Find out whether a new version is better.",
-    "schedule": "Show a tournament before it is played.",
-    "play": "Play one match and draw it as it goes.",
-    "standings": "Show the table of a tournament.",
-    "stats": "Show draws, seats, groups and tests behind a table.",
-    "plot": "Draw ratings, crosstable, seats and times.",
-    "report": "Write a tournament as one HTML file.",
-    "show": "Show one bot: ratings, rivals, faults.",
-    "crosstable": "Show who scored what against whom.",
-    "leaderboard": "Rate all bots of a game over all tournaments.",
-    "matches": "List the matches of a tournament.",
-    "replay": "Step through a recorded match.",
-    "repro": "Start a recorded bot again, up to where it failed.",
-    "verify": "Replay every record and recompute ranks and ratings.",
-    "games": "List the games, or show the rules of one.",
-    "bots": "List the submitted bots.",
-    "new": "Write the start of a bot, in a language of your choice.",
-    "protocol": "Show protocol.md: how the arena and a bot talk.",
-    "check": "Try out whether a bot keeps the protocol, step by step.",
-    "doctor": "Show what this machine can contain, and measure its clock.",
-    "submit": "Check a bot and copy it into the arena.",
-    "export": "Print records as JSON lines.",
-}
 
 
 class LazyGroup(click.Group):
@@ -62,37 +37,54 @@ class LazyGroup(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             raise UsageError(f"unknown command {cmd_name!r}: {suggestion(cmd_name, COMMANDS)}")
-        command: click.Command = import_module(f"arena.cli.{cmd_name}_command").command
-        return command
+        return _import_command(cmd_name)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings, without importing any, and the global options."""
+        width = max(map(len, COMMANDS))
+        for group in CommandGroup:
+            lines = [(name.ljust(width), entry.summary) for name, entry in COMMANDS.items() if entry.group is group]
+            if lines:
+                with formatter.section(group.value):
+                    formatter.write_dl(lines)
+        records = [option.get_help_record(ctx) for option in self.get_params(ctx)]
+        with formatter.section("Global options"):
+            formatter.write_dl([record for record in records if record is not None])
+
+
+@cache
+def _import_command(name: str) -> click.Command:
+    """Return a command, which takes the global options as well."""
+    command: click.Command = import_module(f"arena.cli.{name}_command").command
+    command.params += global_options(hidden=True)
+    command.epilog = HELP_LINE
+    return command
 
 
 @click.group(
     cls=LazyGroup,
+    params=global_options(hidden=False),
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interrupted;"
     " 141 the reader of the output has gone.",
 )
-@click.option(
-    "--store", metavar="URL", help="A PostgreSQL database instead of a file [default: $ARENA_STORE, or a file]."
-)
 @click.version_option(__version__, "--version", message="arena %(version)s")
-def arena(store: str | None) -> None:
+@click.pass_context
+def arena(context: click.Context) -> None:
     """Bot programs in, a rated table out.
 
     Start with: arena quickstart
     """
-    if store is not None:
-        os.environ["ARENA_STORE"] = store
+    if context.invoked_subcommand is None:
+        raise click.exceptions.NoArgsIsHelpError(context)
+    import logging
+
+    logging.raiseExceptions = False  # a log that can't be written must not print tracebacks
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code; every error is one sentence on stderr."""
-    logging.raiseExceptions = False  # a log that can't be written must not print tracebacks
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.common import format_options, home_option, print_standings, print_table
+from arena.cli.common import format_options, open_home, print_standings, print_table
 from arena.report.tables import Column
 
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ SHOWN_BOTS = 8
 @click.argument("game", required=False)
 @click.option("--over-time", is_flag=True, help="The rating of each bot after each tournament.")
 @format_options
-@home_option
-def command(game: str | None, over_time: bool, table_format: str, home: str | None) -> None:
+def command(game: str | None, over_time: bool, table_format: str) -> None:
     """Rate every bot that has played GAME, over all tournaments; without GAME, every bot in all games together.
 
     A new version of a bot is a new player. A bot's rating over all games is fitted to all its matches together, and
@@ -29,11 +28,10 @@ def command(game: str | None, over_time: bool, table_format: str, home: str | No
     from arena.analysis.rating_history import history_over_tournaments
     from arena.analysis.standings_cache import standings_of
     from arena.games import find_game
-    from arena.home import ArenaHome
 
     if game is not None:
         find_game(game)
-    with ArenaHome(home, must_exist=True) as arena_home:
+    with open_home(must_exist=True) as arena_home:
         if over_time:
             _print_history(history_over_tournaments(arena_home.store, game), table_format)
             return

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import (
-    MAX_COUNT,
-    WholeNumber,
-    format_options,
-    home_option,
-    named_or_latest,
-    print_table,
-)
+from arena.cli.common import MAX_COUNT, WholeNumber, format_options, named_or_latest, open_home, print_table
 from arena.report.tables import Column
 
 if TYPE_CHECKING:
@@ -54,7 +47,6 @@ TIMES_COLUMNS = [
 )
 @click.option("--times", is_flag=True, help="Show the time that each bot used, instead of the matches.")
 @format_options
-@home_option
 def command(
     tournament: str | None,
     bot: str | None,
@@ -62,14 +54,12 @@ def command(
     limit: int,
     times: bool,
     table_format: str,
-    home: str | None,
 ) -> None:
     """List the recorded matches of TOURNAMENT (by default the latest)."""
     from arena.analysis.bot_times import bot_times
     from arena.errors import UnknownNameError
-    from arena.home import ArenaHome
 
-    with ArenaHome(home, must_exist=True) as arena_home:
+    with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         names = [entrant.name for entrant in stored.definition.entrants]
         if bot is not None and bot.partition("@")[0] not in names:

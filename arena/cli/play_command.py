@@ -12,7 +12,6 @@ from arena.cli.boards import board, terminal_width
 from arena.cli.common import (
     SEED,
     find_bots,
-    home_option,
     isolation_option,
     seconds_option,
     show_result,
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 @click.option("--hints", metavar="BOT", help="The bot that gives hints to people [default: the first one in BOTS].")
 @click.option("-q", "--quiet", is_flag=True, help="Only the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON, and nothing else.")
-@home_option
 def command(
     game: str,
     bots: tuple[str, ...],
@@ -50,7 +48,6 @@ def command(
     hints: str | None,
     quiet: bool,
     as_json: bool,
-    home: str | None,
 ) -> int:
     """Play one match of GAME between BOTS, the first one in seat 0.
 
@@ -63,7 +60,7 @@ def command(
     from arena.records import TimeControl
 
     values = parse_options(game, options)
-    loaded = find_bots(bots, home)
+    loaded = find_bots(bots)
     if "players" not in values and len(loaded) != 2:
         values["players"] = len(loaded)
     rules = make_game(game, **values)
@@ -75,7 +72,7 @@ def command(
         "isolation": isolation,
     }
     if HUMAN in loaded:
-        adviser = find_bots([hints], home)[0] if hints is not None else _first_bot(loaded)
+        adviser = find_bots([hints])[0] if hints is not None else _first_bot(loaded)
         record = _play_with_people(game, rules, loaded, adviser, settings, quiet or as_json)
         if record is None:
             return OK

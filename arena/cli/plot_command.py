@@ -6,12 +6,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli.common import (
-    game_option,
-    home_option,
-    load_standings,
-    named_or_latest,
-)
+from arena.cli.common import game_option, load_standings, named_or_latest, open_home
 from arena.errors import UsageError
 from arena.names import as_file_name
 
@@ -23,19 +18,17 @@ KINDS = ("ratings", "course", "crosstable", "seats", "times")
 @click.option("--kind", type=click.Choice(KINDS), help="Only this one [default: all five].")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="A .png or .svg file, or a directory for all.")
 @game_option
-@home_option
-def command(tournament: str | None, kind: str | None, output: Path | None, game: str | None, home: str | None) -> None:
+def command(tournament: str | None, kind: str | None, output: Path | None, game: str | None) -> None:
     """Draw TOURNAMENT (by default the latest): its ratings, ratings over matches, crosstable, seats, and times.
 
     Needs the extra `plots` (matplotlib).
     """
-    from arena.home import ArenaHome
     from arena.report.plots import rendered
     from arena.report.tournament_plots import tournament_plot
 
     if kind is not None and output is not None and output.suffix not in (".png", ".svg"):
         raise UsageError(f"--output {str(output)!r}: expected names that end in .png or .svg")
-    with ArenaHome(home, must_exist=True) as arena_home:
+    with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
         table = load_standings(arena_home, stored.name, game)

@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from arena.cli import run_command
-from arena.cli.common import home_option, print_wrapped
+from arena.cli.common import print_wrapped
+from arena.cli.global_options import global_option
 from arena.cli.group import OK
 
 NEXT_STEPS = (
@@ -25,16 +26,15 @@ NEXT_STEPS = (
 
 @click.command("quickstart")
 @click.option("-q", "--quiet", is_flag=True, help="Only the table.")
-@home_option
 @click.pass_context
-def command(context: click.Context, quiet: bool, home: str | None) -> int:
+def command(context: click.Context, quiet: bool) -> int:
     """Play the example tournament arena:quickstart, which takes less than a minute, and suggest next steps.
 
     Like `arena run arena:quickstart`, it resumes where it was stopped, and only shows the table when all is played.
     """
-    code: int = context.invoke(run_command.command, file=Path("arena:quickstart"), quiet=quiet, home=home)
+    code: int = context.invoke(run_command.command, file=Path("arena:quickstart"), quiet=quiet)
     if code == OK and not quiet:
-        steps = [*_activation(), *_next_steps(home)]
+        steps = [*_activation(), *_next_steps()]
         width = max(len(step) for step, _ in steps)
         click.echo("\nWhat next:")
         for step, purpose in steps:
@@ -50,6 +50,7 @@ def _activation() -> list[tuple[str, str]]:
     return [(f". {shlex.quote(str(activate))}", "let this shell find arena")]
 
 
-def _next_steps(home: str | None) -> list[tuple[str, str]]:
-    where = f" --home {shlex.quote(home)}" if home is not None else ""
-    return [(step + where if "replay" in step else step, purpose) for step, purpose in NEXT_STEPS]
+def _next_steps() -> list[tuple[str, str]]:
+    given = [(name, global_option(name)) for name in ("home", "store")]
+    arena = " ".join(["arena", *(f"--{name} {shlex.quote(value)}" for name, value in given if value is not None)])
+    return [(step.replace("arena", arena, 1) if "replay" in step else step, purpose) for step, purpose in NEXT_STEPS]

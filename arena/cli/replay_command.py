@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.boards import USUAL_WIDTH, beside, board, note_text, room_beside, terminal_width
-from arena.cli.common import home_option, match_of, show_result
+from arena.cli.common import match_of, open_home, show_result
 from arena.report.tables import printable
 
 if TYPE_CHECKING:
@@ -21,19 +21,17 @@ PLAY_SECONDS = 0.7
 
 @click.command("replay")
 @click.argument("match")
-@home_option
-def command(match: str, home: str | None) -> None:
+def command(match: str) -> None:
     """Step through MATCH, written TOURNAMENT/NUMBER as `arena matches` lists it.
 
     Enter, n or the right arrow step forward, b or the left arrow back; a number and Enter jump to that ply, g and G to
     the start and the end; p plays until a key is pressed. The actions with their times and the bots' notes are beside
     the board. Without a terminal, every position is printed.
     """
-    from arena.home import ArenaHome
     from arena.match.replay import states_of
 
     tournament, number = match_of(match)
-    with ArenaHome(home, must_exist=True) as arena_home:
+    with open_home(must_exist=True) as arena_home:
         record = arena_home.store.record_of(arena_home.store.tournament(tournament), number)
     positions = list(states_of(record))
     if sys.stdin.isatty() and sys.stdout.isatty():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli.common import WholeNumber, home_option, named_or_latest
+from arena.cli.common import WholeNumber, named_or_latest, open_home
 from arena.errors import UsageError
 from arena.names import as_file_name
 
@@ -17,17 +17,15 @@ from arena.names import as_file_name
 @click.option(
     "--matches", type=WholeNumber(0, 100_000), default=5000, show_default=True, help="Matches to replay, at most."
 )
-@home_option
-def command(tournament: str | None, output: Path | None, matches: int, home: str | None) -> None:
+def command(tournament: str | None, output: Path | None, matches: int) -> None:
     """Write TOURNAMENT (by default the latest) as one self-contained HTML file.
 
     Standings, plots, crosstable, statistics, the balance of the schedule, and every match to step through. It can be
     opened from the disk, mailed, or put on any web server. Plots need the extra `plots`.
     """
-    from arena.home import ArenaHome
     from arena.report.tournament_page import tournament_page
 
-    with ArenaHome(home, must_exist=True) as arena_home:
+    with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         page, has_plots = tournament_page(arena_home, stored, matches)
     path = output or Path(f"{as_file_name(stored.name)}.html")

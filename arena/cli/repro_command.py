@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.common import (
-    MAX_COUNT,
-    WholeNumber,
-    home_option,
-    isolation_option,
-    match_of,
-)
+from arena.cli.common import MAX_COUNT, WholeNumber, isolation_option, match_of, open_home
 from arena.cli.group import FAILED, OK
 from arena.isolation.interpreters import arena_interpreter
 from arena.names import as_file_name
@@ -34,22 +28,20 @@ if TYPE_CHECKING:
 @click.option("--seat", type=WholeNumber(0, MAX_COUNT), help="Whose bot [default: the one at fault or to act].")
 @click.option("--bot", "place", type=click.Path(path_type=Path), help="Where the bot is, if it has moved.")
 @isolation_option
-@home_option
-def command(match: str, ply: int | None, seat: int | None, place: Path | None, isolation: str, home: str | None) -> int:
+def command(match: str, ply: int | None, seat: int | None, place: Path | None, isolation: str) -> int:
     """Start a bot of MATCH (written TOURNAMENT/NUMBER) again, send it what it was sent then, and show what it does at
     PLY: by default where it failed, or at its last action.
 
     The exit code is 1 if it does not act as recorded. The last lines say how to run it on the same input without the
     arena, and under a debugger.
     """
-    from arena.home import ArenaHome
     from arena.isolation.levels import choose_isolation
     from arena.match.repro import repeat, whom_to_repeat
     from arena.players.building import build_bots
     from arena.players.process_player import ProcessPlayer
 
     tournament, number = match_of(match)
-    with ArenaHome(home, must_exist=True) as arena_home:
+    with open_home(must_exist=True) as arena_home:
         stored = arena_home.store.tournament(tournament)
         record = arena_home.store.record_of(stored, number)
         seat, ply = whom_to_repeat(record, ply, seat)

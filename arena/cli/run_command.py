@@ -13,8 +13,8 @@ import click
 from arena.cli.common import (
     WholeNumber,
     format_options,
-    home_option,
     load_standings,
+    open_home,
     print_ranking,
     print_standings,
     warn_of_given_up,
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 @click.option("-v", "--verbose", is_flag=True, help="Show the log on stderr as well.")
 @click.option("--log-file", type=click.Path(path_type=Path), help="Where to write the log.")
 @format_options
-@home_option
 def command(
     file: Path,
     workers: int | None,
@@ -57,7 +56,6 @@ def command(
     verbose: bool,
     log_file: Path | None,
     table_format: str,
-    home: str | None,
 ) -> int:
     """Play the tournament that FILE defines: a path, or an example such as arena:quickstart.
 
@@ -65,7 +63,6 @@ def command(
     once every match is played, it only shows the table. `--workers` and `--executor` may differ from run to run;
     results don't depend on them.
     """
-    from arena.home import ArenaHome
     from arena.tournament.definition import load_definition, with_name
     from arena.tournament.director import run_tournament
     from arena.tournament.rounds import ranking_of
@@ -75,7 +72,7 @@ def command(
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(message)s"))
         logging.getLogger("arena").addHandler(handler)
-    with ArenaHome(home) as arena_home:
+    with open_home() as arena_home:
         definition = load_definition(file, arena_home.bots)
         if name is not None:
             definition = with_name(definition, name, arena_home.bots)

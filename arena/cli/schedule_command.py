@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import WholeNumber, format_options, home_option, print_table
+from arena.cli.common import WholeNumber, format_options, open_home, print_table
 from arena.report.tables import Column, printable
 from arena.text import counted
 
@@ -34,14 +34,12 @@ MATCH_COLUMNS = [
 @click.option("--audit", "only_audit", is_flag=True, help="Only the table of the schedule balance.")
 @click.option("--workers", type=WholeNumber(1, 1024), help="For the expected time [default: one for each core].")
 @format_options
-@home_option
 def command(
     file: Path,
     lists_matches: bool,
     only_audit: bool,
     workers: int | None,
     table_format: str,
-    home: str | None,
 ) -> None:
     """Show the schedule of the tournament that FILE defines (a path, or an example such as arena:swiss), without
     playing it.
@@ -53,13 +51,12 @@ def command(
     from arena.analysis.duration import seconds_a_match
     from arena.analysis.schedule_balance import schedule_balance
     from arena.executors.cores import available_cores
-    from arena.home import ArenaHome
     from arena.report.standings_table import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
     from arena.tournament.rounds import needs_results
     from arena.tournament.schedule import schedule
 
-    with ArenaHome(home) as arena_home:
+    with open_home() as arena_home:
         definition = load_definition(file, arena_home.bots)
         stored = arena_home.store.find_tournament(definition.name)
         from_store = stored is not None and needs_results(definition)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import home_option, table_text, wide_option
+from arena.cli.common import open_home, table_text, wide_option
 from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
@@ -45,17 +45,15 @@ FAULT_COLUMNS = [
 @click.argument("bot")
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
 @wide_option
-@home_option
-def command(bot: str, as_json: bool, home: str | None) -> None:
+def command(bot: str, as_json: bool) -> None:
     """Show the profile of BOT, a name (all its versions) or name@version.
 
     Its rating after each tournament it took part in, game by game; the rivals it does best and worst against; its
     latest faults, each with the command that reproduces it.
     """
     from arena.analysis.bot_profile import bot_profile, find_labels, known_bots
-    from arena.home import ArenaHome
 
-    with ArenaHome(home, must_exist=True) as arena_home:
+    with open_home(must_exist=True) as arena_home:
         labels = find_labels(bot, known_bots(arena_home.store.tournaments()))
         profiles = [bot_profile(arena_home.store, label) for label in labels]
     if as_json:

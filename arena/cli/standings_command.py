@@ -7,9 +7,9 @@ import click
 from arena.cli.common import (
     format_options,
     game_option,
-    home_option,
     load_standings,
     named_or_latest,
+    open_home,
     print_ranking,
     print_standings,
 )
@@ -26,13 +26,11 @@ from arena.text import any_of
     help="Only the final ranking by the format: of a Swiss by score and tie-breaks, or of a knockout.",
 )
 @format_options
-@home_option
-def command(tournament: str | None, game: str | None, places: bool, table_format: str, home: str | None) -> None:
+def command(tournament: str | None, game: str | None, places: bool, table_format: str) -> None:
     """Show the table of TOURNAMENT (by default the latest), the best bot first."""
-    from arena.home import ArenaHome
     from arena.tournament.rounds import ranking_of
 
-    with ArenaHome(home, must_exist=True) as arena_home:
+    with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
         ranking = ranking_of(arena_home.store, stored) if game is None else None

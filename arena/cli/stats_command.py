@@ -10,9 +10,9 @@ import click
 from arena.cli.common import (
     format_options,
     game_option,
-    home_option,
     load_standings,
     named_or_latest,
+    open_home,
     print_table,
     sentences_text,
     table_text,
@@ -30,8 +30,7 @@ TABLES = ("games", "seats", "groups", "better", "nash", "times", "faults")
 @game_option
 @click.option("--table", type=click.Choice(TABLES), help="Only this table, in any format.")
 @format_options
-@home_option
-def command(tournament: str | None, game: str | None, table: str | None, table_format: str, home: str | None) -> None:
+def command(tournament: str | None, game: str | None, table: str | None, table_format: str) -> None:
     """Show the statistics behind the table of TOURNAMENT (by default the latest).
 
     For each game draws and the score of each seat, with 95 % intervals by a bootstrap over encounters; groups of bots
@@ -41,12 +40,11 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
     from arena.analysis.bot_times import bot_times
     from arena.analysis.encounters import count_encounters
     from arena.analysis.game_statistics import cross_check, game_statistics
-    from arena.home import ArenaHome
     from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 
     if table is None and table_format not in ("text", "json"):
         raise UsageError(f"--format {table_format}: one table at a time; choose one with --table {'|'.join(TABLES)}")
-    with ArenaHome(home, must_exist=True) as arena_home:
+    with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
         encounters = count_encounters(arena_home.store.results(stored, game))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli.common import home_option, show_stderr
+from arena.cli.common import open_home, show_stderr
 from arena.cli.group import FAILED, OK
 from arena.report.tables import printable
 
@@ -14,17 +14,15 @@ from arena.report.tables import printable
 @click.command("submit")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--game", "games", multiple=True, metavar="GAME", help="Load this game from outside the package.")
-@home_option
-def command(path: Path, games: tuple[str, ...], home: str | None) -> int:
+def command(path: Path, games: tuple[str, ...]) -> int:
     """Copy the bot at PATH into the arena, after a match against itself of every game it claims.
 
     It can then be entered in tournaments by its name, or as name@version. A name and version can be submitted once;
     give changed files a new version in bot.toml.
     """
     from arena.conformance.submission import submit
-    from arena.home import ArenaHome
 
-    with ArenaHome(home) as arena_home:
+    with open_home() as arena_home:
         submission = submit(arena_home, path, lambda text: click.echo(printable(text)), games)
         if submission.refusal is not None:
             click.echo(f"arena: {printable(submission.refusal)}", err=True)

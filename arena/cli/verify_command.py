@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import home_option
+from arena.cli.common import open_home
 from arena.cli.group import FAILED, OK
 from arena.report.tables import printable
 from arena.text import counted
@@ -12,13 +12,11 @@ from arena.text import counted
 
 @click.command("verify")
 @click.argument("tournament", required=False)
-@home_option
-def command(tournament: str | None, home: str | None) -> int:
+def command(tournament: str | None) -> int:
     """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings."""
     from arena.analysis.verification import verify
-    from arena.home import ArenaHome
 
-    with ArenaHome(home, must_exist=True) as arena_home:
+    with open_home(must_exist=True) as arena_home:
         chosen = [arena_home.store.tournament(tournament)] if tournament else arena_home.store.tournaments()
         if not chosen:
             click.echo("There is no tournament yet.")

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 import sys
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import zip_longest
-
-from rich.cells import cell_len
 
 GAP = "  "
 MIN_NAME_CELLS = 8
@@ -62,12 +61,12 @@ class TextColumn:
     @cached_property
     def full_cells(self) -> int:
         """The width at which nothing is wrapped or shortened."""
-        return max(map(cell_len, (self.title, *self.cells)))
+        return max(map(cell_count, (self.title, *self.cells)))
 
     @cached_property
     def longest_word_cells(self) -> int:
         """The width at which no word has to be shortened."""
-        return max(cell_len(word) for text in (self.title, *self.cells) for word in _SPACE.split(text))
+        return max(cell_count(word) for text in (self.title, *self.cells) for word in _SPACE.split(text))
 
     @property
     def is_shortened(self) -> bool:
@@ -75,7 +74,7 @@ class TextColumn:
         return not self.is_number and not self.drop_order
 
     def least_cells(self, name_cells: int) -> int:
-        """Return the width at which it is still good to read, if a name may be shortened to so many cells."""
+        """Return the width at which it is still good to read, if a name may be shortened to that many cells."""
         if self.wraps:
             return min(self.full_cells, max(MIN_WRAPPED_CELLS, min(name_cells, self.longest_word_cells)))
         return min(self.full_cells, name_cells) if self.is_shortened else self.full_cells
@@ -108,12 +107,24 @@ def lay_out(columns: Sequence[TextColumn], width: int | None = None) -> tuple[st
     return "\n\n".join(parts), left_out
 
 
+def cell_count(text: str) -> int:
+    """Return how many cells of a terminal printable text takes."""
+    return len(text) if text.isascii() else sum(map(_cells_of_letter, text))
+
+
+@lru_cache(maxsize=4096)
+def _cells_of_letter(letter: str) -> int:
+    if unicodedata.category(letter) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in ("W", "F") else 1
+
+
 def wrapped(text: str, width: int) -> list[str]:
     """Return a text as lines of at most ``width`` cells, broken between words; longer words are shortened."""
     lines: list[str] = []
     for word in _SPACE.split(text):
         short = _shortened([word], width)[0]
-        if lines and cell_len(lines[-1]) + 1 + cell_len(short) <= width:
+        if lines and cell_count(lines[-1]) + 1 + cell_count(short) <= width:
             lines[-1] += f" {short}"
         else:
             lines.append(short)
@@ -194,35 +205,36 @@ def _cells_of(column: TextColumn, width: int) -> list[list[str]]:
 def _line(columns: Sequence[TextColumn], widths: Sequence[int], texts: Sequence[str]) -> str:
     padded = []
     for column, width, text in zip(columns, widths, texts, strict=True):
-        space = " " * (width - cell_len(text))
+        space = " " * (width - cell_count(text))
         padded.append(space + text if column.is_number else text + space)
     return GAP.join(padded).rstrip()
 
 
 def _shortened(texts: Sequence[str], width: int) -> list[str]:
     """Return texts with the middle left out where they are too long, so that different ones stay different."""
-    if all(cell_len(text) <= width for text in texts):
+    if all(cell_count(text) <= width for text in texts):
         return list(texts)
-    room = max(0, width - cell_len(_ELLIPSIS))
+    room = max(0, width - cell_count(_ELLIPSIS))
     for head in sorted(range(room + 1), key=lambda head: (abs(2 * head - room), -head)):
-        short = [text if cell_len(text) <= width else _cut(text, head, room - head) for text in texts]
+        short = [text if cell_count(text) <= width else _cut(text, head, room - head) for text in texts]
         if len(set(short)) == len(set(texts)):
             return short
     numbers = {text: str(number) for number, text in enumerate(dict.fromkeys(texts), 1)}
     return [
-        text if cell_len(text) <= width else _cut(text, room - len(numbers[text]), 0) + numbers[text] for text in texts
+        text if cell_count(text) <= width else _cut(text, room - len(numbers[text]), 0) + numbers[text]
+        for text in texts
     ]
 
 
 def _cut(text: str, head: int, tail: int) -> str:
-    """Return the beginning and the end of a text, of at most so many cells, and an ellipsis between them."""
+    """Return the beginning and the end of a text, of at most that many cells, and an ellipsis between them."""
     start = end = ""
     for letter in text:
-        if cell_len(start + letter) > head:
+        if cell_count(start + letter) > head:
             break
         start += letter
     for letter in reversed(text):
-        if cell_len(letter + end) > tail:
+        if cell_count(letter + end) > tail:
             break
         end = letter + end
     return f"{start.rstrip()}{_ELLIPSIS}{end.lstrip()}"

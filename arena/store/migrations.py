@@ -6,7 +6,8 @@ Each step is one transaction with the others: after a failure the database is as
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import sqlalchemy as sa
 from alembic.migration import MigrationContext
@@ -69,4 +70,49 @@ def _definition_2(definition: dict[str, object]) -> dict[str, object]:
     return changed
 
 
-_STEPS: Mapping[int, Callable[[Operations, Connection], None]] = {1: _to_2}
+def _to_3(operations: Operations, connection: Connection) -> None:
+    """Corrections, deleted tournaments, seasons, and the formats of tournaments in a column of their own."""
+    with operations.batch_alter_table("tournaments") as table:
+        table.add_column(sa.Column("format", sa.String(32), nullable=False, server_default=""))
+        table.add_column(sa.Column("deleted_at", sa.String(40)))
+        table.add_column(sa.Column("deleted_name", sa.String(64)))
+    for key, text in connection.execute(sa.text("SELECT id, definition FROM tournaments")).all():
+        try:
+            name = str(json.loads(text).get("format", "round-robin"))[:32]
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise StoreError(f"tournament {key} in the database: its stored definition is malformed") from error
+        connection.execute(sa.text("UPDATE tournaments SET format = :name WHERE id = :key"), {"name": name, "key": key})
+    operations.create_table(
+        "corrections",
+        *_key("number"),
+        *_required(sa.String(16), "kind"),
+        *_required(sa.Text, "details", "reason"),
+        *_required(sa.String(40), "made_at"),
+    )
+    operations.create_table(
+        "set_aside",
+        *_key("match", "correction"),
+        *_required(sa.Integer, "encounter"),
+        *_required(sa.String(200), "game"),
+        *_required(sa.Text, "bots", "ranks", "record", "faults"),
+        *_required(sa.String(16), "termination"),
+        *_required(sa.String(32), "opening_hash", "actions_hash"),
+    )
+    operations.create_table("skipped", *_key("match", "correction"))
+    operations.create_table("seasons", sa.Column("name", sa.String(64), primary_key=True), *_key())
+
+
+def _key(*names: str) -> Iterator[sa.Column[int]]:
+    """Yield the columns of a key that begins with a tournament."""
+    tournament = sa.ForeignKey("tournaments.id")
+    yield sa.Column("tournament_id", sa.Integer, tournament, primary_key=True, autoincrement=False)
+    for name in names:
+        yield sa.Column(name, sa.Integer, primary_key=True, autoincrement=False)
+
+
+def _required(kind: sa.types.TypeEngine[Any] | type[sa.types.TypeEngine[Any]], *names: str) -> Iterator[sa.Column[Any]]:
+    for name in names:
+        yield sa.Column(name, kind, nullable=False)
+
+
+_STEPS: Mapping[int, Callable[[Operations, Connection], None]] = {1: _to_2, 2: _to_3}

@@ -5,6 +5,11 @@ played, under the same key; a match without a record is still to be played. ``fa
 form that can be counted. ``voids`` keeps the tries that ended through our own failure. Formats whose rounds depend on
 results add a round to ``matches`` when the one before is complete; ``finished_at`` says that none follows.
 
+``corrections`` is the log of what a director has corrected; nothing in it is changed or removed. A record that does not
+count any more is moved to ``set_aside``, whole, so that its match is still to be played; a match in ``skipped`` is not
+played although it has no record. A deleted tournament keeps its rows: it has ``deleted_at``, its name is in
+``deleted_name``, and its ``name`` is one that no tournament can be given. ``seasons`` are named sets of tournaments.
+
 ``migrations.py`` brings older databases here. A column that has kept an older name in the database has its
 name in Python as ``key``.
 """
@@ -12,16 +17,17 @@ name in Python as ``key``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
-from arena.enums import FaultKind
+from arena.enums import CorrectionKind, FaultKind
 from arena.errors import StoreError
 from arena.text import any_of
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 def _expected(*kinds: type) -> Callable[[Any], Any]:
@@ -80,16 +86,29 @@ class FaultKindText(sa.String):
 
     def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
         """Return what every value read is passed through."""
-        return _fault_kind
+        return _member_of(FaultKind, "fault")
 
 
-def _fault_kind(value: Any) -> FaultKind:
-    try:
-        return FaultKind(value)
-    except ValueError:
-        raise StoreError(
-            f"the database holds {value!r:.80} where a kind of fault belongs; expected {any_of(list(FaultKind))}"
-        ) from None
+class CorrectionKindText(sa.String):
+    """A column of kinds of corrections."""
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+        """Return what every value read is passed through."""
+        return _member_of(CorrectionKind, "correction")
+
+
+def _member_of(kinds: type[StrEnum], noun: str) -> Callable[[Any], StrEnum]:
+    """Return the check of a column that holds members of an enumeration."""
+
+    def member(value: Any) -> StrEnum:
+        try:
+            return kinds(value)
+        except ValueError:
+            raise StoreError(
+                f"the database holds {value!r:.80} where a kind of {noun} belongs; expected {any_of(list(kinds))}"
+            ) from None
+
+    return member
 
 
 metadata = MetaData()
@@ -104,6 +123,9 @@ tournaments = Table(
     Column("definition", Text, nullable=False),
     Column("created_at", String(40), nullable=False),
     Column("finished_at", OptionalString(40)),
+    Column("format", String(32), nullable=False),
+    Column("deleted_at", OptionalString(40)),
+    Column("deleted_name", OptionalString(64)),
 )
 
 matches = Table(
@@ -169,4 +191,47 @@ bots = Table(
     Column("entry", Text, nullable=False),
     Column("submitted_at", String(40), nullable=False),
     Index("bots_by_name", "name", "version", unique=True),
+)
+
+corrections = Table(
+    "corrections",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("kind", CorrectionKindText(16), nullable=False),
+    Column("details", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("made_at", String(40), nullable=False),
+)
+
+set_aside = Table(
+    "set_aside",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("match", Integer, primary_key=True, autoincrement=False),
+    Column("correction", Integer, primary_key=True, autoincrement=False),
+    Column("encounter", Integer, nullable=False),
+    Column("game", String(200), nullable=False),
+    Column("bots", Text, nullable=False),
+    Column("ranks", Text, nullable=False),
+    Column("termination", String(16), nullable=False),
+    Column("opening_hash", String(32), nullable=False),
+    Column("actions_hash", String(32), nullable=False),
+    Column("record", Text, nullable=False),
+    Column("faults", Text, nullable=False),
+)
+
+skipped = Table(
+    "skipped",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("match", Integer, primary_key=True, autoincrement=False),
+    Column("correction", Integer, primary_key=True, autoincrement=False),
+)
+
+seasons = Table(
+    "seasons",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
 )

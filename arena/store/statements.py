@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Select
+from sqlalchemy import ColumnElement, Connection, Select, exists
 
 from arena.definition import Definition
 from arena.errors import StoreError
 from arena.records import MatchRecord, ScheduledMatch
 from arena.results import StoredResult
+from arena.store.correction import Correction
 from arena.store.rows import RecordRow, as_json
-from arena.store.schema import faults, matches, records
+from arena.store.schema import faults, matches, records, skipped
 from arena.store.values import StoredTournament
 from arena.stored import from_json_text, is_plain, is_text, is_whole
 
 CHUNK_ROWS = 500
+
+Value = TypeVar("Value")
 
 _LINE_COLUMNS = tuple(matches.c.keys())
 
@@ -31,9 +34,22 @@ def narrowed(query: Select[Any], tournament: StoredTournament | None, game: str 
     return query
 
 
+def is_to_be_played() -> ColumnElement[bool]:
+    """Return the condition that a match has no record, and no correction has taken it out of the schedule."""
+    return (
+        ~exists().where(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
+        & ~is_skipped()
+    )
+
+
+def is_skipped() -> ColumnElement[bool]:
+    """Return the condition that a correction has taken a match out of the schedule."""
+    return exists().where(skipped.c.tournament_id == matches.c.tournament_id, skipped.c.match == matches.c.match)
+
+
 def insert_lines(connection: Connection, number: int, lines: Iterable[ScheduledMatch]) -> None:
     """Write lines of a schedule, piece by piece."""
-    for chunk in _chunks(lines):
+    for chunk in chunks(lines):
         connection.execute(matches.insert(), [_schedule_row(number, line) for line in chunk])
 
 
@@ -69,10 +85,27 @@ def _tuples(actions: Sequence[Any]) -> Iterator[Any]:
     return (tuple(action) if isinstance(action, list) else action for action in actions)
 
 
-def _chunks(lines: Iterable[ScheduledMatch]) -> Iterator[list[ScheduledMatch]]:
-    coming = iter(lines)
+def chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
+    """Yield the values in lists that one statement can take."""
+    coming = iter(values)
     while chunk := list(islice(coming, CHUNK_ROWS)):
         yield chunk
+
+
+def stored_tournament(row: Any, corrections: tuple[Correction, ...]) -> StoredTournament:
+    """Return a tournament from its row with the counts of its matches, and its log of corrections."""
+    return StoredTournament(
+        number=row.id,
+        name=row.name if row.deleted_name is None else row.deleted_name,
+        definition_text=row.definition,
+        created_at=row.created_at,
+        format=row.format,
+        scheduled=row.scheduled,
+        recorded=row.recorded,
+        finished_at=row.finished_at,
+        deleted_at=row.deleted_at,
+        corrections=corrections,
+    )
 
 
 def record_from(match: int, text: str) -> MatchRecord:

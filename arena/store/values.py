@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
 from arena.definition import Definition
 from arena.enums import FaultKind
 from arena.errors import UnknownNameError
+from arena.store.correction import Correction, absences, out_of_table
 from arena.stored import from_json_text
+
+
+def utc_now() -> str:
+    """Return the time, UTC, as ISO 8601 to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @lru_cache(maxsize=256)
@@ -26,27 +33,41 @@ class StoredTournament:
         name: its name.
         definition_text: its definition, as it is stored.
         created_at: UTC, ISO 8601.
-        scheduled: matches in the schedule.
+        format: the name of its format.
+        scheduled: matches in the schedule, without those that a correction has taken out of it.
         recorded: matches with a record.
         finished_at: when the last match was recorded and no round followed; None before that.
+        deleted_at: when it was deleted; None if it was not.
+        corrections: the log of its corrections, the oldest first.
     """
 
     number: int
     name: str
     definition_text: str
     created_at: str
+    format: str
     scheduled: int
     recorded: int
     finished_at: str | None = None
+    deleted_at: str | None = None
+    corrections: tuple[Correction, ...] = ()
 
     @property
     def definition(self) -> Definition:
-        """Its definition.
+        """Its definition, with the absences that follow from its corrections.
 
         Raises:
             StoreError: if a newer arena has stored it, or it is malformed.
         """
-        return _definition(self.name, self.definition_text)
+        stored = _definition(self.name, self.definition_text)
+        return replace(stored, absences=absences(self.corrections)) if self.corrections else stored
+
+    @property
+    def listed_names(self) -> dict[str, str]:
+        """What tables call each entrant that has a line in them, by ``name@version``."""
+        definition, left_out = self.definition, out_of_table(self.corrections)
+        names = definition.shown_names
+        return {bot.label: names[bot.label] for k, bot in enumerate(definition.entrants) if k not in left_out}
 
     @property
     def games(self) -> list[str]:

@@ -99,22 +99,32 @@ def meetings(results: Sequence[StoredResult], definition: Definition) -> list[Me
     return [Meeting(tuple(numbers[bot] for bot in own[0].bots), tuple(own)) for own in by_bots.values()]
 
 
+def played_format(store: Store, tournament: StoredTournament) -> Format[Any]:
+    """Return the format of a tournament after all its complete rounds.
+
+    Raises:
+        DefinitionError: if the stored definition does not fit its format.
+    """
+    definition = tournament.definition
+    planned = format_of(definition)
+    first_open = next(store.unplayed(tournament), None)
+    complete = None if first_open is None else first_open.round - 1
+    for results in store.results_by_round(tournament)[:complete]:
+        planned.add_results(meetings(results, definition))
+    return planned
+
+
 def ranking_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Placing]] | None:
     """Return the table of a tournament's own format, with the names shown; None if only ratings rank.
 
     Only complete rounds count.
     """
-    definition = tournament.definition
-    if not format_class(definition).has_ranking:
+    if not format_class(tournament.definition).has_ranking:
         return None
     try:
-        planned = format_of(definition)
+        planned = played_format(store, tournament)
     except DefinitionError:
         return None
-    first_open = next(store.unplayed(tournament), None)
-    complete = None if first_open is None else first_open.round - 1
-    for results in store.results_by_round(tournament)[:complete]:
-        planned.add_results(meetings(results, definition))
     ranking = planned.ranking()
     names = planned.field.names
     return None if ranking is None else [(names[placing.entrant], placing) for placing in ranking]

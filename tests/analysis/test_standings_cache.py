@@ -17,7 +17,14 @@ from arena.analysis.standings_file import MAX_LINE_BYTES
 from arena.store.values import StoredTournament
 
 FINISHED = StoredTournament(
-    number=1, name="t", definition_text={}, created_at="2026-01-01", scheduled=10, recorded=10, finished_at="2026-01-02"
+    number=1,
+    name="t",
+    definition_text={},
+    created_at="2026-01-01",
+    format="",
+    scheduled=10,
+    recorded=10,
+    finished_at="2026-01-02",
 )
 
 

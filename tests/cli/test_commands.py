@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.group import COMMANDS, run
+from arena.cli.command_table import COMMANDS
+from arena.cli.group import run
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
@@ -290,8 +291,8 @@ def test_what_is_no_bot_is_refused_before_its_files_are_judged(arena, tmp_path):
 
 def test_every_command_has_help_and_its_line_in_the_list(arena):
     _, listed, _ = arena("--help", with_home=False)
-    for name, line in COMMANDS.items():
-        assert re.search(rf"^  {name} +{re.escape(line)}", listed, re.MULTILINE)
+    for name, entry in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(entry.summary)}", listed, re.MULTILINE)
         code, text, _ = arena(name, "--help", with_home=False)
         assert code == 0
         assert text.startswith("Usage: arena ")
@@ -375,7 +376,7 @@ def test_left_out_columns_are_named_and_wide_shows_them(arena, monkeypatch):
     in_full = arena("standings", "tiny")[1].split("\n\n")[0]
     monkeypatch.setenv("COLUMNS", "60")
     text = arena("standings", "tiny")[1]
-    assert text.splitlines()[0].split() == "rank bot exposure mu ± 95 % = next score %".split()
+    assert text.splitlines()[0].split() == ["rank", "bot", "exposure", "mu", "±", "95", "%", "=", "next", "score", "%"]
     assert " ".join(text.split("\n\n")[-1].split()) == (
         "Left out at 60 columns: sigma, 95 % rank, LOS, matches, W, D, L, points, seat 0 %, faults; --wide shows all."
     )

@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
+from arena.cli.command_table import COMMANDS
 from arena.cli.common import Number, WholeNumber
-from arena.cli.group import COMMANDS, LazyGroup, run
+from arena.cli.group import LazyGroup, run
 from benchmarks import zoo_bots as zoo
 
 pytestmark = pytest.mark.processes

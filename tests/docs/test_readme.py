@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from arena.cli.group import COMMANDS
+from arena.cli.command_table import COMMANDS
 from arena.games import GAMES, make_game
 from tests import needs
 from tests.docs.reader import BARE_PATH

@@ -297,6 +297,25 @@ def test_published_swisses_with_byes_are_ranked_alike(name):
     assert ordered == sorted(ordered, reverse=True)
 
 
+def scored(pairing, score):
+    """A meeting whose first entrant wins, draws or loses both matches."""
+    ranks = {1.0: (1, 2), 0.5: (1, 1), 0.0: (2, 1)}[score]
+    return Meeting(pairing, (result(pairing, ranks), result(pairing[::-1], ranks[::-1])))
+
+
+def test_the_cards_of_a_swiss_are_those_published():
+    table = published("swiss_lichess_qlmfflbq.txt")
+    cards = [card for _, _, card in table]
+    swiss = made("swiss", 9, rounds=9)
+    for number in range(9):
+        lines = [(k, card[number]) for k, card in enumerate(cards) if card[number].rival is not None]
+        swiss.add_results([scored((k, rival), score) for k, (rival, score, _) in lines if k < rival])
+    assert [[line[:2] for line in card] for card in swiss.cards()] == [[line[:2] for line in card] for card in cards]
+    points = {1.0: (2.0, 0.0), 0.5: (1.0, 1.0), 0.0: (0.0, 2.0)}
+    for card in swiss.cards():
+        assert all(line.points == (None if line.rival is None else points[line.score]) for line in card)
+
+
 def test_tie_breaks_by_hand():
     """Four entrants, three rounds: a beat b, c and drew d; b beat c, d; c beat d. Scores 2.5, 2, 1, 0.5."""
     a, b, c, d = range(4)
@@ -385,6 +404,56 @@ def test_a_duel_ends_as_soon_as_it_is_decided():
         rounds.append(upcoming.pairings)
         format_.add_results([strong_wins(pairing) for pairing in upcoming.pairings])
     assert rounds == [((0, 3), (1, 2))] * 3 + [((0, 1),)] * 3
+
+
+def test_the_bracket_of_six_entrants():
+    """The two best have byes; 4 beats 5 but not 1, 6 surprises 3 and then 2; the final is open."""
+    format_ = made("knockout", 6, seeding="entrants")
+
+    def bracket_now():
+        return [[(duel.entrants, duel.winner) for duel in stage] for stage in format_.stages()]
+
+    first = [((0, None), 0), ((3, 4), None), ((1, None), 1), ((2, 5), None)]
+    assert bracket_now() == [first, [((0, None), None), ((1, None), None)], [((None, None), None)]]
+    format_.add_results([scored((3, 4), 1.0), scored((2, 5), 0.0)])
+    first = [((0, None), 0), ((3, 4), 3), ((1, None), 1), ((2, 5), 5)]
+    assert bracket_now() == [first, [((0, 3), None), ((1, 5), None)], [((None, None), None)]]
+    format_.add_results([scored((0, 3), 1.0), scored((1, 5), 0.0)])
+    assert bracket_now() == [first, [((0, 3), 0), ((1, 5), 5)], [((0, 5), None)]]
+    format_.add_results([scored((0, 5), 0.0)])
+    final = format_.stages()[-1][0]
+    assert (final.entrants, final.winner, final.points, final.score) == ((0, 5), 5, ((0.0, 2.0),), (0.0, 1.0))
+    assert [[str(duel.decided_by) for duel in stage] for stage in format_.stages()] == [
+        ["bye", "encounters", "bye", "encounters"],
+        ["encounters", "encounters"],
+        ["encounters"],
+    ]
+
+
+def test_the_upper_entrant_of_a_duel_comes_from_the_upper_half_whoever_is_the_better_seed():
+    format_ = made("knockout", 4, seeding="entrants")
+    format_.add_results([scored((0, 3), 0.0), scored((1, 2), 1.0)])
+    format_.add_results([scored((1, 3), 1.0)])
+    final = format_.stages()[-1][0]
+    assert (final.entrants, final.winner, final.points, final.score) == ((3, 1), 1, ((0.0, 2.0),), (0.0, 1.0))
+
+
+def test_a_duel_says_what_decided_it():
+    """Best of two: one encounter each, but three points of four to one; then nothing but draws."""
+    by_points = made("knockout", 2, encounters=2, tie_encounters=1)
+    a, b = by_points.next_round().pairings[0]
+    by_points.add_results([scored((a, b), 1.0)])
+    assert by_points.stages()[0][0].decided_by is None
+    half = Meeting((a, b), (result((a, b), (1, 1)), result((b, a), (1, 2))))
+    by_points.add_results([half])
+    duel = by_points.stages()[0][0]
+    assert (duel.winner, duel.decided_by, duel.points, duel.score) == (a, "points", ((2, 0), (0.5, 1.5)), (1.0, 1.0))
+    by_seed = made("knockout", 2, encounters=1, tie_encounters=1)
+    for _ in range(2):
+        assert by_seed.stages()[0][0].winner is None
+        by_seed.add_results([scored((a, b), 0.5)])
+    duel = by_seed.stages()[0][0]
+    assert (duel.winner, duel.decided_by, duel.score) == (a, "seed", (1.0, 1.0))
 
 
 # ladder

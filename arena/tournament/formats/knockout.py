@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
@@ -24,28 +25,65 @@ from arena.seeds import derived_seed
 from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round
 
 
+class DecidedBy(StrEnum):
+    """What decided a duel: a bye, the encounters won, the points of all encounters, or the better seed."""
+
+    BYE = "bye"
+    ENCOUNTERS = "encounters"
+    POINTS = "points"
+    SEED = "seed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duel:
+    """A duel of the bracket as it stands.
+
+    Attributes:
+        entrants: the upper and the lower one; None for an empty place beside a bye, or while the duel before is open.
+        points: of both in each encounter so far.
+        winner: who advances; None while that is open.
+        decided_by: what decided it; None while it is open.
+    """
+
+    entrants: tuple[int | None, int | None]
+    points: tuple[tuple[float, float], ...] = ()
+    winner: int | None = None
+    decided_by: DecidedBy | None = None
+
+    @property
+    def score(self) -> tuple[float, float]:
+        """The encounters that each has won, a drawn one counting half."""
+        upper = sum(0.5 + _sign(mine - yours) / 2 for mine, yours in self.points)
+        return upper, len(self.points) - upper
+
+
+def _sign(difference: float) -> int:
+    """Return which side of a draw a difference of points is on: -1, 0 or 1."""
+    return 0 if abs(difference) < 1e-9 else 1 if difference > 0 else -1
+
+
 @dataclass
 class _Duel:
     """Two entrants of a stage, the better seed first; or one with a bye."""
 
     better: int
     other: int | None
-    shares: list[float] = field(default_factory=list)  # of the better seed, an encounter each
+    points: list[tuple[float, float]] = field(default_factory=list)  # in the same order, an encounter each
 
-    def winner(self, best_of: int, tie_encounters: int) -> int | None:
-        """Return who advances; None while that is open."""
+    def decision(self, best_of: int, tie_encounters: int) -> tuple[int, DecidedBy] | None:
+        """Return who advances, and what decided it; None while it is open."""
         if self.other is None:
-            return self.better
-        won = sum(share > 0.5 for share in self.shares)
-        lost = sum(share < 0.5 for share in self.shares)
-        if max(won, lost) > best_of / 2:
-            return self.better if won > lost else self.other
-        if len(self.shares) < best_of:
+            return self.better, DecidedBy.BYE
+        signs = [_sign(mine - yours) for mine, yours in self.points]
+        won, lost = signs.count(1), signs.count(-1)
+        if max(won, lost) <= best_of / 2 and len(signs) < best_of:
             return None
-        lead = (won - lost) or (sum(self.shares) - len(self.shares) / 2)
-        if abs(lead) > 1e-9:
-            return self.better if lead > 0 else self.other
-        return self.better if len(self.shares) >= best_of + tie_encounters else None
+        if won != lost:
+            return self.better if won > lost else self.other, DecidedBy.ENCOUNTERS
+        lead = _sign(sum(mine - yours for mine, yours in self.points))
+        if lead:
+            return self.better if lead > 0 else self.other, DecidedBy.POINTS
+        return (self.better, DecidedBy.SEED) if len(signs) >= best_of + tie_encounters else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +122,7 @@ class Knockout(Format[KnockoutSettings]):
             order.sort(key=lambda k: derived_seed("knockout", field.rng_seed, k))
         self._seed_of = {entrant: number for number, entrant in enumerate(order)}
         slots = [order[seed] if seed < entrants else None for seed in bracket(entrants)]
-        self._stage = self._duels(slots)
-        self._stages_done = 0
-        self._out: list[tuple[int, int]] = []  # (stage, entrant), the first to leave first
+        self._stages = [self._duels(slots)]  # those whose entrants are all known
 
     def _duels(self, slots: Sequence[int | None]) -> list[_Duel]:
         duels = []
@@ -106,51 +142,76 @@ class Knockout(Format[KnockoutSettings]):
 
     def next_round(self) -> Round | None:
         """Return one more encounter for every open duel."""
-        duels = [duel for duel in self._stage if self._winner(duel) is None]
+        duels = [duel for duel in self._stages[-1] if self._winner(duel) is None]
         if not duels:
             return None
         pairings = tuple((duel.better, duel.other) for duel in duels if duel.other is not None)
-        waiting = tuple(winner for duel in self._stage if (winner := self._winner(duel)) is not None)
+        waiting = tuple(winner for duel in self._stages[-1] if (winner := self._winner(duel)) is not None)
         return Round(pairings, waiting)
 
+    def _decision(self, duel: _Duel) -> tuple[int, DecidedBy] | None:
+        return duel.decision(self.field.encounters, self.field.settings.tie_encounters)
+
     def _winner(self, duel: _Duel) -> int | None:
-        return duel.winner(self.field.encounters, self.field.settings.tie_encounters)
+        decision = self._decision(duel)
+        return None if decision is None else decision[0]
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Add an encounter of each open duel; begin the next stage when all duels are decided."""
         of = {meeting.pairing: meeting for meeting in meetings}
-        for duel in self._stage:
+        for duel in self._stages[-1]:
             if duel.other is not None and (meeting := of.get((duel.better, duel.other))) is not None:
-                duel.shares.append(meeting.share(duel.better))
-        while len(self._stage) > 1:
-            winners = [self._winner(duel) for duel in self._stage]
+                duel.points.append((meeting.points(duel.better), meeting.points(duel.other)))
+        while len(self._stages[-1]) > 1:
+            winners = [self._winner(duel) for duel in self._stages[-1]]
             if None in winners:
                 return
-            self._leave(winners)
-            self._stage = self._duels(winners)
+            self._stages.append(self._duels(winners))
 
-    def _leave(self, winners: Sequence[int | None]) -> None:
-        self._stages_done += 1
-        for duel, winner in zip(self._stage, winners, strict=True):
-            if duel.other is not None:
-                self._out.append((self._stages_done, duel.other if winner == duel.better else duel.better))
+    def stages(self) -> tuple[tuple[Duel, ...], ...]:
+        """Return the bracket: every stage from the first to the final, also those whose entrants are still open.
+
+        The winners of two neighbouring duels meet in the next stage.
+        """
+        places: list[int | None] = [k for duel in self._stages[0] for k in (duel.better, duel.other)]
+        stages = []
+        for number in range((len(places) - 1).bit_length()):
+            pairs = list(zip(places[::2], places[1::2], strict=True))
+            if number < len(self._stages):
+                stages.append(tuple(map(self._seen, self._stages[number], pairs)))
+            else:
+                stages.append(tuple(Duel(entrants=pair) for pair in pairs))
+            places = [duel.winner for duel in stages[-1]]
+        return tuple(stages)
+
+    def _seen(self, duel: _Duel, entrants: tuple[int | None, int | None]) -> Duel:
+        """Return a duel with its entrants as they are in the bracket."""
+        winner, decided_by = self._decision(duel) or (None, None)
+        points = duel.points if entrants[0] == duel.better else [(upper, lower) for lower, upper in duel.points]
+        return Duel(entrants=entrants, points=tuple(points), winner=winner, decided_by=decided_by)
 
     def ranking(self) -> list[Placing]:
         """Return the entrants by the stage they reached; those who left in the same stage share a rank."""
-        out = {entrant: stage for stage, entrant in self._out}
-        champion = self._winner(self._stage[0]) if len(self._stage) == 1 else None
-        last = self._stages_done + 1
-        reached = {k: out.get(k, last + (k == champion)) for k in range(self.field.entrants)}
+        reached = {
+            k: number
+            for number, stage in enumerate(self._stages)
+            for duel in stage
+            for k in (duel.better, duel.other)
+            if k is not None
+        }
+        champion = self._winner(self._stages[-1][0]) if len(self._stages[-1]) == 1 else None
+        if champion is not None:
+            reached[champion] += 1
         order = sorted(reached, key=lambda k: (-reached[k], self._seed_of[k]))
         ranks = competition_ranks([-reached[k] for k in order])
         return [
-            Placing(rank, k, {"seed": self._seed_of[k] + 1, "won_stages": min(reached[k] - 1, last)})
+            Placing(rank, k, {"seed": self._seed_of[k] + 1, "won_stages": reached[k]})
             for rank, k in zip(ranks, order, strict=True)
         ]
 
     def status(self) -> str:
         """Return how many entrants are left."""
-        return f"{sum(1 + (duel.other is not None) for duel in self._stage)} of {self.field.entrants} still in"
+        return f"{sum(1 + (duel.other is not None) for duel in self._stages[-1])} of {self.field.entrants} still in"
 
 
 def bracket(entrants: int) -> list[int]:

@@ -80,7 +80,9 @@ class Swiss(Format[SwissSettings]):
             a, b = meeting.pairing
             share = meeting.share(a)
             score = 0.5 if abs(share - 0.5) < 1e-9 else float(share > 0.5)
-            entries[a], entries[b] = CardLine(b, score), CardLine(a, 1.0 - score)
+            points = meeting.points(a), meeting.points(b)
+            entries[a] = CardLine(b, score, points)
+            entries[b] = CardLine(a, 1.0 - score, points[::-1])
         for entrant, entry in entries.items():
             self._cards[entrant].append(entry)
 
@@ -200,6 +202,10 @@ class Swiss(Format[SwissSettings]):
         values = tie_breaks(self._cards, self._tie_breaks)
         ranks = competition_ranks([[-value for value in row.values()] for row in values])
         return sorted(Placing(rank, k, row) for k, (rank, row) in enumerate(zip(ranks, values, strict=True)))
+
+    def cards(self) -> tuple[tuple[CardLine, ...], ...]:
+        """Return each entrant's card: a line for each round so far."""
+        return tuple(map(tuple, self._cards))
 
     def status(self) -> str:
         """Return the number of the round."""

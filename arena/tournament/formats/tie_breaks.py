@@ -20,10 +20,12 @@ class CardLine(NamedTuple):
     Attributes:
         rival: whom it met; None for a bye or another round without a rival.
         score: what the round counts: 1, 0.5 or 0.
+        points: of the entrant and of the rival in the matches of their meeting; None without a rival.
     """
 
     rival: int | None
     score: float
+    points: tuple[float, float] | None = None
 
 
 Card = list[CardLine]

@@ -1,0 +1,58 @@
+"""The table of commands: each is a line here and a module ``NAME_command.py``, which is imported when it is used."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class CommandGroup(Enum):
+    """A heading in the list of commands, in the order of a first visit."""
+
+    PLAY = "Play"
+    LOOK = "Look"
+    WRITE = "Write a bot"
+    KEEP = "Keep"
+    CORRECT = "Correct"
+
+
+class CommandEntry(NamedTuple):
+    """A command in the list.
+
+    Attributes:
+        group: its heading.
+        summary: what it does, in a line.
+    """
+
+    group: CommandGroup
+    summary: str
+
+
+PLAY, LOOK, WRITE, KEEP, CORRECT = CommandGroup
+
+COMMANDS = {
+    "quickstart": CommandEntry(PLAY, "Play four example bots, and say what to do next."),
+    "play": CommandEntry(PLAY, "Play one match and draw it as it goes."),
+    "run": CommandEntry(PLAY, "Play a tournament, or resume it."),
+    "schedule": CommandEntry(PLAY, "Show a tournament before it is played."),
+    "compare": CommandEntry(PLAY, "Find out whether a new version is better."),
+    "standings": CommandEntry(LOOK, "Show the table of a tournament."),
+    "crosstable": CommandEntry(LOOK, "Show who scored what against whom."),
+    "stats": CommandEntry(LOOK, "Show draws, seats, groups and tests behind a table."),
+    "matches": CommandEntry(LOOK, "List the matches of a tournament."),
+    "replay": CommandEntry(LOOK, "Step through a recorded match."),
+    "report": CommandEntry(LOOK, "Write a tournament as one HTML file."),
+    "plot": CommandEntry(LOOK, "Draw ratings, crosstable, seats and times."),
+    "show": CommandEntry(LOOK, "Show one bot: ratings, rivals, faults."),
+    "leaderboard": CommandEntry(LOOK, "Rate all bots of a game over all tournaments."),
+    "games": CommandEntry(WRITE, "List the games, or show the rules of one."),
+    "new": CommandEntry(WRITE, "Write the start of a bot, in a language of your choice."),
+    "protocol": CommandEntry(WRITE, "Show protocol.md: how the arena and a bot talk."),
+    "check": CommandEntry(WRITE, "Try out whether a bot keeps the protocol, step by step."),
+    "repro": CommandEntry(WRITE, "Start a recorded bot again, up to where it failed."),
+    "submit": CommandEntry(WRITE, "Check a bot and copy it into the arena."),
+    "bots": CommandEntry(WRITE, "List the submitted bots."),
+    "verify": CommandEntry(KEEP, "Replay every record and recompute ranks and ratings."),
+    "export": CommandEntry(KEEP, "Print records as JSON lines."),
+    "doctor": CommandEntry(KEEP, "Show what this machine can contain, and measure its clock."),
+}

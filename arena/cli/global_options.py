@@ -1,0 +1,58 @@
+"""The global options, which belong before the command and are accepted after it as well."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+from arena.errors import UsageError
+
+HELP_LINE = "Global options: --home, --store; see arena --help."
+"""Below the help of every command."""
+
+_META = "arena.global_options"
+
+
+def global_options(*, hidden: bool) -> list[click.Option]:
+    """Return the options to add to a command; hidden where they are accepted but documented elsewhere."""
+    return [
+        click.Option(
+            ["--home"],
+            metavar="DIR",
+            help="Where the arena keeps its database, logs and bots [default: $ARENA_HOME, or .arena].",
+            hidden=hidden,
+            expose_value=False,
+            callback=_remember,
+        ),
+        click.Option(
+            ["--store"],
+            metavar="URL",
+            help="A PostgreSQL database instead of a file in the home [default: $ARENA_STORE].",
+            hidden=hidden,
+            expose_value=False,
+            callback=_remember,
+        ),
+    ]
+
+
+def global_option(name: str) -> str | None:
+    """Return what the command line has given for "home" or "store"; None if nothing."""
+    value: str | None = click.get_current_context().meta.get(f"{_META}.{name}")
+    return value
+
+
+def _remember(context: click.Context, option: click.Parameter, value: Any) -> None:
+    """Keep a value for the whole command line; two places must agree."""
+    if value is None:
+        return
+    first = context.meta.setdefault(f"{_META}.{option.name}", value)
+    if first != value:
+        given = f"{_shown(value)!r} after the command and {_shown(first)!r} before it"
+        raise UsageError(f"--{option.name}: {given}; expected one of them")
+
+
+def _shown(value: str) -> str:
+    """Return a value as messages show it: the password in a URL stays secret."""
+    return re.sub(r":[^:/]*@", ":***@", value)

@@ -1,0 +1,122 @@
+"""``arena --help``, and the options that belong before the command and are accepted after it."""
+
+import re
+
+import pytest
+
+from arena.cli.command_table import COMMANDS, CommandGroup
+from arena.cli.group import run
+from arena.home import ArenaHome
+
+
+@pytest.fixture
+def arena(capsys, monkeypatch, tmp_path):
+    """Return a function that runs a command in an empty directory and returns (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ARENA_HOME", raising=False)
+    monkeypatch.delenv("ARENA_STORE", raising=False)
+
+    def call(*arguments):
+        code = run(list(arguments))
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_the_help_lists_every_command_under_its_heading_without_a_wrapped_line(arena, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, text, _ = arena("--help")
+    assert code == 0
+    assert max(map(len, text.splitlines())) <= columns
+    sections = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", text, re.MULTILINE))
+    assert list(sections)[:3] == ["Play", "Look", "Write a bot"]
+    for group in CommandGroup:
+        listed = re.findall(r"^  (\w+) +(.*)$", sections.get(group.value, ""), re.MULTILINE)
+        assert listed == [(name, entry.summary) for name, entry in COMMANDS.items() if entry.group is group]
+    assert re.findall(r"^  (--\w+)", sections["Global options"], re.MULTILINE) == ["--home", "--store", "--version"]
+
+
+def test_the_first_command_of_a_first_visit_comes_first(arena):
+    assert arena("--help")[1].split("Play:\n")[1].split()[0] == "quickstart"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_only_points_to_the_global_options(arena, name):
+    code, text, _ = arena(name, "--help")
+    assert code == 0
+    assert text.count("--home") == text.count("--store") == 1
+    assert text.splitlines()[-1].strip() == "Global options: --home, --store; see arena --help."
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--home", "here", "bots"),
+        ("bots", "--home", "here"),
+        ("--home", "here", "bots", "--home", "here"),
+        ("bots", "--home=here"),
+    ],
+)
+def test_the_home_may_be_given_before_or_after_the_command(arena, tmp_path, arguments):
+    assert arena(*arguments)[0] == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["here"]
+
+
+def test_the_command_line_outweighs_the_environment(arena, monkeypatch, tmp_path):
+    monkeypatch.setenv("ARENA_HOME", "theirs")
+    assert arena("--home", "mine", "bots")[0] == 0
+    assert arena("bots")[0] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "theirs"]
+
+
+def test_two_places_that_differ_are_refused_and_nothing_is_opened(arena, tmp_path):
+    code, out, errors = arena("--home", "a", "bots", "--home", "b")
+    assert (code, out) == (2, "")
+    assert errors == "arena: --home: 'b' after the command and 'a' before it; expected one of them\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_password_in_an_url_is_not_printed(arena):
+    stores = "postgresql://me:secret@x/arena", "postgresql://me:other@y/arena"
+    code, _, errors = arena("--store", stores[0], "bots", "--store", stores[1])
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "me:***@x" in errors
+    assert "secret" not in errors
+
+
+@pytest.mark.parametrize("arguments", [("--store", "mysql://x/y", "bots"), ("bots", "--store", "mysql://x/y")])
+def test_the_store_may_be_given_before_or_after_the_command(arena, arguments):
+    code, _, errors = arena(*arguments)
+    assert code == 2
+    assert "store 'mysql://x/y': expected a URL such as postgresql://" in errors
+
+
+def test_what_one_command_line_says_does_not_outlast_it(arena, tmp_path):
+    arena("--home", "a", "--store", "mysql://x/y", "bots")
+    assert arena("bots")[0] == 0
+    assert (tmp_path / ".arena").is_dir()
+
+
+def test_a_command_that_only_reads_creates_no_home(arena, tmp_path):
+    code, _, errors = arena("--home", "nowhere", "standings")
+    assert code == 2
+    assert "nowhere: there is no tournament yet" in errors
+    assert not list(tmp_path.iterdir())
+    with ArenaHome(tmp_path / "somewhere"):
+        pass
+    assert "there is no tournament yet" in arena("--home", "somewhere", "standings")[2]
+
+
+@pytest.mark.parametrize("arguments", [("--home",), ("bots", "--home"), ("--store",)])
+def test_an_option_without_its_value_is_refused(arena, arguments):
+    code, _, errors = arena(*arguments)
+    assert code == 2
+    assert errors == f"arena: Option '{arguments[-1]}' requires an argument.\n"
+
+
+def test_global_options_alone_are_no_command(arena, tmp_path):
+    code, _, errors = arena("--home", "a")
+    assert code == 2
+    assert "Usage: arena" in errors
+    assert not list(tmp_path.iterdir())
