@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
 
+from arena.enums import CorrectionKind
 from arena.report.tables import printable
+from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.home import ArenaHome
@@ -45,5 +48,7 @@ def print_correction(store: Store, tournament: str, made: Correction) -> None:
     click.echo(printable(f"Correction {made.number} of {stored.name}: {correction_text(made)}."))
     left = stored.scheduled - stored.recorded
     if left:
-        click.echo(f"{left} of {stored.scheduled} matches are to be played: arena run plays them.")
-    click.echo("To take it back: " + printable(f"arena undo {stored.name} {made.number} --reason TEXT"))
+        click.echo(f"The next arena run plays {left} of its {counted(stored.scheduled, 'match')}.")
+    if made.kind is not CorrectionKind.UNDO:
+        name = shlex.quote(stored.name)
+        click.echo(printable(f"To take it back: arena undo {name} {made.number} --reason TEXT"))

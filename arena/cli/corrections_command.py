@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import format_options, named_or_latest, open_home, print_table
+from arena.cli.common import format_options, named_or_latest, open_home, print_table, print_wrapped
+from arena.report.tables import printable
+from arena.text import counted
 
 
 @click.command("corrections")
@@ -16,10 +18,17 @@ def command(tournament: str | None, table_format: str) -> None:
 
     with open_home(must_exist=True) as home:
         stored = named_or_latest(home, tournament)
-        set_aside = {
-            c.number: home.store.corrections.set_aside_matches(stored, c.number) for c in stored.corrections
-        }
-    if not stored.corrections and table_format == "text":
-        click.echo("Nothing has been corrected.")
+        set_aside = {c.number: home.store.corrections.set_aside_matches(stored, c.number) for c in stored.corrections}
+    columns, rows = corrections_table(stored.corrections, set_aside)
+    if table_format != "text":
+        print_table(columns, rows, table_format)
         return
-    print_table(*corrections_table(stored.corrections, set_aside), table_format)
+    if not rows:
+        click.echo("Nothing has been corrected.")
+    for row in rows:
+        undone = f" (undone by {row['undone_by']})" if row["undone_by"] is not None else ""
+        head = f"{row['number']:3}. "
+        print_wrapped(head, len(head), printable(f"{row['correction']}{undone}, {row['made_at']}"))
+        if row["set_aside"]:
+            print_wrapped(" " * len(head), len(head), f"{counted(row['set_aside'], 'record')} set aside")
+        print_wrapped(" " * len(head), len(head), printable(f"Reason: {row['reason']}"))

@@ -12,10 +12,16 @@ from arena.stored import from_json_text
 
 @click.command("export")
 @click.argument("tournament", required=False)
-def command(tournament: str | None) -> None:
+@click.option("--set-aside", is_flag=True, help="The records that corrections have set aside, in place of the others.")
+def command(tournament: str | None, set_aside: bool) -> None:
     """Print one JSON object for each recorded match of TOURNAMENT, or of all, in the order of the schedule."""
 
     with open_home(must_exist=True) as arena_home:
         stored = arena_home.store.tournament(tournament) if tournament is not None else None
+        if set_aside:
+            for of in arena_home.store.tournaments() if stored is None else [stored]:
+                for match, _, text in arena_home.store.corrections.set_aside(of):
+                    click.echo(json.dumps(from_json_text(text, f"the record of match {match}")))
+            return
         for match, text in arena_home.store.record_texts(stored):
             click.echo(json.dumps(from_json_text(text, f"the record of match {match}")))

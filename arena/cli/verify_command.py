@@ -13,7 +13,10 @@ from arena.text import counted
 @click.command("verify")
 @click.argument("tournament", required=False)
 def command(tournament: str | None) -> int:
-    """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings."""
+    """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings.
+
+    Of a corrected tournament, the log of corrections has to explain every record and every match that does not count.
+    """
     from arena.analysis.verification import verify
 
     with open_home(must_exist=True) as arena_home:
@@ -26,7 +29,8 @@ def command(tournament: str | None) -> int:
             for problem in problems:
                 click.echo(printable(f"{stored.name}: {problem}"), err=True)
             failed = failed or bool(problems)
-            verdict = counted(len(problems), "problem") if problems else "all records hold, and so do the ratings"
+            held = "the ratings and the corrections" if stored.corrections else "the ratings"
+            verdict = counted(len(problems), "problem") if problems else f"all records hold, and so do {held}"
             matches = counted(stored.scheduled, "match")
             click.echo(f"{printable(stored.name)}: {checked} of {matches} checked: {verdict}")
     return FAILED if failed else OK

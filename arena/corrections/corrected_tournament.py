@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from arena.definition import Definition
+from arena.definition import Absence, Definition
 from arena.enums import CorrectionKind
 from arena.errors import UnknownNameError, UsageError
 from arena.names import is_visible_text
@@ -29,11 +29,11 @@ class Replays(NamedTuple):
 
     Attributes:
         skip: those that can't be played again, because an entrant is absent.
-        missed: (entrant, round) of those entrants.
+        missed: the rounds that these entrants miss.
     """
 
     skip: tuple[int, ...]
-    missed: tuple[tuple[int, int], ...]
+    missed: tuple[Absence, ...]
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,8 @@ class CorrectedTournament:
         absent = self.absent
         hindered = [line for line in matches if not absent.isdisjoint(line.seats)]
         missed = {(k, line.round) for line in hindered for k in line.seats if k in absent}
-        return Replays(tuple(line.match for line in hindered), tuple(sorted(missed)))
+        absences = (Absence(entrant=k, first_round=number, last_round=number) for k, number in sorted(missed))
+        return Replays(tuple(line.match for line in hindered), tuple(absences))
 
     def make(self, kind: CorrectionKind, details: CorrectionDetails, **effects: Any) -> Correction:
         """Make the correction; see ``Change`` for its effects."""

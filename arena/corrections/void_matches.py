@@ -27,7 +27,7 @@ def void_matches(store: Store, tournament: str, matches: Iterable[int], *, reaso
         UsageError: if a match has no record, or in a knockout later duels follow from it.
         StoreError: if the tournament is being run.
     """
-    wanted = sorted(set(matches))
+    wanted = tuple(sorted(set(matches)))
     with corrected_tournament(store, tournament, reason) as corrected:
         if not wanted:
             raise UsageError("matches: expected the number of at least one match")

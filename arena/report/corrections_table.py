@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from arena.enums import CorrectionKind, DisqualifiedMatches
@@ -10,12 +9,18 @@ from arena.report.tables import Column, Row
 from arena.store.correction import Correction, standing, undone_by
 from arena.text import counted, shortened_text
 
+MAX_NAMED = 2
+"""Up to this many bots are named below a table; more are only counted."""
+
 COLUMNS = (
     Column("number", "#"),
-    Column("made_at", "made (UTC)", is_number=False),
+    Column("kind", "kind", is_number=False),
+    Column("bot", "bot", is_number=False),
     Column("correction", "correction", is_number=False),
-    Column("set_aside", "records set aside"),
     Column("reason", "reason", is_number=False),
+    Column("made_at", "made (UTC)", is_number=False),
+    Column("set_aside", "records set aside"),
+    Column("undone_by", "undone by"),
 )
 
 
@@ -29,20 +34,19 @@ def corrections_table(
         set_aside: the matches whose records each of them has set aside, by its number.
     """
     undone = undone_by(corrections)
-    rows: list[Row] = []
-    for c in corrections:
-        text = correction_text(c)
-        if c.number in undone:
-            text += f" (undone by {undone[c.number].number})"
-        rows.append(
-            {
-                "number": c.number,
-                "made_at": c.made_at,
-                "correction": text,
-                "set_aside": len(set_aside[c.number]),
-                "reason": c.reason,
-            }
-        )
+    rows: list[Row] = [
+        {
+            "number": c.number,
+            "kind": c.kind.value,
+            "bot": c.details.bot or None,
+            "correction": correction_text(c),
+            "reason": c.reason,
+            "made_at": c.made_at,
+            "set_aside": len(set_aside[c.number]),
+            "undone_by": undone[c.number].number if c.number in undone else None,
+        }
+        for c in corrections
+    ]
     return COLUMNS, rows
 
 
@@ -66,8 +70,14 @@ def correction_text(c: Correction) -> str:
 
 def corrections_line(corrections: Sequence[Correction]) -> str:
     """Return the line below a table that says what was corrected; an empty text if nothing was."""
-    made = Counter({kind: 0 for kind in CorrectionKind})
+    bots: dict[CorrectionKind, list[str]] = {}
     for c in standing(corrections):
-        made[c.kind] += len(c.details.matches) if c.kind is CorrectionKind.VOID else 1
-    texts = [counted(count, kind.shown) for kind, count in made.items() if count]
-    return f"Corrected: {', '.join(texts)}." if texts else ""
+        if c.kind is not CorrectionKind.VOID:
+            bots.setdefault(c.kind, []).append(c.details.bot)
+    texts = [
+        f"{kind.shown} of {' and '.join(names)}" if len(names) <= MAX_NAMED else counted(len(names), kind.shown)
+        for kind, names in bots.items()
+    ]
+    void = sum(len(c.details.matches) for c in standing(corrections))
+    texts += [counted(void, CorrectionKind.VOID.shown)] if void else []
+    return f"Corrected: {', '.join(texts)} (see arena corrections)." if texts else ""

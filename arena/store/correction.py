@@ -22,19 +22,19 @@ class CorrectionDetails:
         absent_from: the first round in which the entrant is not paired any more.
         replaced: the entrant before it was replaced, in its stored form.
         settings: those of the format before the correction; None if they stay the same.
-        missed: (entrant, round) of entrants who are absent now, and whose match of that round can't be played again.
+        missed: of entrants who are absent now, the earlier rounds whose matches can't be played again.
         undoes: the number of the correction that is undone.
         last_round: the last round in the schedule when the correction was made.
     """
 
     entrant: int | None = None
     bot: str = ""
-    matches: Sequence[int] = ()
+    matches: tuple[int, ...] = ()
     disqualified_matches: DisqualifiedMatches | None = None
     absent_from: int | None = None
     replaced: Mapping[str, Any] | None = None
     settings: Mapping[str, Any] | None = None
-    missed: Sequence[Sequence[int]] = ()
+    missed: tuple[Absence, ...] = ()
     undoes: int | None = None
     last_round: int = 0
 
@@ -78,7 +78,7 @@ def absences(corrections: Sequence[Correction]) -> tuple[Absence, ...]:
     found = []
     for c in corrections:
         if c.number not in undone:
-            found += [Absence(entrant=k, first_round=number, last_round=number) for k, number in c.details.missed]
+            found += c.details.missed
         entrant, first = c.details.entrant, c.details.absent_from
         if entrant is None or first is None:
             continue
