@@ -189,7 +189,7 @@ def with_entrants(definition: Definition, entrants: tuple[Bot, ...]) -> Definiti
     labels = [bot.label for bot in entrants]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
-        raise UsageError(f"bot {twice!r}: another entrant has this name and version")
+        raise UsageError(f"bot {twice!r}: another entrant has this name and version; enter it under another name")
     changed = replace(definition, entrants=entrants)
     before, after = definition.shown_names.values(), changed.shown_names.values()
     renamed = dict(zip(before, after, strict=False))

@@ -75,7 +75,7 @@ def absences(corrections: Sequence[Correction]) -> tuple[Absence, ...]:
     An entrant whose withdrawal is undone stays absent from the rounds that were paired without it.
     """
     undone = undone_by(corrections)
-    found = []
+    found: list[Absence] = []
     for c in corrections:
         if c.number not in undone:
             found += c.details.missed
