@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import format_options, game_option, load_standings, named_or_latest, open_home
+from arena.cli.common import load_standings, named_or_latest, open_home
+from arena.cli.options import format_options, game_option
 from arena.errors import UsageError
 from arena.report.tables import printable_lines, render_table
 
