@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -14,9 +15,11 @@ import click
 
 from arena.cli.boards import terminal_width
 from arena.cli.global_options import global_option
+from arena.cli.options import is_wide
 from arena.enums import IsolationLevel
 from arena.errors import UsageError
-from arena.report.tables import Column, Row, printable, printable_lines, render_table
+from arena.report.tables import Column, Row, fitted_table, printable, render_table
+from arena.report.text_layout import wrapped
 
 if TYPE_CHECKING:
     from arena.analysis.standings import Standings
@@ -27,6 +30,11 @@ if TYPE_CHECKING:
 
 
 MAX_DIGITS = 18
+
+MIN_TABLE_WIDTH = 20
+"""In narrower terminals, tables and the sentences under them are as wide as this."""
+
+NO_BREAK_SPACE = "\u00a0"
 
 
 def open_home(must_exist: bool = False) -> ArenaHome:
@@ -103,7 +111,7 @@ def print_wrapped(head: str, indent: int, text: str) -> None:
 
 def _line_width() -> int:
     """Return the maximum width of a line: that of the terminal; none in a file or a pipe, which may be searched."""
-    return terminal_width() if sys.stdout.isatty() or os.environ.get("COLUMNS") else sys.maxsize
+    return terminal_width() if _is_terminal() else sys.maxsize
 
 
 def print_json(value: Any) -> None:
@@ -111,9 +119,36 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2))
 
 
-def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str) -> None:
-    """Print a table."""
-    click.echo(render_table(columns, rows, table_format))
+def _is_terminal() -> bool:
+    return sys.stdout.isatty() or bool(os.environ.get("COLUMNS"))
+
+
+def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str, footer: str = "") -> None:
+    """Print a table, as text with the sentences under it."""
+    if table_format == "text":
+        click.echo(table_text(columns, rows, footer))
+    else:
+        click.echo(render_table(columns, rows, table_format))
+
+
+def table_text(columns: Sequence[Column], rows: Sequence[Row], footer: str = "") -> str:
+    """Return a table as text that fits the terminal, with the sentences under it and the names of left-out columns."""
+    width = _table_width()
+    text, left_out = fitted_table(columns, rows, None if is_wide() or not _is_terminal() else width)
+    names = ", ".join(title.replace(" ", NO_BREAK_SPACE) for title in left_out)
+    note = f"Left out at {width} columns: {names}; --wide shows all." if left_out else ""
+    return "\n\n".join(filter(None, (text, sentences_text(footer), sentences_text(note))))
+
+
+def sentences_text(text: str) -> str:
+    """Return sentences so that they fit the terminal, without breaking words or at no-break spaces."""
+    width = _table_width() if _is_terminal() else sys.maxsize
+    lines = [line for part in text.split("\n") for line in wrapped(printable(part), width)]
+    return "\n".join(lines).replace(NO_BREAK_SPACE, " ")
+
+
+def _table_width() -> int:
+    return max(MIN_TABLE_WIDTH, shutil.get_terminal_size().columns)
 
 
 def print_ranking(ranking: Sequence[tuple[str, Placing]], table_format: str) -> None:
@@ -127,9 +162,8 @@ def print_standings(table: Standings, table_format: str) -> None:
     """Print standings, as text with the sentences under them."""
     from arena.report.standings_table import standings_footer, standings_table
 
-    print_table(*standings_table(table, formatted=table_format not in ("json", "csv")), table_format)
-    if table_format == "text":
-        click.echo(f"\n{printable_lines(standings_footer(table))}")
+    columns, rows = standings_table(table, formatted=table_format not in ("json", "csv"))
+    print_table(columns, rows, table_format, standings_footer(table))
 
 
 def find_bots(texts: Sequence[str], args: str = "") -> list[Any]:

@@ -91,6 +91,28 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress, on
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
 
 
+_IS_WIDE = "arena.is_wide"
+
+
+def _keep_wide(context: click.Context, option: click.Parameter, value: bool) -> None:
+    context.meta[_IS_WIDE] = value
+
+
+wide_option = click.option(
+    "--wide",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_wide,
+    help="All columns, also in a terminal that is too narrow for them.",
+)
+
+
+def is_wide() -> bool:
+    """Return whether the command line has ``--wide``."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_IS_WIDE))
+
+
 def games_option(use: str) -> Callable[[Function], Function]:
     """Return the option for several games; ``use`` ends with what the default is, if any."""
     return click.option("--game", "games", multiple=True, metavar="GAME", help=f"{use}; repeatable.")
@@ -124,6 +146,7 @@ def format_options(function: Function) -> Function:
         help="How to print the table.",
     )
     @json_option
+    @wide_option
     @wraps(function)
     def command(*args: Any, table_format: str, as_json: bool, **options: Any) -> Any:
         return function(*args, table_format="json" if as_json else table_format, **options)

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 MATCH_COLUMNS = [
     Column("match", "match"),
-    Column("round", "round"),
-    Column("encounter", "encounter"),
-    Column("game", "game", is_number=False),
-    Column("bots", "seats", is_number=False),
-    Column("opening", "opening", is_number=False),
+    Column("round", "round", drop_order=2),
+    Column("encounter", "encounter", drop_order=4),
+    Column("game", "game", is_number=False, drop_order=3),
+    Column("bots", "seats", is_number=False, wraps=True),
+    Column("opening", "opening", is_number=False, drop_order=5),
 ]
 
 
