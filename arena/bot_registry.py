@@ -143,10 +143,10 @@ class BotRegistry:
         if entrant is None:
             raise StoreError(f"bot {label!r}: it has a record in tournament {tournament.name!r}, but did not enter it")
         if place is None and not entrant.directory:
-            raise UsageError(f"bot {label!r}: the record does not say where it was; use --bot PATH")
+            raise UsageError(f"bot {label!r}: the record does not say where it was; use --bot-path PATH")
         bot = entrant if place is None else load_bot(place, is_known=self.is_known)
         if not Path(bot.directory).is_dir() or not all(Path(file).exists() for file in bot.own_files):
-            raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot PATH")
+            raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot-path PATH")
         if place is None:
             _check_place(bot)
         own = [single_file(Path(file)) for file in bot.own_files]
@@ -154,7 +154,7 @@ class BotRegistry:
         if changed and bot.build and place is None:
             raise UsageError(
                 f"bot {label!r}: the files in {bot.directory} have changed since, and building it would write there;"
-                " use --bot PATH"
+                " use --bot-path PATH"
             )
         return RecordedBot(bot, definition.limits, changed)
 
@@ -163,11 +163,11 @@ def _check_place(bot: Bot) -> None:
     """Raise UsageError unless a recorded place is that of a bot: the recorded command can read what is in it."""
     root = Path(bot.directory).resolve()
     if not all(Path(file).resolve().is_relative_to(root) for file in bot.own_files):
-        raise UsageError(f"bot {bot.label!r}: the record names files outside of {bot.directory}; use --bot PATH")
+        raise UsageError(f"bot {bot.label!r}: the record names files outside of {bot.directory}; use --bot-path PATH")
     if not bot.own_files and not (root / MANIFEST).is_file():
-        raise UsageError(f"bot {bot.label!r}: there is no {MANIFEST} in {bot.directory}; use --bot PATH")
+        raise UsageError(f"bot {bot.label!r}: there is no {MANIFEST} in {bot.directory}; use --bot-path PATH")
     if not set(bot.own_files) <= set(bot.command):
-        raise UsageError(f"bot {bot.label!r}: the record names files that are not its program; use --bot PATH")
+        raise UsageError(f"bot {bot.label!r}: the record names files that are not its program; use --bot-path PATH")
 
 
 def _copy(files: Sequence[BotFile], target: Path) -> None:

@@ -12,6 +12,7 @@ from arena.stored import from_json_text
 
 @click.command("export")
 @click.argument("tournament", required=False)
+@click.option("--json", is_flag=True, expose_value=False, help="Print JSON, and nothing else; it does so anyway.")
 def command(tournament: str | None) -> None:
     """Print one JSON object for each recorded match of TOURNAMENT, or of all, in the order of the schedule."""
     from arena.store.scope import ALL_TOURNAMENTS
