@@ -91,6 +91,9 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.store.correction_log import Skipped as Skipped
     from arena.store.lock import DirectorLock as DirectorLock
     from arena.store.rows import RecordRow as RecordRow
+    from arena.store.scope import Scope as Scope
+    from arena.store.seasons import Season as Season
+    from arena.store.seasons import Seasons as Seasons
     from arena.store.store import Store as Store
     from arena.store.values import StoredBot as StoredBot
     from arena.store.values import StoredFault as StoredFault
@@ -132,6 +135,8 @@ _MODULE_OF = {
         "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
         "arena.store.lock": "DirectorLock",
         "arena.store.rows": "RecordRow",
+        "arena.store.scope": "Scope",
+        "arena.store.seasons": "Season Seasons",
         "arena.store.store": "Store",
         "arena.store.values": "StoredBot StoredFault StoredTournament",
         "arena.tournament.definition": "KnownBots load_definition",
