@@ -73,7 +73,7 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
     if tournament.finished_at is None:
         return compute()
     key = (__version__, _code(), tournament.number, tournament.created_at, tournament.finished_at, tournament.recorded)
-    path = directory / f"{blake2b(tournament.name.encode(), digest_size=8).hexdigest()}.standings"
+    path = cache_path(directory, tournament)
     cached = read_standings(path, key)
     if cached is not None:
         return cached
@@ -82,6 +82,11 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
     if time.monotonic() - started >= WORTH_CACHING_SECONDS:
         write_standings(path, key, table)
     return table
+
+
+def cache_path(directory: Path, tournament: StoredTournament) -> Path:
+    """Return the file in which the standings of a tournament are cached."""
+    return directory / f"{blake2b(tournament.name.encode(), digest_size=8).hexdigest()}.standings"
 
 
 def _code() -> int:
