@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import format_options, named_or_latest, open_home, print_table, print_wrapped
+from arena.cli.common import named_or_latest, open_home, print_table, print_wrapped
+from arena.cli.options import format_options
 from arena.report.tables import printable
 from arena.text import counted
 

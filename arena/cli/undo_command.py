@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import MAX_COUNT, WholeNumber, open_home
+from arena.cli.common import open_home
 from arena.cli.corrections import print_correction, reason_option
+from arena.cli.options import MAX_COUNT, WholeNumber
 
 
 @click.command("undo")
