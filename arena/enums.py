@@ -115,6 +115,15 @@ class Decision(StrEnum):
     OPEN = "open"
 
 
+class TournamentState(StrEnum):
+    """How far a tournament has got."""
+
+    NOT_BEGUN = "not begun"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    FINISHED = "finished"
+
+
 class CorrectionKind(StrEnum):
     """What a director has corrected after matches had been recorded.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import format_options, open_home, print_table
+from arena.cli.common import open_home, print_table
+from arena.cli.options import format_options
 from arena.report.tables import Column
 
 COLUMNS = [

@@ -12,10 +12,12 @@ from arena.stored import from_json_text
 
 @click.command("export")
 @click.argument("tournament", required=False)
+@click.option("--json", is_flag=True, expose_value=False, help="Print JSON, and nothing else; it does so anyway.")
 def command(tournament: str | None) -> None:
     """Print one JSON object for each recorded match of TOURNAMENT, or of all, in the order of the schedule."""
+    from arena.store.scope import ALL_TOURNAMENTS
 
     with open_home(must_exist=True) as arena_home:
-        stored = arena_home.store.tournament(tournament) if tournament is not None else None
-        for match, text in arena_home.store.record_texts(stored):
+        within = arena_home.store.tournament(tournament) if tournament is not None else ALL_TOURNAMENTS
+        for match, text in arena_home.store.record_texts(within):
             click.echo(json.dumps(from_json_text(text, f"the record of match {match}")))

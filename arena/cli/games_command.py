@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from arena.cli.common import format_options, print_table
+from arena.cli.common import print_table
+from arena.cli.options import format_options
 from arena.games import GAMES, Game, find_game, make_game
 from arena.report.tables import Column
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.common import format_options, open_home, print_standings, print_table
+from arena.cli.common import open_home, print_standings, print_table
+from arena.cli.options import format_options
 from arena.report.tables import Column
 
 if TYPE_CHECKING:

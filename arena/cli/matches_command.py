@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import MAX_COUNT, WholeNumber, format_options, named_or_latest, open_home, print_table
+from arena.cli.common import named_or_latest, open_home, print_table
+from arena.cli.options import MAX_COUNT, WholeNumber, format_options
 from arena.report.tables import Column
 
 if TYPE_CHECKING:

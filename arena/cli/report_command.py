@@ -6,18 +6,26 @@ from pathlib import Path
 
 import click
 
-from arena.cli.common import WholeNumber, named_or_latest, open_home
+from arena.cli.common import named_or_latest, open_home, print_json
+from arena.cli.options import RenamedOption, WholeNumber, json_option, output_option
 from arena.errors import UsageError
 from arena.names import as_file_name
 
 
 @click.command("report")
 @click.argument("tournament", required=False)
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="The file [default: TOURNAMENT.html].")
+@output_option("TOURNAMENT.html")
 @click.option(
-    "--matches", type=WholeNumber(0, 100_000), default=5000, show_default=True, help="Matches to replay, at most."
+    "--max-matches",
+    cls=RenamedOption,
+    earlier="--matches",
+    type=WholeNumber(0, 100_000),
+    default=5000,
+    show_default=True,
+    help="Matches to replay, at most.",
 )
-def command(tournament: str | None, output: Path | None, matches: int) -> None:
+@json_option
+def command(tournament: str | None, output: Path | None, max_matches: int, as_json: bool) -> None:
     """Write TOURNAMENT (by default the latest) as one self-contained HTML file.
 
     Standings, plots, crosstable, statistics, the balance of the schedule, and every match to step through. It can be
@@ -27,7 +35,7 @@ def command(tournament: str | None, output: Path | None, matches: int) -> None:
 
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
-        page, has_plots = tournament_page(arena_home, stored, matches)
+        page, has_plots = tournament_page(arena_home, stored, max_matches)
     path = output or Path(f"{as_file_name(stored.name)}.html")
     try:
         path.write_text(page, encoding="utf-8")
@@ -35,4 +43,8 @@ def command(tournament: str | None, output: Path | None, matches: int) -> None:
         raise UsageError(f"--output {str(path)!r}: can't be written: {error.strerror}") from error
     if not has_plots:
         click.echo("arena: without plots; for them: pip install 'grid-arena[plots]'", err=True)
-    click.echo(f"{path}: {len(page.encode()) / 1e6:.1f} MB")
+    size_bytes = len(page.encode())
+    if as_json:
+        print_json({"file": str(path), "bytes": size_bytes, "has_plots": has_plots})
+    else:
+        click.echo(f"{path}: {size_bytes / 1e6:.1f} MB")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import open_home, table_text, wide_option
+from arena.cli.common import open_home, print_json, table_text
+from arena.cli.options import json_option, wide_option
 from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ FAULT_COLUMNS = [
 
 @click.command("show")
 @click.argument("bot")
-@click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
+@json_option
 @wide_option
 def command(bot: str, as_json: bool) -> None:
     """Show the profile of BOT, a name (all its versions) or name@version.
@@ -57,7 +57,7 @@ def command(bot: str, as_json: bool) -> None:
         labels = find_labels(bot, known_bots(arena_home.store.tournaments()))
         profiles = [bot_profile(arena_home.store, label) for label in labels]
     if as_json:
-        click.echo(json.dumps([_as_json(profile) for profile in profiles], indent=2))
+        print_json([_as_json(profile) for profile in profiles])
         return
     click.echo("\n\n".join(_as_text(profile) for profile in profiles))
 

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import (
-    format_options,
-    game_option,
-    load_standings,
-    named_or_latest,
-    open_home,
-    print_table,
-    sentences_text,
-    table_text,
-)
+from arena.cli.common import load_standings, named_or_latest, open_home, print_table, sentences_text, table_text
+from arena.cli.options import format_options, game_option
 from arena.errors import UsageError
 
 if TYPE_CHECKING:

@@ -85,8 +85,8 @@ def _about(included: int, recorded: int) -> str:
         which = f"All {recorded} matches" if recorded != 1 else "The match"
         return f"{which} can be replayed: choose one in the list; arrow keys step, space plays."
     return (
-        f"The first {included} of {counted(recorded, 'match')} can be replayed here; arena report --matches N includes"
-        " more, and arena replay shows any."
+        f"The first {included} of {counted(recorded, 'match')} can be replayed here; arena report --max-matches N"
+        " includes more, and arena replay shows any."
     )
 
 

@@ -70,6 +70,11 @@ class StoredTournament:
         return {bot.label: names[bot.label] for k, bot in enumerate(definition.entrants) if k not in left_out}
 
     @property
+    def bin_name(self) -> str:
+        """What it is called in the bin; no other tournament has this name, nor can be given it."""
+        return f"deleted/{self.number}"
+
+    @property
     def games(self) -> list[str]:
         """The names of its games, in order."""
         return [choice.game for choice in self.definition.games]

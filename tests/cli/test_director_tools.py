@@ -175,7 +175,7 @@ def test_a_better_bot_is_accepted_a_worse_one_rejected_and_equals_stay_open(aren
     assert code == 1
     assert "rejected: random_legal is not better than greedy" in out
     rl = BOTS / "random_legal"
-    code, out, _ = arena("compare", rl, rl, *game, "--elo1", "2", "--limit", "20", "--json")
+    code, out, _ = arena("compare", rl, rl, *game, "--elo1", "2", "--max-encounters", "20", "--json")
     found = json.loads(out)
     assert code == 3
     assert (found["new"], found["old"], found["decision"]) == ("random_legal new", "random_legal old", "undecided")
@@ -187,10 +187,10 @@ def test_a_better_bot_is_accepted_a_worse_one_rejected_and_equals_stay_open(aren
 def test_the_same_comparison_goes_on_where_it_stopped(arena):
     command = ["compare", BOTS / "greedy", BOTS / "random_legal", "--game", "plusminus", "--option", "size=5", "-q"]
     command += ["--elo0", "-5", "--elo1", "5", "--opening-plies", "4", "--name", "again"]
-    first = arena(*command, "--limit", "16", "--json")
+    first = arena(*command, "--max-encounters", "16", "--json")
     assert first[0] == 3
-    assert arena(*command, "--limit", "32")[0] == 2  # the limit is part of it
-    assert arena(*command, "--limit", "16", "--json") == first
+    assert arena(*command, "--max-encounters", "32")[0] == 2  # the limit is part of it
+    assert arena(*command, "--max-encounters", "16", "--json") == first
 
 
 def test_bots_that_always_play_the_same_are_not_counted_again_and_again(arena, tmp_path):
@@ -219,7 +219,16 @@ def test_bots_that_always_play_the_same_are_not_counted_again_and_again(arena, t
 def test_a_comparison_of_three_lets_the_old_one_sit_twice(arena):
     game = ["--game", "multiplication", "--option", "players=3", "--option", "size=10"]
     code, out, _ = arena(
-        "compare", BOTS / "greedy", BOTS / "random_legal", *game, "--limit", "16", "--elo1", "400", "--json", "-q"
+        "compare",
+        BOTS / "greedy",
+        BOTS / "random_legal",
+        *game,
+        "--max-encounters",
+        "16",
+        "--elo1",
+        "400",
+        "--json",
+        "-q",
     )
     found = json.loads(out)
     assert code in (0, 1, 3)
