@@ -159,9 +159,14 @@ def print_ranking(ranking: Sequence[tuple[str, Placing]], table_format: str) -> 
 
 
 def print_standings(table: Standings, table_format: str) -> None:
-    """Print standings, as text with the sentences under them."""
+    """Print standings, as text between what they say in a sentence and what they rest on."""
     from arena.report.standings_table import standings_footer, standings_table
+    from arena.report.verdict import verdict
 
+    if table_format == "text":
+        click.echo(sentences_text(verdict(table)) + ("\n" if table.lines else ""))
+        if not table.lines:
+            return
     columns, rows = standings_table(table, formatted=table_format not in ("json", "csv"))
     print_table(columns, rows, table_format, standings_footer(table))
 

@@ -246,10 +246,13 @@ def _percent(share: float | None) -> float | None:
 
 
 def standings_footer(table: Standings) -> str:
-    """Return the sentences under standings: what was counted, and what the ratings rest on."""
+    """Return the sentences under standings: what was counted, and what the ratings rest on.
+
+    Before any match it is only what was corrected, if anything.
+    """
     corrected = corrections_line(table.corrections)
     if not table.matches:
-        return f"No match has been recorded yet. {corrected}".strip()
+        return corrected
     of = f"{table.matches} of " if table.scheduled is not None else ""
     played = of + counted(table.matches if table.scheduled is None else table.scheduled, "match")
     if table.scheduled is not None and (table.matches < table.scheduled or not table.is_finished):

@@ -114,7 +114,7 @@ def test_a_ladder_without_end_says_so(arena, tmp_path):
 def test_a_swiss_is_shown_by_score_and_tie_breaks(arena):
     code, out, _ = arena("standings", "small_swiss")
     assert code == 0
-    first, second = out.split("\n\n")[:2]
+    first, _, second = out.split("\n\n")[:3]
     assert first.splitlines()[0].split() == ["place", "bot", "score", "BH-C1", "BH", "SB", "DE", "WON"]
     assert second.splitlines()[0].split()[:3] == ["rank", "bot", "exposure"]
     places = json.loads(arena("standings", "small_swiss", "--places", "--json")[1])
