@@ -1,4 +1,4 @@
-"""``arena replace``: an entrant goes on with new files."""
+"""``arena replace``: an entrant gets new files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.cli.corrections import bot_to_enter, print_correction, reason_option
 @click.option("--args", default="", help="Arguments added to the command of NEW.")
 @reason_option
 def command(tournament: str, bot: str, new: str, args: str, reason: str) -> None:
-    """Let the entrant BOT of TOURNAMENT go on with the files of NEW: a path, or a submitted bot.
+    """Give the entrant BOT of TOURNAMENT the files of NEW: a path, or a submitted bot.
 
     NEW has to pass its check. The matches that BOT has played are void and played again by the next arena run; all
     other results stay. The tournament file may stay as it is.

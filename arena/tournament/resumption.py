@@ -58,7 +58,7 @@ def _advice(differing: Sequence[str]) -> str:
     """Return what to do about the differences."""
     advice = "give this one another name (--name NAME)"
     if all(name.startswith("the bot ") for name in differing):
-        return f"{advice}, or let the tournament go on with the new files (arena replace)"
+        return f"{advice}, or give the entrant its new files (arena replace)"
     return advice
 
 
