@@ -59,6 +59,10 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.games import Game as Game
     from arena.games import make_game as make_game
     from arena.home import ArenaHome as ArenaHome
+    from arena.housekeeping import delete_tournament as delete_tournament
+    from arena.housekeeping import erase_tournament as erase_tournament
+    from arena.housekeeping import rename_tournament as rename_tournament
+    from arena.housekeeping import restore_tournament as restore_tournament
     from arena.match.single_match import play_match as play_match
     from arena.players.bot_files import Bounds as Bounds
     from arena.players.human import HUMAN as HUMAN
@@ -92,6 +96,9 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.store.correction_log import Skipped as Skipped
     from arena.store.lock import DirectorLock as DirectorLock
     from arena.store.rows import RecordRow as RecordRow
+    from arena.store.scope import Scope as Scope
+    from arena.store.seasons import Season as Season
+    from arena.store.seasons import Seasons as Seasons
     from arena.store.source import Source as Source
     from arena.store.source import VoidTry as VoidTry
     from arena.store.store import Store as Store
@@ -122,6 +129,7 @@ _MODULE_OF = {
         "arena.executors.work_queue": "WorkQueue",
         "arena.games": "Game make_game",
         "arena.home": "ArenaHome",
+        "arena.housekeeping": "delete_tournament erase_tournament rename_tournament restore_tournament",
         "arena.match.single_match": "play_match",
         "arena.players.bot_files": "Bounds",
         "arena.players.human": "HUMAN HumanPlayer LeftMatchError TakenBackError",
@@ -138,6 +146,8 @@ _MODULE_OF = {
         "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
         "arena.store.lock": "DirectorLock",
         "arena.store.rows": "RecordRow",
+        "arena.store.scope": "Scope",
+        "arena.store.seasons": "Season Seasons",
         "arena.store.source": "Source VoidTry",
         "arena.store.store": "Store",
         "arena.store.values": "StoredBot StoredFault StoredTournament",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from arena.bot_registry import BotRegistry
 from arena.errors import StoreError, UsageError
+from arena.names import as_file_name
 from arena.store.store import Store
 from arena.text import shortened_text
 
@@ -66,7 +67,8 @@ class ArenaHome:
 
     def log_path(self, tournament: str) -> Path:
         """Return where the log of a tournament is written."""
-        return self.directory / "logs" / f"{tournament}.log"
+        path = self.directory.joinpath("logs", *map(as_file_name, tournament.split("/")))
+        return path.with_name(f"{path.name}.log")
 
     @property
     def cache_directory(self) -> Path:

@@ -54,7 +54,7 @@ def test_nothing_is_built_where_the_recorded_files_are_not(home, tmp_path):
     (project / "build" / "precious").write_text("")
     (project / "bot").write_text("")
     (project / "bot.toml").write_text("")
-    with pytest.raises(UsageError, match="have changed since, and building it would write there; use --bot PATH"):
+    with pytest.raises(UsageError, match="have changed since, and building it would write there; use --bot-path PATH"):
         home.bots.recorded(stored(project, build=["make"]), "bot@1", None)
     _, _, changed = home.bots.recorded(stored(project), "bot@1", None)
     assert changed
@@ -84,7 +84,7 @@ def test_a_record_opens_no_file_outside_of_the_bots_directory(home, tmp_path, pr
 
 def test_a_record_opens_no_directory_that_is_not_a_bots(home, tmp_path):
     (tmp_path / ".ssh").mkdir()
-    with pytest.raises(UsageError, match=r"there is no bot\.toml in .*\.ssh; use --bot PATH"):
+    with pytest.raises(UsageError, match=r"there is no bot\.toml in .*\.ssh; use --bot-path PATH"):
         home.bots.recorded(stored(tmp_path / ".ssh"), "bot@1", None)
 
 

@@ -11,6 +11,7 @@ from arena.analysis.standings import Standing, rated_encounters
 from arena.errors import UnknownNameError
 from arena.ratings.consistency import pair_scores
 from arena.ratings.environment import CONFIDENCE_95
+from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredFault, StoredTournament
 
@@ -38,7 +39,7 @@ class RatingPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
-    """How a bot did against another, over all tournaments.
+    """How a bot did against another, over all tournaments that count.
 
     Attributes:
         rival: ``name@version``.
@@ -89,34 +90,40 @@ def find_labels(text: str, known: Sequence[str]) -> list[str]:
     return labels
 
 
-def bot_profile(store: Store, label: str) -> BotProfile:
+def bot_profile(store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS) -> BotProfile:
     """Return the profile of a bot.
 
     Args:
         store: where tournaments are.
         label: its ``name@version``.
+        scope: the tournaments that count for its ratings and rivals, by default all but comparisons. Its faults are
+            those in all tournaments.
+
+    Raises:
+        UnknownNameError: if the scope names a tournament or a season that does not exist.
     """
     played = [
         tournament
-        for tournament in store.tournaments()
+        for tournament in store.tournaments(scope)
         if label in (bot.label for bot in tournament.definition.entrants)
     ]
+    names = [tournament.name for tournament in played]
     games = sorted({game for tournament in played for game in tournament.games})
     encounters = [encounter for tournament in played for encounter in count_encounters(store.results(tournament))]
     faults = store.faults_of(label)
     return BotProfile(
         label=label,
-        history=tuple(point for game in games for point in _history(store, game, label, played)),
+        history=tuple(point for game in games for point in _history(store, game, label, scope, names)),
         rivals=tuple(_rivals(encounters, label)),
         faults=tuple(faults[:MAX_FAULTS]),
         fault_count=len(faults),
     )
 
 
-def _history(store: Store, game: str, label: str, played: Sequence[StoredTournament]) -> list[RatingPoint]:
+def _history(store: Store, game: str, label: str, scope: Scope, played: Sequence[str]) -> list[RatingPoint]:
     return [
         RatingPoint(game=game, tournament=snapshot.title, at=snapshot.at, bots=len(snapshot.table.lines), standing=line)
-        for snapshot in history_over_tournaments(store, game, played)
+        for snapshot in history_over_tournaments(store, game, scope, after=played)
         for line in snapshot.table.lines
         if line.label == label
     ]

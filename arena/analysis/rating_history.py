@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import chain
 
 from arena.analysis.encounters import count_encounters
 from arena.analysis.standings import Standings, standings
+from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 
@@ -44,19 +46,26 @@ def history_of_tournament(store: Store, tournament: StoredTournament, points: in
 
 
 def history_over_tournaments(
-    store: Store, game: str | None = None, after: Sequence[StoredTournament] | None = None
+    store: Store, game: str | None = None, scope: Scope = ALL_BUT_COMPARISONS, after: Collection[str] | None = None
 ) -> list[RatingSnapshot]:
     """Return the leaderboard as it was after each tournament, of one game or of all.
 
     Args:
         store: where tournaments are.
         game: only this game; None for all.
-        after: the tournaments; by default all, the oldest first.
+        scope: the tournaments that count, by default all but comparisons.
+        after: only as it was after these; by default after each.
+
+    Raises:
+        UnknownNameError: if the scope names a tournament or a season that does not exist.
     """
     snapshots = []
-    for tournament in store.tournaments() if after is None else after:
-        if tournament.recorded and (game is None or game in tournament.games):
-            table = standings(count_encounters(store.results(game=game, last_tournament=tournament.number)), {})
+    tournaments = store.tournaments(scope)
+    for count, tournament in enumerate(tournaments, 1):
+        is_wanted = after is None or tournament.name in after
+        if is_wanted and tournament.recorded and (game is None or game in tournament.games):
+            results = chain.from_iterable(store.results(earlier, game) for earlier in tournaments[:count])
+            table = standings(count_encounters(results), {})
             snapshots.append(
                 RatingSnapshot(title=tournament.name, at=tournament.created_at, matches=table.matches, table=table)
             )

@@ -13,7 +13,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from arena.analysis.encounters import count_encounters
-from arena.analysis.standings import Standings, standings
+from arena.analysis.standings import Standings, standings, without
+from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.version import __version__
@@ -22,35 +23,47 @@ WORTH_CACHING_SECONDS = 0.5
 
 
 def standings_of(
-    store: Store, tournament: str | None = None, game: str | None = None, *, cache_directory: Path | None = None
+    store: Store,
+    which: str | Scope = ALL_BUT_COMPARISONS,
+    game: str | None = None,
+    *,
+    cache_directory: Path | None = None,
 ) -> Standings:
-    """Return the standings of a tournament, or of everything that was played.
+    """Return the standings of a tournament, or the leaderboard of several.
 
     Args:
         store: where the records are.
-        tournament: its name; None for a leaderboard of all tournaments.
+        which: the name of a tournament; or a scope, for the leaderboard of its tournaments, by default of all but
+            comparisons.
         game: only matches of this game; None for all.
         cache_directory: where standings of finished tournaments are cached; None for no cache.
 
     Raises:
-        UnknownNameError: if there is no such tournament.
+        UnknownNameError: if there is no such tournament or season.
+        StoreError: if a record is malformed.
     """
-    if tournament is None:
-        return standings(count_encounters(store.results(game=game)), store.fault_counts(game=game))
-    stored = store.tournament(tournament)
+    if isinstance(which, Scope):
+        return standings(count_encounters(store.results(which, game)), store.fault_counts(which, game))
+    stored = store.tournament(which)
     if game is not None or cache_directory is None:
         table = _compute(store, stored, game)
     else:
         table = cached_standings(cache_directory, stored, lambda: _compute(store, stored))
     if game is not None:
         return table
-    return replace(table, scheduled=stored.scheduled, is_finished=stored.finished_at is not None)
+    return replace(
+        table,
+        scheduled=stored.scheduled,
+        is_finished=stored.finished_at is not None,
+        corrections=stored.corrections,
+    )
 
 
 def _compute(store: Store, tournament: StoredTournament, game: str | None = None) -> Standings:
-    names = tournament.definition.shown_names
+    names = tournament.listed_names
     faults = store.fault_counts(tournament, game)
-    return standings(count_encounters(store.results(tournament, game)), faults, names, everybody=list(names))
+    table = standings(count_encounters(store.results(tournament, game)), faults, names, everybody=list(names))
+    return without(table, tournament.left_out)
 
 
 def cached_standings(directory: Path, tournament: StoredTournament, compute: Callable[[], Standings]) -> Standings:
@@ -65,8 +78,9 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
 
     if tournament.finished_at is None:
         return compute()
-    key = (__version__, _code(), tournament.number, tournament.created_at, tournament.finished_at, tournament.recorded)
-    path = directory / f"{blake2b(tournament.name.encode(), digest_size=8).hexdigest()}.standings"
+    times = (tournament.created_at, tournament.finished_at)
+    key = (__version__, _code(), tournament.number, *times, tournament.recorded, len(tournament.corrections))
+    path = cache_path(directory, tournament)
     cached = read_standings(path, key)
     if cached is not None:
         return cached
@@ -75,6 +89,11 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
     if time.monotonic() - started >= WORTH_CACHING_SECONDS:
         write_standings(path, key, table)
     return table
+
+
+def cache_path(directory: Path, tournament: StoredTournament) -> Path:
+    """Return the file in which the standings of a tournament are cached."""
+    return directory / f"{blake2b(tournament.name.encode(), digest_size=8).hexdigest()}.standings"
 
 
 def _code() -> int:

@@ -8,13 +8,9 @@ import sys
 
 import click
 
-from arena.cli.common import (
-    find_bots,
-    isolation_option,
-    print_wrapped,
-    seconds_option,
-)
+from arena.cli.common import find_bots, print_wrapped
 from arena.cli.group import FAILED, OK
+from arena.cli.options import games_option, isolation_option, json_option, seconds_option
 from arena.conformance.check import Step, check_bot
 from arena.errors import UsageError
 from arena.players.diagnosis import uses_botkit
@@ -30,11 +26,11 @@ INDENT = "     "
 
 @click.command("check")
 @click.argument("bot")
-@click.option("--game", "games", multiple=True, metavar="GAME", help="Try this game [default: all the bot claims].")
+@games_option("Try this game instead of all that the bot claims")
 @seconds_option
 @isolation_option
 @click.option("--bytes", "shows_bytes", is_flag=True, help="Show every byte, also for bots with botkit.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object for each step, and nothing else.")
+@json_option
 def command(
     bot: str,
     games: tuple[str, ...],
@@ -48,7 +44,7 @@ def command(
 
     The exit code is 1 if a step fails. A failed step is shown with the bot's stderr and a hint how to fix it; for a bot
     without botkit, also with the last question and the bytes that came back, as text and in hexadecimal. Steps that
-    fail in the same way are shown as one.
+    fail in the same way are shown as one. With --json, each step is a line.
     """
     from arena.isolation.levels import choose_isolation
 

@@ -1,23 +1,25 @@
-"""Shared by commands: options, the arena's home, and tables on the terminal."""
+"""Shared by commands: the arena's home, bots and tournaments by their names, and results on the terminal."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from math import isnan
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.cli.boards import terminal_width
 from arena.cli.global_options import global_option
+from arena.cli.options import is_wide
 from arena.enums import IsolationLevel
 from arena.errors import UsageError
-from arena.report.tables import FORMATS, Column, Row, printable, printable_lines, render_table
+from arena.report.tables import Column, Row, fitted_table, printable, render_table
+from arena.report.text_layout import wrapped
 
 if TYPE_CHECKING:
     from arena.analysis.standings import Standings
@@ -26,78 +28,13 @@ if TYPE_CHECKING:
     from arena.store.values import StoredTournament
     from arena.tournament.formats import Placing
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class WholeNumber(click.IntRange):
-    """An option that is a whole number within bounds; both are required, as every option has a limit."""
-
-    name = "integer"  # in "'x' is not a valid integer"
-
-    def __init__(self, low: int, high: int) -> None:
-        super().__init__(low, high)
-
-
-class Number(click.FloatRange):
-    """An option that is a number within bounds; "nan" is refused, although no comparison with a bound is true."""
-
-    name = "number"
-
-    def __init__(self, low: float, high: float) -> None:
-        super().__init__(low, high)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number, or fail."""
-        number = super().convert(value, param, ctx)
-        if isnan(number):
-            self.fail(f"{value} is not in the range {self.min}<=x<={self.max}.", param, ctx)
-        return number
-
-
-SECONDS = Number(0.001, 86400)
-"""Of a time limit."""
-
-SEED = WholeNumber(0, 2**63 - 1)
-"""What a store can hold."""
 
 MAX_DIGITS = 18
 
-MAX_COUNT = 2**31 - 1
-"""The largest number of a match, a ply or a list's length: what every database holds."""
+MIN_TABLE_WIDTH = 20
+"""In narrower terminals, tables and the sentences under them are as wide as this."""
 
-
-game_option = click.option("--game", help="Only the matches of this game.")
-
-seconds_option = click.option(
-    "--seconds", type=SECONDS, default=1.0, show_default=True, help="The time limit of each action."
-)
-
-isolation_option = click.option(
-    "--isolation", default="auto", show_default=True, help="The isolation level of bots; arena doctor lists them."
-)
-
-workers_option = click.option(
-    "--workers", type=WholeNumber(1, 1024), help="Matches at a time [default: one for each core]."
-)
-
-
-def format_options(function: Function) -> Function:
-    """Add ``--format``, and ``--json`` as a short form; the command gets ``table_format``."""
-
-    @click.option(
-        "--format",
-        "table_format",
-        type=click.Choice(FORMATS),
-        default="text",
-        show_default=True,
-        help="How to print the table.",
-    )
-    @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-    @wraps(function)
-    def command(*args: Any, table_format: str, as_json: bool, **options: Any) -> Any:
-        return function(*args, table_format="json" if as_json else table_format, **options)
-
-    return cast("Function", command)
+NO_BREAK_SPACE = "\u00a0"
 
 
 def open_home(must_exist: bool = False) -> ArenaHome:
@@ -174,12 +111,44 @@ def print_wrapped(head: str, indent: int, text: str) -> None:
 
 def _line_width() -> int:
     """Return the maximum width of a line: that of the terminal; none in a file or a pipe, which may be searched."""
-    return terminal_width() if sys.stdout.isatty() or os.environ.get("COLUMNS") else sys.maxsize
+    return terminal_width() if _is_terminal() else sys.maxsize
 
 
-def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str) -> None:
-    """Print a table."""
-    click.echo(render_table(columns, rows, table_format))
+def print_json(value: Any) -> None:
+    """Print a value as JSON."""
+    click.echo(json.dumps(value, indent=2))
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty() or bool(os.environ.get("COLUMNS"))
+
+
+def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str, footer: str = "") -> None:
+    """Print a table, as text with the sentences under it."""
+    if table_format == "text":
+        click.echo(table_text(columns, rows, footer))
+    else:
+        click.echo(render_table(columns, rows, table_format))
+
+
+def table_text(columns: Sequence[Column], rows: Sequence[Row], footer: str = "") -> str:
+    """Return a table as text that fits the terminal, with the sentences under it and the names of left-out columns."""
+    width = _table_width()
+    text, left_out = fitted_table(columns, rows, None if is_wide() or not _is_terminal() else width)
+    names = ", ".join(title.replace(" ", NO_BREAK_SPACE) for title in left_out)
+    note = f"Left out at {width} columns: {names}; --wide shows all." if left_out else ""
+    return "\n\n".join(filter(None, (text, sentences_text(footer), sentences_text(note))))
+
+
+def sentences_text(text: str) -> str:
+    """Return sentences so that they fit the terminal, without breaking words or at no-break spaces."""
+    width = _table_width() if _is_terminal() else sys.maxsize
+    lines = [line for part in text.split("\n") for line in wrapped(printable(part), width)]
+    return "\n".join(lines).replace(NO_BREAK_SPACE, " ")
+
+
+def _table_width() -> int:
+    return max(MIN_TABLE_WIDTH, shutil.get_terminal_size().columns)
 
 
 def print_ranking(ranking: Sequence[tuple[str, Placing]], table_format: str) -> None:
@@ -190,12 +159,16 @@ def print_ranking(ranking: Sequence[tuple[str, Placing]], table_format: str) -> 
 
 
 def print_standings(table: Standings, table_format: str) -> None:
-    """Print standings, as text with the sentences under them."""
+    """Print standings, as text between what they say in a sentence and what they rest on."""
     from arena.report.standings_table import standings_footer, standings_table
+    from arena.report.verdict import verdict
 
-    print_table(*standings_table(table, formatted=table_format not in ("json", "csv")), table_format)
     if table_format == "text":
-        click.echo(f"\n{printable_lines(standings_footer(table))}")
+        click.echo(sentences_text(verdict(table)) + ("\n" if table.lines else ""))
+        if not table.lines:
+            return
+    columns, rows = standings_table(table, formatted=table_format not in ("json", "csv"))
+    print_table(columns, rows, table_format, standings_footer(table))
 
 
 def find_bots(texts: Sequence[str], args: str = "") -> list[Any]:
@@ -205,16 +178,28 @@ def find_bots(texts: Sequence[str], args: str = "") -> list[Any]:
         texts: the names.
         args: for the bots, as one shell command line.
     """
-    import shlex
-
     from arena.players.human import HUMAN
     from arena.tournament.definition import find_entrant
 
+    added = split_arguments(args)
     with open_home() as arena_home:
         return [
-            HUMAN if text == HUMAN.name else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.bots)
-            for text in texts
+            HUMAN if text == HUMAN.name else find_entrant(text, added, Path.cwd(), arena_home.bots) for text in texts
         ]
+
+
+def split_arguments(text: str) -> list[str]:
+    """Return the arguments for a bot from one shell command line.
+
+    Raises:
+        UsageError: if a quotation mark is not closed.
+    """
+    import shlex
+
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--args {text!r}: expected arguments as in a shell ({str(error).lower()})") from error
 
 
 def show_result(record: MatchRecord) -> None:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import (
-    SEED,
+from arena.cli.common import find_bots, open_home, print_json, warn_of_given_up, warn_of_weak_isolation
+from arena.cli.group import INTERRUPTED
+from arena.cli.options import (
+    RenamedOption,
     WholeNumber,
-    find_bots,
-    open_home,
+    json_option,
+    name_option,
+    options_option,
+    quiet_option,
+    rng_seed_option,
     seconds_option,
-    warn_of_given_up,
-    warn_of_weak_isolation,
     workers_option,
 )
-from arena.cli.group import INTERRUPTED
 from arena.enums import Decision
 from arena.errors import UsageError
 from arena.report.tables import printable
@@ -34,8 +35,8 @@ CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN
 @click.command("compare")
 @click.argument("new")
 @click.argument("old")
-@click.option("--game", required=True, help="The game they play.")
-@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game; repeatable.")
+@click.option("--game", required=True, metavar="GAME", help="The game they play.")
+@options_option
 @click.option(
     "--elo0", type=float, default=0.0, show_default=True, help="Rejected if NEW is at most this many Elo better."
 )
@@ -45,7 +46,9 @@ CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Probability of accepting NEW wrongly.")
 @click.option("--beta", type=float, default=0.05, show_default=True, help="Probability of rejecting NEW wrongly.")
 @click.option(
-    "--limit",
+    "--max-encounters",
+    cls=RenamedOption,
+    earlier="--limit",
     type=WholeNumber(1, 10_000_000),
     default=10_000,
     show_default=True,
@@ -53,13 +56,13 @@ CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN
 )
 @click.option("--opening-plies", type=WholeNumber(0, 1000), default=2, show_default=True, help="Random actions first.")
 @seconds_option
-@click.option("--rng-seed", type=SEED, default=0, show_default=True, help="The source of all randomness.")
+@rng_seed_option
 @workers_option
 @click.option("--new-args", default="", help="Arguments for NEW, quoted as one.")
 @click.option("--old-args", default="", help="Arguments for OLD, quoted as one.")
-@click.option("--name", help="The name of the tournament [default: made from the bots' names].")
-@click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
-@click.option("--json", "as_json", is_flag=True, help="The verdict as JSON.")
+@name_option("made from the bots' names")
+@quiet_option
+@json_option
 def command(
     new: str,
     old: str,
@@ -69,7 +72,7 @@ def command(
     elo1: float,
     alpha: float,
     beta: float,
-    limit: int,
+    max_encounters: int,
     opening_plies: int,
     seconds: float,
     rng_seed: int,
@@ -85,7 +88,7 @@ def command(
     Its unit is the encounter: one opening played in all seat rotations. It stops when the log-likelihood ratio leaves
     its bounds. The same command resumes where it stopped.
 
-    Exit codes: 0 NEW is accepted, 1 it is rejected, 3 undecided at the limit; 2 wrong use, 130 interrupted.
+    Exit codes: 0 NEW is accepted, 1 it is rejected, 3 undecided after --max-encounters; 2 wrong use, 130 interrupted.
     """
     from arena.cli.progress import make_progress
     from arena.games import parse_options
@@ -106,7 +109,7 @@ def command(
         parse_options(game, options),
         hypotheses,
         name=name,
-        limit=limit,
+        limit=max_encounters,
         opening_plies=opening_plies,
         time_control=TimeControl(per_action_seconds=seconds),
         rng_seed=rng_seed,
@@ -128,7 +131,10 @@ def command(
             return INTERRUPTED
         result = comparison_result(arena_home.store, arena_home.store.tournament(definition.name))
     names = tuple(definition.shown_names.values())
-    click.echo(json.dumps(_as_json(result, names), indent=2) if as_json else _as_text(result, names))
+    if as_json:
+        print_json(_as_json(result, names))
+    else:
+        click.echo(_as_text(result, names))
     warn_of_given_up(progress.given_up)
     return CODES[result.verdict.decision]
 

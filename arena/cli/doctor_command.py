@@ -8,8 +8,9 @@ import platform
 
 import click
 
-from arena.cli.common import WholeNumber, print_table, print_wrapped
+from arena.cli.common import print_table, print_wrapped
 from arena.cli.group import OK
+from arena.cli.options import WholeNumber, json_option
 from arena.enums import IsolationLevel
 from arena.isolation.levels import PREFERRED, ProbeResult, probe_level
 from arena.isolation.sandbox_policy import has_own_file_systems
@@ -18,8 +19,10 @@ from arena.report.tables import Column
 
 @click.command("doctor")
 @click.option("--clock", is_flag=True, help="Measure what a turn costs beside the bot's own time.")
-@click.option("--turns", type=WholeNumber(100, 1_000_000), default=5000, show_default=True, help="With --clock.")
-@click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+@click.option(
+    "--turns", type=WholeNumber(100, 1_000_000), default=5000, show_default=True, help="Turns to measure, with --clock."
+)
+@json_option
 def command(clock: bool, turns: int, as_json: bool) -> int:
     """Show what bots can and can't do on this machine, and what to install.
 

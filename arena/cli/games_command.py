@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from arena.cli.common import format_options, print_table
+from arena.cli.common import print_table
+from arena.cli.options import format_options
 from arena.games import GAMES, Game, find_game, make_game
 from arena.report.tables import Column
 
@@ -17,16 +18,16 @@ WIDTH = 80
 
 LIST_COLUMNS = [
     Column("name", "game", is_number=False),
-    Column("players", "players", is_number=False),
-    Column("options", "options", is_number=False),
-    Column("summary", "in short", is_number=False),
+    Column("players", "players", is_number=False, drop_order=2),
+    Column("options", "options", is_number=False, drop_order=3, wraps=True),
+    Column("summary", "in short", is_number=False, drop_order=1, wraps=True),
 ]
 OPTION_COLUMNS = [
     Column("name", "option", is_number=False),
-    Column("type", "type", is_number=False),
-    Column("default", "default"),
-    Column("accepted", "accepted", is_number=False),
-    Column("meaning", "meaning", is_number=False),
+    Column("type", "type", is_number=False, drop_order=3),
+    Column("default", "default", drop_order=2),
+    Column("accepted", "accepted", is_number=False, drop_order=2, wraps=True),
+    Column("meaning", "meaning", is_number=False, drop_order=1, wraps=True),
 ]
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.common import format_options, open_home, print_standings, print_table
+from arena.cli.common import open_home, print_standings, print_table
+from arena.cli.options import format_options
 from arena.report.tables import Column
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ def _print_history(snapshots: list[RatingSnapshot], table_format: str) -> None:
     shown = bots if table_format in ("json", "csv") else bots[:SHOWN_BOTS]
     columns = [
         Column("tournament", "after", is_number=False),
-        Column("at", "begun", is_number=False),
-        Column("matches", "matches"),
-        *(Column(bot, bot, 2) for bot in shown),
+        Column("at", "begun", is_number=False, drop_order=2),
+        Column("matches", "matches", drop_order=1),
+        *(Column(bot, bot, 2, is_parted=True) for bot in shown),
     ]
     rows = []
     for snapshot in snapshots:
@@ -55,7 +56,5 @@ def _print_history(snapshots: list[RatingSnapshot], table_format: str) -> None:
         mus = {bot: rated[bot].rating.mu if bot in rated else None for bot in shown}
         at = snapshot.at if table_format == "json" else snapshot.at[:16].replace("T", " ")
         rows.append({"tournament": snapshot.title, "at": at, "matches": snapshot.matches, **mus})
-    print_table(columns, rows, table_format)
-    if table_format == "text":
-        more = f" The best {len(shown)} of {len(bots)} bots; all with --format csv." if len(shown) < len(bots) else ""
-        click.echo(f"\nmu of each bot after each tournament.{more}")
+    more = f" The best {len(shown)} of {len(bots)} bots; all with --format csv." if len(shown) < len(bots) else ""
+    print_table(columns, rows, table_format, f"mu of each bot after each tournament.{more}")

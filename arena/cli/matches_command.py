@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import MAX_COUNT, WholeNumber, format_options, named_or_latest, open_home, print_table
+from arena.cli.common import named_or_latest, open_home, print_table
+from arena.cli.options import MAX_COUNT, WholeNumber, format_options
 from arena.report.tables import Column
 
 if TYPE_CHECKING:
@@ -15,26 +16,26 @@ if TYPE_CHECKING:
 
 COLUMNS = [
     Column("match", "match"),
-    Column("game", "game", is_number=False),
-    Column("bots", "bots", is_number=False),
-    Column("opening", "opening"),
-    Column("scores", "scores", is_number=False),
-    Column("ranks", "ranks", is_number=False),
-    Column("plies", "plies"),
-    Column("termination", "termination", is_number=False),
-    Column("faults", "faults", is_number=False),
+    Column("game", "game", is_number=False, drop_order=4),
+    Column("bots", "bots", is_number=False, wraps=True),
+    Column("opening", "opening", drop_order=7),
+    Column("scores", "scores", is_number=False, drop_order=3),
+    Column("ranks", "ranks", is_number=False, drop_order=1),
+    Column("plies", "plies", drop_order=6),
+    Column("termination", "termination", is_number=False, drop_order=5),
+    Column("faults", "faults", is_number=False, drop_order=2, wraps=True),
 ]
 
 TIMES_COLUMNS = [
     Column("bot", "bot", is_number=False),
-    Column("matches", "matches"),
-    Column("actions", "actions"),
-    Column("wall_seconds", "wall s", 3),
-    Column("mean_seconds", "mean action s", 4),
-    Column("p99_seconds", "p99 action s", 4),
-    Column("cpu_seconds", "CPU s", 3),
-    Column("off_turn_cpu_seconds", "off-turn CPU s", 3),
-    Column("longest_seconds", "longest action s", 4),
+    Column("matches", "matches", drop_order=6),
+    Column("actions", "actions", drop_order=4),
+    Column("wall_seconds", "wall s", 3, drop_order=5),
+    Column("mean_seconds", "mean action s", 4, drop_order=1),
+    Column("p99_seconds", "p99 action s", 4, drop_order=2),
+    Column("cpu_seconds", "CPU s", 3, drop_order=3),
+    Column("off_turn_cpu_seconds", "off-turn CPU s", 3, drop_order=7),
+    Column("longest_seconds", "longest action s", 4, drop_order=2),
 ]
 
 
@@ -79,11 +80,9 @@ def command(
     if table_format == "text" and not rows:
         click.echo("No match with a fault." if only_faults else "No match has been recorded yet.")
         return
-    print_table(COLUMNS, rows, table_format)
+    print_table(COLUMNS, rows, table_format, f"To step through one: arena replay {stored.name}/MATCH")
     if has_more:
         click.echo(f"Only the first {limit}; more with --limit.", err=True)
-    if table_format == "text":
-        click.echo(f"\nTo step through one: arena replay {stored.name}/MATCH")
 
 
 def _row(record: MatchRecord, table_format: str) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import click
 
+from arena.cli.common import print_json
 from arena.cli.group import OK
+from arena.cli.options import games_option, json_option
 from arena.kits.languages import LANGUAGES, find_language
 from arena.report.tables import printable
 
@@ -17,10 +19,9 @@ from arena.report.tables import printable
 @click.option(
     "-l", "--language", default="python", show_default=True, metavar="LANGUAGE", help=f"One of {', '.join(LANGUAGES)}."
 )
-@click.option(
-    "--game", "games", multiple=True, metavar="GAME", help="A game it claims to play; repeatable [default: all games]."
-)
-def command(name: Path, language: str, games: tuple[str, ...]) -> int:
+@games_option("Claim this game instead of all games")
+@json_option
+def command(name: Path, language: str, games: tuple[str, ...], as_json: bool) -> int:
     """Write the start of a bot into the new directory NAME: a main file with a place for your idea, a codec, a build
     command, a test and a README. As it is, it plays random legal actions.
     """
@@ -28,6 +29,9 @@ def command(name: Path, language: str, games: tuple[str, ...]) -> int:
 
     kit = find_language(language)
     written = new_bot(name, kit, games)
+    if as_json:
+        print_json({"directory": str(name), "language": language, "main": kit.main, "files": written})
+        return OK
     click.echo(f"{printable(str(name))}: a bot in {kit.title}: {', '.join(written)}")
     click.echo(
         f"Your idea goes into {printable(str(name / kit.main))}. To try it out: arena check {shlex.quote(str(name))}"

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.boards import board, terminal_width
-from arena.cli.common import (
-    SEED,
-    find_bots,
-    isolation_option,
-    seconds_option,
-    show_result,
-    warn_of_weak_isolation,
-)
+from arena.cli.common import find_bots, show_result, warn_of_weak_isolation
 from arena.cli.group import FAILED, OK
+from arena.cli.options import (
+    isolation_option,
+    json_option,
+    options_option,
+    quiet_option,
+    rng_seed_option,
+    seconds_option,
+)
 from arena.errors import UsageError
 from arena.report.tables import printable
 
@@ -29,15 +30,13 @@ if TYPE_CHECKING:
 @click.command("play")
 @click.argument("game")
 @click.argument("bots", nargs=-1, required=True)
-@click.option(
-    "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game; repeatable."
-)
-@click.option("--rng-seed", type=SEED, default=0, show_default=True, help="Given to every bot.")
+@options_option
+@rng_seed_option
 @seconds_option
 @isolation_option
 @click.option("--hints", metavar="BOT", help="The bot that gives hints to people [default: the first one in BOTS].")
-@click.option("-q", "--quiet", is_flag=True, help="Only the result.")
-@click.option("--json", "as_json", is_flag=True, help="Print the record as JSON, and nothing else.")
+@quiet_option
+@json_option
 def command(
     game: str,
     bots: tuple[str, ...],

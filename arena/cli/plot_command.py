@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from arena.cli.common import game_option, load_standings, named_or_latest, open_home
+from arena.cli.common import load_standings, named_or_latest, open_home, print_json
+from arena.cli.options import game_option, json_option, output_option
 from arena.errors import UsageError
 from arena.names import as_file_name
 
@@ -16,12 +17,13 @@ KINDS = ("ratings", "course", "crosstable", "seats", "times")
 @click.command("plot")
 @click.argument("tournament", required=False)
 @click.option("--kind", type=click.Choice(KINDS), help="Only this one [default: all five].")
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="A .png or .svg file, or a directory for all.")
+@output_option("TOURNAMENT-plots/KIND.svg")
 @game_option
-def command(tournament: str | None, kind: str | None, output: Path | None, game: str | None) -> None:
+@json_option
+def command(tournament: str | None, kind: str | None, output: Path | None, game: str | None, as_json: bool) -> None:
     """Draw TOURNAMENT (by default the latest): its ratings, ratings over matches, crosstable, seats, and times.
 
-    Needs the extra `plots` (matplotlib).
+    `--output` is a .png or .svg file with `--kind`, and otherwise a directory. Needs the extra `plots` (matplotlib).
     """
     from arena.report.plots import rendered
     from arena.report.tournament_plots import tournament_plot
@@ -32,6 +34,7 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
         table = load_standings(arena_home, stored.name, game)
+        written = []
         for chosen in KINDS if kind is None else (kind,):
             path = _path(stored.name, chosen, output, is_all=kind is None)
             figure = tournament_plot(arena_home, stored, table, chosen, game)
@@ -41,7 +44,11 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
                 path.write_bytes(data)
             except OSError as error:
                 raise UsageError(f"--output {str(path)!r}: can't be written: {error.strerror}") from error
-            click.echo(str(path))
+            written.append({"kind": chosen, "file": str(path)})
+            if not as_json:
+                click.echo(str(path))
+    if as_json:
+        print_json(written)
 
 
 def _path(name: str, kind: str, output: Path | None, is_all: bool) -> Path:

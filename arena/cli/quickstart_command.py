@@ -13,6 +13,7 @@ from arena.cli import run_command
 from arena.cli.common import print_wrapped
 from arena.cli.global_options import global_option
 from arena.cli.group import OK
+from arena.cli.options import json_option, quiet_option
 
 NEXT_STEPS = (
     ("arena replay quickstart/1", "step through a match"),
@@ -25,15 +26,16 @@ NEXT_STEPS = (
 
 
 @click.command("quickstart")
-@click.option("-q", "--quiet", is_flag=True, help="Only the table.")
+@quiet_option
+@json_option
 @click.pass_context
-def command(context: click.Context, quiet: bool) -> int:
+def command(context: click.Context, quiet: bool, as_json: bool) -> int:
     """Play the example tournament arena:quickstart, which takes less than a minute, and suggest next steps.
 
     Like `arena run arena:quickstart`, it resumes where it was stopped, and only shows the table when all is played.
     """
-    code: int = context.invoke(run_command.command, file=Path("arena:quickstart"), quiet=quiet)
-    if code == OK and not quiet:
+    code: int = context.invoke(run_command.command, file=Path("arena:quickstart"), quiet=quiet, as_json=as_json)
+    if code == OK and not quiet and not as_json:
         steps = [*_activation(), *_next_steps()]
         width = max(len(step) for step, _ in steps)
         click.echo("\nWhat next:")

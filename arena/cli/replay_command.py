@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.cli.boards import USUAL_WIDTH, beside, board, note_text, room_beside, terminal_width
-from arena.cli.common import match_of, open_home, show_result
+from arena.cli.common import match_of, open_home, print_json, show_result
+from arena.cli.options import json_option
 from arena.report.tables import printable
 
 if TYPE_CHECKING:
@@ -21,7 +24,8 @@ PLAY_SECONDS = 0.7
 
 @click.command("replay")
 @click.argument("match")
-def command(match: str) -> None:
+@json_option
+def command(match: str, as_json: bool) -> None:
     """Step through MATCH, written TOURNAMENT/NUMBER as `arena matches` lists it.
 
     Enter, n or the right arrow step forward, b or the left arrow back; a number and Enter jump to that ply, g and G to
@@ -34,6 +38,9 @@ def command(match: str) -> None:
     with open_home(must_exist=True) as arena_home:
         record = arena_home.store.record_of(arena_home.store.tournament(tournament), number)
     positions = list(states_of(record))
+    if as_json:
+        print_json(_as_json(record, positions))
+        return
     if sys.stdin.isatty() and sys.stdout.isatty():
         _step_through(record, positions)
     else:
@@ -41,6 +48,33 @@ def command(match: str) -> None:
             click.echo("\n".join([*_plain_page(record, ply, game, state), ""]))
     click.echo()
     show_result(record)
+
+
+def _as_json(record: MatchRecord, positions: Sequence[Any]) -> dict[str, Any]:
+    return {
+        "match": f"{record.tournament}/{record.match}",
+        "game": record.game,
+        "options": record.options,
+        "bots": record.bots,
+        "positions": [_position(record, ply, game, state) for ply, (game, state) in enumerate(positions)],
+        "ranks": record.ranks,
+        "termination": record.termination,
+        "faults": [asdict(fault) for fault in record.faults],
+    }
+
+
+def _position(record: MatchRecord, ply: int, game: Any, state: Any) -> dict[str, Any]:
+    """Return a position and the action that led to it, which is null at the start and when a seat is taken out."""
+    seat, action = record.actions[ply - 1] if ply else (None, None)
+    return {
+        "ply": ply,
+        "seat": seat,
+        "action": action,
+        "text": None if action is None else game.format_action(action),
+        "notes": [note for noted, note in record.notes if noted == ply - 1],
+        "observation": game.observation(state),
+        "scores": game.scores(state),
+    }
 
 
 def _title(record: MatchRecord, ply: int) -> str:

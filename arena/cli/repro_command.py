@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.common import MAX_COUNT, WholeNumber, isolation_option, match_of, open_home
+from arena.cli.common import match_of, open_home, print_json
 from arena.cli.group import FAILED, OK
+from arena.cli.options import MAX_COUNT, RenamedOption, WholeNumber, isolation_option, json_option
 from arena.isolation.interpreters import arena_interpreter
 from arena.names import as_file_name
 from arena.report.tables import printable
@@ -17,7 +19,6 @@ from arena.report.transcript import exchange_lines
 from arena.text import counted
 
 if TYPE_CHECKING:
-    from arena.home import ArenaHome
     from arena.match.repro import Reproduction
     from arena.records import Bot, MatchRecord
 
@@ -26,9 +27,16 @@ if TYPE_CHECKING:
 @click.argument("match")
 @click.argument("ply", type=WholeNumber(0, MAX_COUNT), required=False)
 @click.option("--seat", type=WholeNumber(0, MAX_COUNT), help="Whose bot [default: the one at fault or to act].")
-@click.option("--bot", "place", type=click.Path(path_type=Path), help="Where the bot is, if it has moved.")
+@click.option(
+    "--bot-path",
+    cls=RenamedOption,
+    earlier="--bot",
+    type=click.Path(path_type=Path),
+    help="Where the bot is, if it has moved.",
+)
 @isolation_option
-def command(match: str, ply: int | None, seat: int | None, place: Path | None, isolation: str) -> int:
+@json_option
+def command(match: str, ply: int | None, seat: int | None, bot_path: Path | None, isolation: str, as_json: bool) -> int:
     """Start a bot of MATCH (written TOURNAMENT/NUMBER) again, send it what it was sent then, and show what it does at
     PLY: by default where it failed, or at its last action.
 
@@ -45,14 +53,18 @@ def command(match: str, ply: int | None, seat: int | None, place: Path | None, i
         stored = arena_home.store.tournament(tournament)
         record = arena_home.store.record_of(stored, number)
         seat, ply = whom_to_repeat(record, ply, seat)
-        bot, limits, changed = arena_home.bots.recorded(stored, record.bots[seat], place)
+        bot, limits, changed = arena_home.bots.recorded(stored, record.bots[seat], bot_path)
         if changed:
             click.echo(f"arena: the files of {printable(bot.label)} have changed since this match", err=True)
         level = choose_isolation(isolation)
         build_bots([bot], level)
         repro = repeat(record, ProcessPlayer(bot, level, limits, keeps_sent=True), seat, ply)
+        kept = arena_home.keep_input(f"{as_file_name(tournament)}-{number}-seat-{seat}", b"".join(repro.frames))
+    if as_json:
+        print_json(_as_json(record, repro, bot, kept))
+    else:
         _show(record, repro)
-        _show_commands(arena_home, f"{as_file_name(tournament)}-{number}-seat-{seat}", repro, bot)
+        _show_commands(bot, kept)
     return OK if repro.is_same else FAILED
 
 
@@ -73,12 +85,32 @@ def _show(record: MatchRecord, repro: Reproduction) -> None:
     click.echo("The same as recorded." if repro.is_same else "Not the same as recorded.")
 
 
-def _show_commands(arena_home: ArenaHome, name: str, repro: Reproduction, bot: Bot) -> None:
-    """Keep what the bot was sent in a file, and say how to run the bot on it."""
+def _as_json(record: MatchRecord, repro: Reproduction, bot: Bot, kept: Path) -> dict[str, object]:
+    sent, received = repro.transcript.last_exchange()
+    return {
+        "match": f"{record.tournament}/{record.match}",
+        "bot": record.bots[repro.seat],
+        "seat": repro.seat,
+        "ply": repro.ply,
+        "asked": repro.asked,
+        "recorded": None if repro.recorded is None else asdict(repro.recorded),
+        "now": None if repro.fault is None else asdict(repro.fault),
+        "differences": [difference._asdict() for difference in repro.differences],
+        "is_same": repro.is_same,
+        "sent": sent.hex(),
+        "received": received.hex(),
+        "stderr": repro.stderr,
+        "command": bot.command,
+        "directory": bot.directory,
+        "input": str(kept),
+    }
+
+
+def _show_commands(bot: Bot, kept: Path) -> None:
+    """Say how to run the bot on what it was sent."""
     from arena.isolation.sandbox_policy import clean_environment
 
-    path = arena_home.keep_input(name, b"".join(repro.frames))
-    directory, file = shlex.quote(bot.directory), shlex.quote(str(path))
+    directory, file = shlex.quote(bot.directory), shlex.quote(str(kept))
     settings = {key: value for key, value in clean_environment("/tmp").items() if key != "ARENA_BOT"}
     environment = " ".join(f"{key}={shlex.quote(value)}" for key, value in settings.items())
     plain = shlex.join(bot.command)

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.common import (
-    WholeNumber,
-    format_options,
     load_standings,
     open_home,
     print_ranking,
     print_standings,
     warn_of_given_up,
     warn_of_weak_isolation,
-    workers_option,
 )
 from arena.cli.group import FAILED, INTERRUPTED, OK
+from arena.cli.options import WholeNumber, format_options, name_option, quiet_option, workers_option
 from arena.cli.progress import make_progress
 from arena.errors import UsageError
 from arena.shipped import tournament_path
@@ -40,8 +38,8 @@ if TYPE_CHECKING:
 )
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster with the scheduler at tcp://HOST:8786.")
 @click.option("--local-cluster", type=WholeNumber(1, 1024), help="Run on a local Dask cluster with N processes.")
-@click.option("--name", help="Play it under another name.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress, only the table.")
+@name_option("that of the file")
+@quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="Show the log on stderr as well.")
 @click.option("--log-file", type=click.Path(path_type=Path), help="Where to write the log.")
 @format_options

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import WholeNumber, format_options, open_home, print_table
+from arena.cli.common import open_home, print_table
+from arena.cli.options import format_options, workers_option
 from arena.report.tables import Column, printable
 from arena.text import counted
 
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 MATCH_COLUMNS = [
     Column("match", "match"),
-    Column("round", "round"),
-    Column("encounter", "encounter"),
-    Column("game", "game", is_number=False),
-    Column("bots", "seats", is_number=False),
-    Column("opening", "opening", is_number=False),
+    Column("round", "round", drop_order=2),
+    Column("encounter", "encounter", drop_order=4),
+    Column("game", "game", is_number=False, drop_order=3),
+    Column("bots", "seats", is_number=False, wraps=True),
+    Column("opening", "opening", is_number=False, drop_order=5),
 ]
 
 
@@ -32,7 +33,7 @@ MATCH_COLUMNS = [
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--matches", "lists_matches", is_flag=True, help="List every match instead of the summary.")
 @click.option("--audit", "only_audit", is_flag=True, help="Only the table of the schedule balance.")
-@click.option("--workers", type=WholeNumber(1, 1024), help="For the expected time [default: one for each core].")
+@workers_option
 @format_options
 def command(
     file: Path,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import open_home
-from arena.report.tables import Column, printable, render_table
+from arena.cli.common import open_home, print_json, table_text
+from arena.cli.options import json_option, wide_option
+from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
     from arena.analysis.bot_profile import BotProfile
@@ -18,32 +18,33 @@ SHOWN_RIVALS = 5
 HISTORY_COLUMNS = [
     Column("game", "game", is_number=False),
     Column("tournament", "after", is_number=False),
-    Column("at", "begun", is_number=False),
-    Column("rank", "rank", is_number=False),
-    Column("mu", "mu", 2),
-    Column("margin_95", "± 95 %", 2),
-    Column("exposure", "exposure", 2),
-    Column("matches", "matches"),
-    Column("score_percent", "score %", 1),
+    Column("at", "begun", is_number=False, drop_order=6),
+    Column("rank", "rank", is_number=False, drop_order=1),
+    Column("mu", "mu", 2, drop_order=3),
+    Column("margin_95", "± 95 %", 2, drop_order=3),
+    Column("exposure", "exposure", 2, drop_order=2),
+    Column("matches", "matches", drop_order=5),
+    Column("score_percent", "score %", 1, drop_order=4),
 ]
 RIVAL_COLUMNS = [
     Column("rival", "rival", is_number=False),
-    Column("score_percent", "score %", 1),
-    Column("margin_percent", "± 95 %", 1),
-    Column("encounters", "encounters"),
+    Column("score_percent", "score %", 1, drop_order=1),
+    Column("margin_percent", "± 95 %", 1, drop_order=2),
+    Column("encounters", "encounters", drop_order=3),
 ]
 FAULT_COLUMNS = [
     Column("kind", "kind", is_number=False),
-    Column("tournament", "tournament", is_number=False),
-    Column("match", "match"),
-    Column("game", "game", is_number=False),
-    Column("repro", "see it again", is_number=False),
+    Column("tournament", "tournament", is_number=False, drop_order=3),
+    Column("match", "match", drop_order=3),
+    Column("game", "game", is_number=False, drop_order=2),
+    Column("repro", "see it again", is_number=False, drop_order=1),
 ]
 
 
 @click.command("show")
 @click.argument("bot")
-@click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
+@json_option
+@wide_option
 def command(bot: str, as_json: bool) -> None:
     """Show the profile of BOT, a name (all its versions) or name@version.
 
@@ -56,7 +57,7 @@ def command(bot: str, as_json: bool) -> None:
         labels = find_labels(bot, known_bots(arena_home.store.tournaments()))
         profiles = [bot_profile(arena_home.store, label) for label in labels]
     if as_json:
-        click.echo(json.dumps([_as_json(profile) for profile in profiles], indent=2))
+        print_json([_as_json(profile) for profile in profiles])
         return
     click.echo("\n\n".join(_as_text(profile) for profile in profiles))
 
@@ -114,16 +115,16 @@ def _as_json(profile: BotProfile) -> dict[str, Any]:
 
 
 def _as_text(profile: BotProfile) -> str:
-    parts = [printable(profile.label), render_table(HISTORY_COLUMNS, _history_rows(profile))]
+    parts = [printable(profile.label), table_text(HISTORY_COLUMNS, _history_rows(profile))]
     rivals = _rival_rows(profile)
     if len(rivals) > 2 * SHOWN_RIVALS:
-        parts.append("Does best against\n\n" + render_table(RIVAL_COLUMNS, rivals[:SHOWN_RIVALS]))
-        parts.append("Does worst against\n\n" + render_table(RIVAL_COLUMNS, rivals[: -SHOWN_RIVALS - 1 : -1]))
+        parts.append("Does best against\n\n" + table_text(RIVAL_COLUMNS, rivals[:SHOWN_RIVALS]))
+        parts.append("Does worst against\n\n" + table_text(RIVAL_COLUMNS, rivals[: -SHOWN_RIVALS - 1 : -1]))
     elif rivals:
-        parts.append("Against its rivals, the best first\n\n" + render_table(RIVAL_COLUMNS, rivals))
+        parts.append("Against its rivals, the best first\n\n" + table_text(RIVAL_COLUMNS, rivals))
     if profile.faults:
         title = f"Faults: {profile.fault_count}, the latest first"
-        parts.append(f"{title}\n\n{render_table(FAULT_COLUMNS, _fault_rows(profile))}")
+        parts.append(f"{title}\n\n{table_text(FAULT_COLUMNS, _fault_rows(profile))}")
     else:
         parts.append("No faults.")
     return "\n\n".join(parts)

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import (
-    format_options,
-    game_option,
-    load_standings,
-    named_or_latest,
-    open_home,
-    print_ranking,
-    print_standings,
-)
+from arena.cli.common import load_standings, named_or_latest, open_home, print_ranking, print_standings
+from arena.cli.options import format_options, game_option
 from arena.errors import UsageError
 from arena.text import any_of
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import format_options, game_option, load_standings, named_or_latest, open_home
+from arena.cli.common import load_standings, named_or_latest, open_home, print_table, sentences_text, table_text
+from arena.cli.options import format_options, game_option
 from arena.errors import UsageError
-from arena.report.tables import printable_lines, render_table
 
 if TYPE_CHECKING:
     from arena.report.tables import Column, Row
@@ -47,15 +47,15 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
         standings, game_statistics(encounters), check, times, formatted=table_format not in ("json", "csv")
     )
     if table is not None:
-        click.echo(render_table(*tables[table], table_format))
+        print_table(*tables[table], table_format)
     elif table_format == "json":
         click.echo(json.dumps(_everything(tables, standings, check), indent=2))
     else:
         for name, (columns, rows) in tables.items():
             if rows and (name != "nash" or standings.consistency.is_flagged):
                 title, about = STATS_TITLES[name]
-                click.echo(f"{title}. {about}\n\n{render_table(columns, rows)}\n")
-        click.echo(printable_lines("\n".join(stats_sentences(standings, check))))
+                click.echo(f"{sentences_text(f'{title}. {about}')}\n\n{table_text(columns, rows)}\n")
+        click.echo(sentences_text("\n".join(stats_sentences(standings, check))))
 
 
 def _everything(tables: dict[str, Any], standings: Any, check: Any) -> dict[str, Any]:

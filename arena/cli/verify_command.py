@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import open_home
+from arena.cli.common import open_home, print_json
 from arena.cli.group import FAILED, OK
+from arena.cli.options import json_option
 from arena.report.tables import printable
 from arena.text import counted
 
 
 @click.command("verify")
 @click.argument("tournament", required=False)
-def command(tournament: str | None) -> int:
-    """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings."""
+@json_option
+def command(tournament: str | None, as_json: bool) -> int:
+    """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings.
+
+    Of a corrected tournament, the log of corrections has to explain every record and every match that does not count.
+    """
     from arena.analysis.verification import verify
 
     with open_home(must_exist=True) as arena_home:
         chosen = [arena_home.store.tournament(tournament)] if tournament else arena_home.store.tournaments()
-        if not chosen:
+        if not chosen and not as_json:
             click.echo("There is no tournament yet.")
-        failed = False
+        rows = []
         for stored in chosen:
             checked, problems = verify(arena_home, stored)
             for problem in problems:
                 click.echo(printable(f"{stored.name}: {problem}"), err=True)
-            failed = failed or bool(problems)
-            verdict = counted(len(problems), "problem") if problems else "all records hold, and so do the ratings"
-            matches = counted(stored.scheduled, "match")
-            click.echo(f"{printable(stored.name)}: {checked} of {matches} checked: {verdict}")
-    return FAILED if failed else OK
+            rows.append(
+                {"tournament": stored.name, "checked": checked, "matches": stored.scheduled, "problems": problems}
+            )
+            if not as_json:
+                held = "the ratings and the corrections" if stored.corrections else "the ratings"
+                verdict = counted(len(problems), "problem") if problems else f"all records hold, and so do {held}"
+                matches = counted(stored.scheduled, "match")
+                click.echo(f"{printable(stored.name)}: {checked} of {matches} checked: {verdict}")
+    if as_json:
+        print_json(rows)
+    return FAILED if any(row["problems"] for row in rows) else OK

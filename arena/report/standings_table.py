@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from arena.analysis.standings import Score, Standing, Standings
+from arena.report.corrections_table import corrections_line
 from arena.report.tables import Column, Row
 from arena.text import counted
 from arena.tournament.formats import Placing
@@ -16,12 +17,12 @@ MAX_FINISH_COLUMNS = 8
 """Columns 1st, 2nd, … in games of more than two players; matches that a bot finished below have no column."""
 
 BALANCE_COLUMNS = [
-    Column("game", "game", is_number=False),
-    Column("kind", "balance", is_number=False),
-    Column("least", "least"),
-    Column("most", "most"),
-    Column("imbalance", "off by", 2),
-    Column("worst", "worst", is_number=False),
+    Column("game", "game", is_number=False, drop_order=2),
+    Column("kind", "balance", is_number=False, wraps=True),
+    Column("least", "least", drop_order=4),
+    Column("most", "most", drop_order=4),
+    Column("imbalance", "off by", 2, drop_order=1),
+    Column("worst", "worst", is_number=False, drop_order=3, wraps=True),
 ]
 """Of the table of schedule balance."""
 
@@ -40,6 +41,7 @@ class StatColumn:
         formatted: the value as people read it; by default the value.
         decimals: digits after the point; None for a text or a whole number.
         is_number: whether it is right-aligned.
+        drop_order: in a narrow terminal, columns with the largest number are left out first; 0 for those that stay.
     """
 
     key: str
@@ -49,11 +51,12 @@ class StatColumn:
     formatted: Callable[[Any], Any] = lambda value: value
     decimals: int | None = None
     is_number: bool = True
+    drop_order: int = 0
 
     @property
     def column(self) -> Column:
         """The column of a table in general."""
-        return Column(self.key, self.title, self.decimals, self.is_number)
+        return Column(self.key, self.title, self.decimals, self.is_number, self.drop_order)
 
 
 def standings_columns(players: int) -> list[StatColumn]:
@@ -82,6 +85,7 @@ def standings_columns(players: int) -> list[StatColumn]:
             meaning="mu − 3 sigma: a strength the bot has almost certainly",
             value=lambda line: line.rating.exposure,
             decimals=2,
+            drop_order=1,
         ),
         StatColumn(
             key="mu",
@@ -89,6 +93,7 @@ def standings_columns(players: int) -> list[StatColumn]:
             meaning="the TrueSkill rating: the mean of what is believed about the bot's strength",
             value=lambda line: line.rating.mu,
             decimals=2,
+            drop_order=4,
         ),
         StatColumn(
             key="sigma",
@@ -96,6 +101,7 @@ def standings_columns(players: int) -> list[StatColumn]:
             meaning="the standard deviation of that belief",
             value=lambda line: line.rating.sigma,
             decimals=2,
+            drop_order=11,
         ),
         StatColumn(
             key="margin_95",
@@ -103,6 +109,7 @@ def standings_columns(players: int) -> list[StatColumn]:
             meaning="half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters",
             value=lambda line: line.margin,
             decimals=2,
+            drop_order=4,
         ),
         StatColumn(
             key="rank_95",
@@ -110,6 +117,7 @@ def standings_columns(players: int) -> list[StatColumn]:
             meaning="the 95 % interval of the bot's rank by mu",
             value=lambda line: list(line.rank_interval) if line.rank_interval else None,
             formatted=interval_text,
+            drop_order=8,
         ),
         StatColumn(
             key="better_than_next",
@@ -117,6 +125,7 @@ def standings_columns(players: int) -> list[StatColumn]:
             meaning="the likelihood of superiority: the probability that the bot is better than the next one",
             value=lambda line: line.los,
             formatted=percent_text,
+            drop_order=7,
         ),
         StatColumn(
             key="same_as_next",
@@ -125,12 +134,14 @@ def standings_columns(players: int) -> list[StatColumn]:
             value=lambda line: line.same_as_next,
             formatted=lambda is_same: "=" if is_same else "",
             is_number=False,
+            drop_order=3,
         ),
         StatColumn(
             key="matches",
             title="matches",
             meaning="matches played",
             value=lambda line: line.matches,
+            drop_order=9,
         ),
         *_finish_columns(players),
         StatColumn(
@@ -139,6 +150,7 @@ def standings_columns(players: int) -> list[StatColumn]:
             meaning="in each match the share of rivals beaten, a tie counting half",
             value=lambda line: line.points,
             decimals=1,
+            drop_order=10,
         ),
         StatColumn(
             key="score_percent",
@@ -146,6 +158,7 @@ def standings_columns(players: int) -> list[StatColumn]:
             meaning="points per match",
             value=lambda line: _percent(line.score_share),
             decimals=1,
+            drop_order=2,
         ),
         StatColumn(
             key="first_seat_percent",
@@ -153,6 +166,7 @@ def standings_columns(players: int) -> list[StatColumn]:
             meaning="points per match in seat 0",
             value=lambda line: _percent(line.first_seat_share),
             decimals=1,
+            drop_order=12,
         ),
         StatColumn(
             key="faults",
@@ -161,6 +175,7 @@ def standings_columns(players: int) -> list[StatColumn]:
             value=lambda line: dict(sorted(line.faults.items())),
             formatted=lambda faults: ", ".join(f"{count} {kind}" for kind, count in faults.items()),
             is_number=False,
+            drop_order=5,
         ),
     ]
 
@@ -168,9 +183,9 @@ def standings_columns(players: int) -> list[StatColumn]:
 def _finish_columns(players: int) -> list[StatColumn]:
     if players == 2:
         return [
-            StatColumn(key="wins", title="W", meaning="matches won", value=lambda line: line.wins),
-            StatColumn(key="draws", title="D", meaning="matches drawn", value=lambda line: line.draws),
-            StatColumn(key="losses", title="L", meaning="matches lost", value=lambda line: line.losses),
+            StatColumn(key="wins", title="W", meaning="matches won", value=lambda line: line.wins, drop_order=6),
+            StatColumn(key="draws", title="D", meaning="matches drawn", value=lambda line: line.draws, drop_order=6),
+            StatColumn(key="losses", title="L", meaning="matches lost", value=lambda line: line.losses, drop_order=6),
         ]
     return [
         StatColumn(
@@ -178,6 +193,7 @@ def _finish_columns(players: int) -> list[StatColumn]:
             title=_ordinal(rank),
             meaning=f"matches finished {_ordinal(rank)}",
             value=partial(_finish_count, rank=rank),
+            drop_order=6,
         )
         for rank in range(1, min(players, MAX_FINISH_COLUMNS) + 1)
     ]
@@ -230,15 +246,19 @@ def _percent(share: float | None) -> float | None:
 
 
 def standings_footer(table: Standings) -> str:
-    """Return the sentences under standings: what was counted, and what the ratings rest on."""
+    """Return the sentences under standings: what was counted, and what the ratings rest on.
+
+    Before any match it is only what was corrected, if anything.
+    """
+    corrected = corrections_line(table.corrections)
     if not table.matches:
-        return "No match has been recorded yet."
+        return corrected
     of = f"{table.matches} of " if table.scheduled is not None else ""
     played = of + counted(table.matches if table.scheduled is None else table.scheduled, "match")
     if table.scheduled is not None and (table.matches < table.scheduled or not table.is_finished):
         played += ": the tournament is not complete"
     duplicates = table.matches - table.rated
-    sentences = [f"{played}. "]
+    sentences = [f"{played}. ", f"{corrected} " if corrected else ""]
     if duplicates:
         sentences.append(
             f"{counted(duplicates, 'duplicate match')} {'is' if duplicates == 1 else 'are'} not rated:"
@@ -292,8 +312,8 @@ def crosstable_table(
         formatted: cells as ``points/matches``; otherwise as JSON types.
     """
     columns = [Column("rank", "#"), Column("bot", "bot", is_number=False)]
-    columns += [Column(f"against_{number}", str(number)) for number in range(1, len(names) + 1)]
-    columns.append(Column("points", "points", 1))
+    columns += [Column(f"against_{number}", str(number), is_parted=True) for number in range(1, len(names) + 1)]
+    columns.append(Column("points", "points", 1, drop_order=1))
     rows = []
     for number, (bot, name) in enumerate(names.items(), 1):
         row: Row = {"rank": number, "bot": name, "points": 0.0}
@@ -315,7 +335,10 @@ def ranking_table(ranking: Sequence[tuple[str, Placing]]) -> tuple[list[Column],
     """
     keys = list(ranking[0][1].values) if ranking else []
     columns = [Column("place", "place"), Column("bot", "bot", is_number=False)]
-    columns += [Column(_snake_case(key), key.replace("_", " "), _decimals(ranking, key)) for key in keys]
+    columns += [
+        Column(_snake_case(key), key.replace("_", " "), _decimals(ranking, key), drop_order=number)
+        for number, key in enumerate(keys, 1)
+    ]
     rows: list[Row] = [
         {"place": placing.rank, "bot": name, **{_snake_case(key): placing.values[key] for key in keys}}
         for name, placing in ranking

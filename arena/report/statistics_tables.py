@@ -68,12 +68,12 @@ def _games(games: Sequence[GameStatistics], formatted: bool) -> _Table:
     seats = max((len(game.seats) for game in games), default=0)
     columns = [
         Column("game", "game", is_number=False),
-        Column("matches", "matches"),
-        Column("encounters", "encounters"),
-        Column("repeats", "duplicates"),
-        Column("decisive_percent", "decisive %", 1),
-        Column("draws", "draws %"),
-        *(Column(f"seat_{seat}", f"seat {seat} %") for seat in range(seats)),
+        Column("matches", "matches", drop_order=2),
+        Column("encounters", "encounters", drop_order=3),
+        Column("repeats", "duplicates", drop_order=5),
+        Column("decisive_percent", "decisive %", 1, drop_order=4),
+        Column("draws", "draws %", drop_order=1),
+        *(Column(f"seat_{seat}", f"seat {seat} %", is_parted=True) for seat in range(seats)),
     ]
     rows: list[Row] = []
     for game in games:
@@ -93,7 +93,7 @@ def _games(games: Sequence[GameStatistics], formatted: bool) -> _Table:
 
 def _seats(table: Standings) -> _Table:
     columns = [Column("bot", "bot", is_number=False)]
-    columns += [Column(f"seat_{seat}_percent", f"seat {seat}", 1) for seat in range(table.players)]
+    columns += [Column(f"seat_{seat}_percent", f"seat {seat}", 1, is_parted=True) for seat in range(table.players)]
     rows: list[Row] = []
     for line in table.lines:
         shares = {seat: line.seat_share(seat) for seat in range(table.players)}
@@ -106,7 +106,7 @@ def _groups(table: Standings, formatted: bool) -> _Table:
     members: dict[str, list[str]] = {}
     for line in table.lines:
         members.setdefault(line.group, []).append(line.bot)
-    columns = [Column("group", "group", is_number=False), Column("bots", "bots", is_number=False)]
+    columns = [Column("group", "group", is_number=False), Column("bots", "bots", is_number=False, wraps=True)]
     rows: list[Row] = [
         {"group": group, "bots": ", ".join(bots) if formatted else bots} for group, bots in members.items()
     ]
@@ -117,7 +117,7 @@ def _los(table: Standings, formatted: bool) -> _Table:
     index = {bot: number for number, bot in enumerate(table.fitted.names)}
     matrix = table.fitted.los()
     columns = [Column("rank", "#"), Column("bot", "bot", is_number=False)]
-    columns += [Column(f"than_{number}", str(number)) for number in range(1, len(table.lines) + 1)]
+    columns += [Column(f"than_{number}", str(number), is_parted=True) for number in range(1, len(table.lines) + 1)]
     rows: list[Row] = []
     for number, line in enumerate(table.lines, 1):
         row: Row = {"rank": number, "bot": line.bot}
@@ -133,7 +133,7 @@ def _nash(table: Standings, check: CrossCheck) -> _Table:
     columns = [
         Column("bot", "bot", is_number=False),
         Column("weight_percent", "weight %", 1),
-        Column("payoff_percent", "payoff %", 1),
+        Column("payoff_percent", "payoff %", 1, drop_order=1),
     ]
     names = table.shown_names
     order = sorted(check.nash, key=lambda bot: (-round(check.nash[bot][1], 6), -check.nash[bot][0], bot))
@@ -150,12 +150,12 @@ def _nash(table: Standings, check: CrossCheck) -> _Table:
 def _times(table: Standings, times: Sequence[BotTimes]) -> _Table:
     columns = [
         Column("bot", "bot", is_number=False),
-        Column("actions", "actions"),
-        Column("mean_ms", "mean ms", 3),
-        Column("p99_ms", "p99 ms", 3),
-        Column("longest_ms", "longest ms", 3),
-        Column("cpu_seconds", "CPU s", 2),
-        Column("off_turn_cpu_seconds", "off-turn CPU s", 2),
+        Column("actions", "actions", drop_order=4),
+        Column("mean_ms", "mean ms", 3, drop_order=1),
+        Column("p99_ms", "p99 ms", 3, drop_order=2),
+        Column("longest_ms", "longest ms", 3, drop_order=2),
+        Column("cpu_seconds", "CPU s", 2, drop_order=3),
+        Column("off_turn_cpu_seconds", "off-turn CPU s", 2, drop_order=5),
     ]
     names = table.shown_names
     return columns, [
@@ -177,8 +177,8 @@ def _milli(seconds: float | None) -> float | None:
 
 
 def _faults(table: Standings) -> _Table:
-    columns = [Column("bot", "bot", is_number=False), Column("matches", "matches")]
-    columns += [Column(kind, kind) for kind in FaultKind]
+    columns = [Column("bot", "bot", is_number=False), Column("matches", "matches", drop_order=1)]
+    columns += [Column(kind, kind, is_parted=True) for kind in FaultKind]
     return columns, [
         {"bot": line.bot, "matches": line.matches, **{kind: line.faults.get(kind, 0) for kind in FaultKind}}
         for line in table.lines

@@ -17,9 +17,11 @@ from typing import Any, NamedTuple
 
 import tabulate
 
+from arena.report.text_layout import TextColumn, lay_out
+
 FORMATS = ("text", "github", "html", "latex", "csv", "json")
 
-_TABULATE_FORMATS = {"text": "simple", "github": "github", "html": "html", "latex": "latex_raw"}
+_TABULATE_FORMATS = {"github": "github", "html": "html", "latex": "latex_raw"}
 tabulate.MIN_PADDING = 0  # the package would widen every numeric column by two
 
 _FORMULA = re.compile(r"""(^|;)([\s"']*)(?=[=+\-@＝＋－＠])""")
@@ -54,12 +56,20 @@ class Column(NamedTuple):
         title: its heading.
         decimals: how many to show; None for a text or a whole number.
         is_number: whether it is right-aligned.
+        drop_order: in a terminal that is too narrow, columns with the largest number are left out first; those with 0
+            always stay.
+        wraps: whether its texts may be broken between words.
+        is_parted: whether it belongs to the columns of which, in a terminal that is too narrow, each part of the table
+            has some.
     """
 
     key: str
     title: str
     decimals: int | None = None
     is_number: bool = True
+    drop_order: int = 0
+    wraps: bool = False
+    is_parted: bool = False
 
 
 Row = dict[str, Any]
@@ -77,6 +87,8 @@ def render_table(columns: Sequence[Column], rows: Sequence[Row], table_format: s
         return json.dumps([{column.key: row[column.key] for column in columns} for row in rows], indent=2)
     if table_format == "csv":
         return _as_csv(columns, rows)
+    if table_format == "text":
+        return fitted_table(columns, rows)[0]
     body = [[shown(row[column.key], column) for column in columns] for row in rows]
     headers = [printable(column.title) for column in columns]
     if table_format in _ESCAPED:
@@ -89,6 +101,28 @@ def render_table(columns: Sequence[Column], rows: Sequence[Row], table_format: s
         disable_numparse=True,
         colalign=["right" if column.is_number else "left" for column in columns] if body else None,
     )
+
+
+def fitted_table(columns: Sequence[Column], rows: Sequence[Row], width: int | None = None) -> tuple[str, list[str]]:
+    """Return a table as text, and the titles of the columns that are left out.
+
+    Args:
+        columns: in order.
+        rows: a value for each column's key; None is shown as ``-``.
+        width: how wide the text may be, in the cells of a terminal; None for any width.
+    """
+    texts = [
+        TextColumn(
+            title=printable(column.title),
+            cells=[shown(row[column.key], column) for row in rows],
+            is_number=column.is_number,
+            drop_order=column.drop_order,
+            wraps=column.wraps,
+            is_parted=column.is_parted,
+        )
+        for column in columns
+    ]
+    return lay_out(texts, width)
 
 
 def shown(value: Any, column: Column) -> str:

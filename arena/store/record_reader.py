@@ -12,11 +12,14 @@ from arena.errors import StoreError
 from arena.records import MatchRecord
 from arena.results import StoredResult
 from arena.store.schema import faults, matches, records, tournaments, voids
-from arena.store.statements import CHUNK_ROWS, narrowed, record_from, result_in_round, stored_bots_and_ranks
+from arena.store.scope import ALL_TOURNAMENTS, Scope
+from arena.store.statements import CHUNK_ROWS, record_from, result_in_round, stored_bots_and_ranks
 from arena.store.tournament_reader import TournamentReader
 from arena.store.values import StoredFault, StoredTournament
 
 RESULTS_CHUNK_ROWS = 10_000
+Within = StoredTournament | Scope
+
 HASHES = (records.c.opening_hash, records.c.actions_hash)
 
 
@@ -24,46 +27,45 @@ class RecordReader(TournamentReader):
     """The tournaments in a database, and what has been played in them."""
 
     def results(
-        self,
-        tournament: StoredTournament | None = None,
-        game: str | None = None,
-        last_encounter: int | None = None,
-        last_tournament: int | None = None,
+        self, within: Within = ALL_TOURNAMENTS, game: str | None = None, last_encounter: int | None = None
     ) -> Iterator[StoredResult]:
         """Yield the result of every match, in the order of the schedule, reading them piece by piece.
 
         Args:
-            tournament: only of this one; by default of all.
+            within: of this tournament, or of those in this scope; by default of all.
             game: only of this one; by default of all.
             last_encounter: only up to this one of each tournament.
-            last_tournament: only up to the tournament with this number.
+
+        Raises:
+            UnknownNameError: if the scope names a tournament or a season that does not exist.
+            StoreError: if a result is malformed.
         """
-        key = (records.c.tournament_id, records.c.match)
         columns = (records.c.encounter, records.c.game, records.c.bots, records.c.ranks)
-        chosen = narrowed(select(*key, *columns, *HASHES), tournament, game)
+        chosen = select(records.c.tournament_id, records.c.match, *columns, *HASHES)
         if last_encounter is not None:
             chosen = chosen.where(records.c.encounter <= last_encounter)
-        if last_tournament is not None:
-            chosen = chosen.where(records.c.tournament_id <= last_tournament)
         bots_and_ranks = lru_cache(maxsize=None)(stored_bots_and_ranks)
-        for number, match, encounter, name, labels, ranks, *hashes in self._by_key(chosen, RESULTS_CHUNK_ROWS):
+        for row in self._by_match(chosen, within, game, RESULTS_CHUNK_ROWS):
+            number, match, encounter, name, labels, ranks, *hashes = row
             try:
                 pair = bots_and_ranks(labels, ranks)
             except StoreError as error:
                 raise StoreError(f"the result of match {match}: {error}") from error
             yield StoredResult(number, encounter, name, *pair, *hashes)
 
-    def _by_key(self, chosen: Select[Any], chunk_rows: int) -> Iterator[Any]:
-        """Yield the rows of a query that begins with tournament and match, in that order, reading piece by piece."""
-        key = (records.c.tournament_id, records.c.match)
-        last = (0, 0)
-        while True:
-            beyond = (key[0] > last[0]) | ((key[0] == last[0]) & (key[1] > last[1]))
-            rows = self._rows(chosen.where(beyond).order_by(*key).limit(chunk_rows))
-            if not rows:
-                return
-            last = (rows[-1][0], rows[-1][1])
-            yield from rows
+    def _by_match(self, chosen: Select[Any], within: Within, game: str | None, chunk_rows: int) -> Iterator[Any]:
+        """Yield rows about records, tournament by tournament and match by match, reading piece by piece."""
+        if game is not None:
+            chosen = chosen.where(records.c.game == game)
+        for number in self._numbers_within(within):
+            last = 0
+            of_tournament = chosen.where(records.c.tournament_id == number).order_by(records.c.match).limit(chunk_rows)
+            while rows := self._rows(of_tournament.where(records.c.match > last)):
+                last = rows[-1].match
+                yield from rows
+
+    def _numbers_within(self, within: Within) -> list[int]:
+        return [within.number] if isinstance(within, StoredTournament) else self._numbers(within)
 
     def results_by_round(self, tournament: StoredTournament, after: int = 0) -> list[list[StoredResult]]:
         """Return the results of each round of the schedule later than ``after``; a round may have none."""
@@ -87,13 +89,18 @@ class RecordReader(TournamentReader):
         query = select(func.max(records.c.encounter, type_=Integer)).where(records.c.tournament_id == tournament.number)
         return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
 
-    def fault_counts(
-        self, tournament: StoredTournament | None = None, game: str | None = None
-    ) -> dict[str, dict[str, int]]:
-        """Count faults by bot (``name@version``) and kind."""
+    def fault_counts(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> dict[str, dict[str, int]]:
+        """Count faults by bot (``name@version``) and kind.
+
+        Args:
+            within: in this tournament, or in those of this scope; by default in all.
+            game: only of this one; by default of all.
+
+        Raises:
+            UnknownNameError: if the scope names a tournament or a season that does not exist.
+        """
         query = select(faults.c.bot, faults.c.kind, func.count()).group_by(faults.c.bot, faults.c.kind)
-        if tournament is not None:
-            query = query.where(faults.c.tournament_id == tournament.number)
+        query = query.where(faults.c.tournament_id.in_(self._numbers_within(within)))
         if game is not None:
             query = query.where(faults.c.game == game)
         counts: dict[str, dict[str, int]] = {}
@@ -102,31 +109,37 @@ class RecordReader(TournamentReader):
         return counts
 
     def faults_of(self, bot: str) -> list[StoredFault]:
-        """Return the faults of a bot (``name@version``), the latest first."""
+        """Return the faults of a bot (``name@version``) in all tournaments, the latest first."""
         query = (
             select(tournaments.c.name, faults.c.match, faults.c.seat, faults.c.game, faults.c.kind)
             .join(tournaments, tournaments.c.id == faults.c.tournament_id)
-            .where(faults.c.bot == bot)
+            .where(faults.c.bot == bot, tournaments.c.deleted_at.is_(None))
             .order_by(faults.c.tournament_id.desc(), faults.c.match.desc(), faults.c.seat)
         )
         return [StoredFault(*row) for row in self._rows(query)]
 
-    def records(self, tournament: StoredTournament | None = None, game: str | None = None) -> Iterator[MatchRecord]:
+    def records(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> Iterator[MatchRecord]:
         """Yield whole records by tournament and match, reading them piece by piece.
 
+        Args:
+            within: of this tournament, or of those in this scope; by default of all.
+            game: only of this one; by default of all.
+
         Raises:
+            UnknownNameError: if the scope names a tournament or a season that does not exist.
             StoreError: if a newer arena has stored one, or it is malformed.
         """
-        for match, text in self.record_texts(tournament, game):
+        for match, text in self.record_texts(within, game):
             yield record_from(match, text)
 
-    def record_texts(
-        self, tournament: StoredTournament | None = None, game: str | None = None
-    ) -> Iterator[tuple[int, str]]:
-        """Yield the number of each match and its record as it is stored, by tournament and match, piece by piece."""
-        chosen = narrowed(select(records.c.tournament_id, records.c.match, records.c.record), tournament, game)
-        for _, match, text in self._by_key(chosen, CHUNK_ROWS):
-            yield match, text
+    def record_texts(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> Iterator[tuple[int, str]]:
+        """Yield the number of each match and its record as it is stored, as ``records`` does.
+
+        Raises:
+            UnknownNameError: if the scope names a tournament or a season that does not exist.
+        """
+        chosen = select(records.c.match, records.c.record)
+        yield from self._by_match(chosen, within, game, CHUNK_ROWS)
 
     def record_of(self, tournament: StoredTournament, match: int) -> MatchRecord:
         """Return the record of one match.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Select, exists
+from sqlalchemy import ColumnElement, Connection, exists
 
 from arena.definition import Definition
 from arena.errors import StoreError
@@ -23,15 +23,6 @@ CHUNK_ROWS = 500
 Value = TypeVar("Value")
 
 _LINE_COLUMNS = tuple(matches.c.keys())
-
-
-def narrowed(query: Select[Any], tournament: StoredTournament | None, game: str | None) -> Select[Any]:
-    """Return a query of records for one tournament, or all, and one game, or all."""
-    if tournament is not None:
-        query = query.where(records.c.tournament_id == tournament.number)
-    if game is not None:
-        query = query.where(records.c.game == game)
-    return query
 
 
 def is_to_be_played() -> ColumnElement[bool]:

@@ -14,10 +14,10 @@ from arena.records import ScheduledMatch
 from arena.store.addition import Addition, insert_addition
 from arena.store.connection import Database
 from arena.store.correction_log import CorrectionLog
-from arena.store.lock import DirectorLock, FileLock, ServerLock
+from arena.store.lock import DirectorLock, FileLock, ServerLock, file_lock_holders, server_lock_holders
 from arena.store.record_reader import RecordReader
 from arena.store.rows import RecordRow, as_json
-from arena.store.schema import bots, matches, records, tournaments, voids
+from arena.store.schema import bots, matches, metadata, records, tournaments, voids
 from arena.store.source import Source
 from arena.store.statements import insert_lines, insert_records
 from arena.store.values import StoredBot, StoredTournament, utc_now
@@ -68,6 +68,13 @@ class Store(RecordReader):
         path = self._database.path
         return ServerLock(self._database, tournament) if path is None else FileLock(path.with_name("locks"), tournament)
 
+    def directors(self) -> dict[str, str]:
+        """Return which tournaments are being run now, and by which process."""
+        path = self._database.path
+        if path is None:
+            return server_lock_holders(self._database, self._names())
+        return file_lock_holders(path.with_name("locks"), self._names())
+
     def create_tournament(self, definition: Definition, schedule: Iterable[ScheduledMatch]) -> StoredTournament:
         """Write a tournament with its schedule as far as it is known, or nothing."""
 
@@ -108,6 +115,54 @@ class Store(RecordReader):
         change = tournaments.update().where(tournaments.c.id == tournament.number).values(**values)
         self._database.write(lambda connection: connection.execute(change))
 
+    # names, and the bin; the caller holds the locks of the names that change
+
+    def rename(self, tournament: StoredTournament, name: str) -> StoredTournament:
+        """Give a tournament another name; its records keep the name they were recorded under.
+
+        Raises:
+            StoreError: if another tournament has this name.
+        """
+        self._require_unused(name)
+        self._update(tournament, {"name": name})
+        return self.tournament(name)
+
+    def delete(self, tournament: StoredTournament) -> None:
+        """Put a tournament into the bin; it counts nowhere any more, and its name can be used again."""
+        values = {"name": tournament.bin_name, "deleted_name": tournament.name, "deleted_at": utc_now()}
+        self._update(tournament, values)
+
+    def restore(self, tournament: StoredTournament, name: str) -> StoredTournament:
+        """Take a tournament out of the bin, under this name.
+
+        Raises:
+            StoreError: if another tournament has this name.
+        """
+        self._require_unused(name)
+        self._update(tournament, {"name": name, "deleted_name": None, "deleted_at": None})
+        return self.tournament(name)
+
+    def erase(self, tournament: StoredTournament) -> None:
+        """Remove a tournament in the bin, with all that belongs to it, forever.
+
+        Raises:
+            StoreError: if it is not in the bin.
+        """
+        if tournament.deleted_at is None:
+            raise StoreError(f"tournament {tournament.name!r} is not in the bin; delete it first")
+
+        def erase(connection: Connection) -> None:
+            for table in metadata.sorted_tables:
+                if "tournament_id" in table.c:
+                    connection.execute(table.delete().where(table.c.tournament_id == tournament.number))
+            connection.execute(tournaments.delete().where(tournaments.c.id == tournament.number))
+
+        self._database.write(erase)
+
+    def _require_unused(self, name: str) -> None:
+        if self.find_tournament(name) is not None:
+            raise StoreError(f"there is a tournament {name!r} already; nothing was changed")
+
     # other databases
 
     def as_source(self) -> Source:
@@ -143,6 +198,11 @@ class Store(RecordReader):
     def add_bot(self, bot: StoredBot) -> None:
         """Add a submitted bot."""
         self._database.write(lambda connection: connection.execute(bots.insert(), bot._asdict()))
+
+    def remove_bot(self, bot: StoredBot) -> None:
+        """Remove a submitted bot."""
+        change = bots.delete().where(bots.c.name == bot.name, bots.c.version == bot.version)
+        self._database.write(lambda connection: connection.execute(change))
 
     def submitted_bots(self) -> list[StoredBot]:
         """Return the submitted bots, the oldest first."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, func, select
+from sqlalchemy import Connection, Integer, Select, exists, func, select
 
 from arena.errors import StoreError, UnknownNameError
 from arena.records import ScheduledMatch
 from arena.store.connection import Database
 from arena.store.correction_log import corrections_of
 from arena.store.schema import matches, records, skipped, tournaments
+from arena.store.scope import ALL_TOURNAMENTS, COMPARISON, Scope
+from arena.store.seasons import Seasons
 from arena.store.statements import CHUNK_ROWS, is_to_be_played, scheduled_match, stored_tournament
 from arena.store.values import StoredTournament
+from arena.text import any_of
 
 
 class TournamentReader:
@@ -25,13 +28,64 @@ class TournamentReader:
     def _rows(self, query: Select[Any]) -> list[Any]:
         return self._database.read(lambda connection: list(connection.execute(query)))
 
-    def tournaments(self) -> list[StoredTournament]:
-        """Return all tournaments, the oldest first."""
-        return self._select_tournaments(select(tournaments).where(tournaments.c.deleted_at.is_(None)))
+    def tournaments(self, scope: Scope = ALL_TOURNAMENTS) -> list[StoredTournament]:
+        """Return the tournaments in a scope, by default all that are not deleted, the oldest first.
+
+        Raises:
+            UnknownNameError: if the scope names a tournament or a season that does not exist.
+            StoreError: if the season has no tournament any more.
+        """
+        return self._select_tournaments(select(tournaments).where(tournaments.c.id.in_(self._numbers(scope))))
+
+    def deleted_tournaments(self) -> list[StoredTournament]:
+        """Return the tournaments in the bin, under the names they had, the oldest first."""
+        return self._select_tournaments(select(tournaments).where(tournaments.c.deleted_at.is_not(None)))
+
+    def deleted_tournament(self, name: str) -> StoredTournament:
+        """Return a tournament in the bin, by the name it had or the one it has there.
+
+        Raises:
+            UnknownNameError: if it does not exist.
+            StoreError: if several had this name.
+        """
+        deleted = self.deleted_tournaments()
+        found = [tournament for tournament in deleted if name in (tournament.name, tournament.bin_name)]
+        if not found:
+            raise UnknownNameError("deleted tournament", name, [tournament.name for tournament in deleted])
+        if len(found) > 1:
+            choice = any_of([tournament.bin_name for tournament in found])
+            raise StoreError(f"{len(found)} deleted tournaments had the name {name!r}; expected {choice}")
+        return found[0]
+
+    def _numbers(self, scope: Scope) -> list[int]:
+        """Return the numbers of the tournaments in a scope, in order."""
+        columns = (tournaments.c.id, tournaments.c.name, tournaments.c.format, tournaments.c.created_at)
+        rows = self._rows(select(*columns).where(tournaments.c.deleted_at.is_(None)).order_by(tournaments.c.id))
+        named = self._named(scope, [row.name for row in rows]) if scope.is_named else {row.name for row in rows}
+        return [row.id for row in rows if row.name in named and scope.includes(row.format, row.created_at)]
+
+    def _named(self, scope: Scope, known: Sequence[str]) -> set[str]:
+        """Return the names of the tournaments that a scope names, or its season has."""
+        for name in scope.tournaments:
+            if name not in known:
+                raise UnknownNameError("tournament", name, known)
+        if scope.season is None:
+            return set(scope.tournaments)
+        season = self.seasons.get(scope.season)
+        if not season.tournaments:
+            raise StoreError(f"season {season.name!r}: all its tournaments are deleted; arena restore brings one back")
+        return {*scope.tournaments, *season.tournaments}
+
+    @property
+    def seasons(self) -> Seasons:
+        """The seasons."""
+        return Seasons(self._database)
 
     def _select_tournaments(self, chosen: Select[Any]) -> list[StoredTournament]:
         lines = select(func.count()).where(matches.c.tournament_id == tournaments.c.id).scalar_subquery()
-        left_out = select(func.count(skipped.c.match.distinct())).where(skipped.c.tournament_id == tournaments.c.id)
+        of_this = skipped.c.tournament_id == tournaments.c.id
+        has_record = exists().where(records.c.tournament_id == tournaments.c.id, records.c.match == skipped.c.match)
+        left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~has_record)
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
         query = chosen.add_columns(
             (lines - left_out.scalar_subquery()).label("scheduled"), recorded.label("recorded")
@@ -63,15 +117,23 @@ class TournamentReader:
         return [name for (name,) in self._rows(query)]
 
     def latest_tournament(self) -> StoredTournament:
-        """Return the tournament that was begun last.
+        """Return the tournament that was begun last, comparisons apart.
 
         Raises:
-            StoreError: if there is no tournament yet.
+            StoreError: if there is no tournament yet, or comparisons only.
         """
-        names = self._names()
-        if not names:
-            raise StoreError(f"{self._database.shown}: there is no tournament yet; begin one with: arena run FILE")
-        return self.tournament(names[-1])
+        live = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None))
+        latest_first = live.order_by(tournaments.c.created_at.desc(), tournaments.c.id.desc()).limit(1)
+        for (name,) in self._rows(latest_first.where(tournaments.c.format != COMPARISON)):
+            return self.tournament(name)
+        for (name,) in self._rows(latest_first):
+            raise StoreError(f"{self._database.shown}: there are only comparisons; name one, such as {name!r}")
+        raise StoreError(f"{self._database.shown}: there is no tournament yet; begin one with: arena run FILE")
+
+    def recorded_matches(self, tournament: StoredTournament) -> frozenset[int]:
+        """Return the numbers of the matches that have a record."""
+        query = select(records.c.match).where(records.c.tournament_id == tournament.number)
+        return frozenset(match for (match,) in self._rows(query))
 
     def last_match(self, tournament: StoredTournament) -> int:
         """Return the number of the last match in the schedule; 0 if it is empty."""

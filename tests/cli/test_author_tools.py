@@ -176,7 +176,7 @@ def test_a_bot_that_has_gone_is_asked_for(arena, played, wrong_ply):
     code, _, errors = arena("repro", wrong_ply)
     assert code == 2
     assert "it is not at" in errors
-    assert "use --bot PATH" in errors
+    assert "use --bot-path PATH" in errors
     assert arena("repro", wrong_ply, "--bot", played / "moved")[0] == 0
 
 

@@ -64,7 +64,8 @@ def test_standings_in_every_format(arena):
     code, text, _ = arena("standings", "tiny")
     assert code == 0
     headings = "rank bot exposure mu sigma ± 95 % 95 % rank LOS = next matches W D L points score % seat 0 % faults"
-    assert text.splitlines()[0].split() == headings.split()
+    assert text.startswith("1e5, =cmd|x and minimal can't be told apart.\n\n")
+    assert text.splitlines()[2].split() == headings.split()
     assert " 1e5 " in text
     assert "18 of 18 matches" in text
     assert "nan" not in text
@@ -99,7 +100,7 @@ def test_without_a_name_the_latest_tournament_is_shown(arena, tmp_path):
 
 
 def test_numbers_are_right_aligned(arena):
-    lines = arena("standings", "tiny")[1].splitlines()
+    lines = arena("standings", "tiny")[1].splitlines()[2:]
     end = lines[0].index("exposure") + len("exposure")
     assert all(line[end - 1].isdigit() and line[end] == " " for line in lines[2:5])
 
@@ -346,3 +347,50 @@ def test_the_times_of_bots_can_be_shown(arena):
     assert {row["bot"] for row in json.loads(rows)} == {"minimal@1", "1e5@1", "=cmd|x@1"}
     assert all(row["matches"] == 12 and row["wall_seconds"] > 0 for row in json.loads(rows))
     assert "off-turn CPU s" in arena("matches", "tiny", "--times")[1]
+
+
+# the width of a terminal
+
+
+@pytest.mark.parametrize("columns", ["20", "40", "60", "80", "100", "132"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "standings",
+        "crosstable",
+        "stats",
+        "matches",
+        "matches --times",
+        "leaderboard",
+        "leaderboard --over-time",
+        "bots",
+    ],
+)
+def test_tables_and_sentences_fit_the_terminal(arena, monkeypatch, command, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    code, text, _ = arena(*command.split())
+    assert code == 0
+    assert max(map(len, text.splitlines())) <= int(columns)
+
+
+def test_left_out_columns_are_named_and_wide_shows_them(arena, monkeypatch):
+    in_full = arena("standings", "tiny")[1].split("\n\n")[1]
+    monkeypatch.setenv("COLUMNS", "60")
+    text = arena("standings", "tiny")[1]
+    headings = "rank bot exposure mu ± 95 % = next score %"
+    assert text.split("\n\n")[1].splitlines()[0].split() == headings.split()
+    assert " ".join(text.split("\n\n")[-1].split()) == (
+        "Left out at 60 columns: sigma, 95 % rank, LOS, matches, W, D, L, points, seat 0 %, faults; --wide shows all."
+    )
+    wide = arena("standings", "tiny", "--wide")[1]
+    assert wide.split("\n\n")[1] == in_full
+    assert "Left out" not in wide
+    for table_format in ("csv", "json", "github", "html", "latex"):
+        assert "Left out" not in arena("standings", "tiny", "--format", table_format)[1]
+
+
+@pytest.mark.parametrize("columns", ["1", "-5", "0", "eighty", "99999999999999999999"])
+def test_a_terminal_of_an_odd_width_has_a_table_too(arena, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    code, text, _ = arena("standings", "tiny")
+    assert (code, text.split("\n\n")[1].split()[:2]) == (0, ["rank", "bot"])

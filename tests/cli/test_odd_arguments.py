@@ -9,8 +9,8 @@ import click
 import pytest
 
 from arena.cli.command_table import COMMANDS
-from arena.cli.common import Number, WholeNumber
 from arena.cli.group import LazyGroup, run
+from arena.cli.options import Number, WholeNumber
 from benchmarks import zoo_bots as zoo
 
 pytestmark = pytest.mark.processes

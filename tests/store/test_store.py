@@ -12,52 +12,14 @@ from pathlib import Path
 import pytest
 
 from arena.analysis.encounters import count_encounters
-from arena.definition import Definition, GameChoice
 from arena.errors import StoreAwayError, StoreError, UnknownNameError
-from arena.records import Bot, Fault, MatchRecord, ScheduledMatch, SeatReport, TimeControl
-from arena.store.rows import row_of
+from arena.records import Fault
 from arena.store.schema import SCHEMA_VERSION
 from arena.store.store import Store
 from arena.store.values import StoredBot
+from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes
-
-
-def line(match):
-    return ScheduledMatch(
-        match=match,
-        encounter=(match + 1) // 2,
-        round=1,
-        game=0,
-        seats=(0, 1),
-        opening=0,
-        opening_actions=((1, 2), "+"),
-        rng_seed=2**63 - match,
-    )
-
-
-def record(match, **changes):
-    values = {
-        "match": match, "tournament": "t", "game": "differences", "options": {"size": 2}, "bots": ["a@1", "b@1"],
-        "rng_seed": 1, "encounter": 1, "opening": 0, "opening_plies": 0, "actions": [[0, (1, 1)], [1, (2, 2)]],
-        "scores": [1, 1], "ranks": [1, 1], "termination": "normal", "faults": [], "wall_seconds": [0.1, 0.2],
-        "cpu_seconds": [None, None], "seats": [SeatReport(), SeatReport()], "notes": [],
-        "time_control": TimeControl(), "isolation": "none",
-    }  # fmt: skip
-    return row_of(MatchRecord(**{**values, **changes}))
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def place(request, tmp_path):
-    """Where a database may be: every test of the store runs on both kinds."""
-    return tmp_path / "arena.sqlite3" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
-
-
-@pytest.fixture
-def store(place):
-    store = Store(place)
-    yield store
-    store.close()
 
 
 @pytest.fixture
@@ -65,16 +27,6 @@ def sqlite_store(tmp_path):
     store = Store(tmp_path / "arena.sqlite3")
     yield store
     store.close()
-
-
-def definition(**fields):
-    entrants = (
-        Bot(name="a", version="1", command=("a",), directory=""),
-        Bot(name="b", version="1", command=("b",), directory=""),
-    )
-    return Definition(
-        name="t", games=(GameChoice(game="differences", options={"size": 2}, players=2),), entrants=entrants, **fields
-    )
 
 
 @pytest.fixture

@@ -1,0 +1,154 @@
+"""Options that commands share: a name of an option means the same in every command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from math import isnan
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+from arena.report.tables import FORMATS
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class WholeNumber(click.IntRange):
+    """An option that is a whole number within bounds; both are required, as every option has a limit."""
+
+    name = "integer"  # in "'x' is not a valid integer"
+
+    def __init__(self, low: int, high: int) -> None:
+        super().__init__(low, high)
+
+
+class Number(click.FloatRange):
+    """An option that is a number within bounds; "nan" is refused, although no comparison with a bound is true."""
+
+    name = "number"
+
+    def __init__(self, low: float, high: float) -> None:
+        super().__init__(low, high)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, or fail."""
+        number = super().convert(value, param, ctx)
+        if isnan(number):
+            self.fail(f"{value} is not in the range {self.min}<=x<={self.max}.", param, ctx)
+        return number
+
+
+SECONDS = Number(0.001, 86400)
+"""Of a time limit."""
+
+SEED = WholeNumber(0, 2**63 - 1)
+"""What a store can hold."""
+
+MAX_COUNT = 2**31 - 1
+"""The largest number of a match, a ply or a list's length: what every database holds."""
+
+
+class RenamedOption(click.Option):
+    """An option with an earlier spelling that is accepted and not shown."""
+
+    def __init__(self, *args: Any, earlier: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self._earlier = earlier
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Accept the earlier spelling as well."""
+        super().add_to_parser(parser, ctx)
+        parser.add_option(obj=self, opts=[self._earlier], dest=self.name, action="store", nargs=self.nargs)
+
+
+game_option = click.option("--game", metavar="GAME", help="Only the matches of this game.")
+
+options_option = click.option(
+    "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game; repeatable."
+)
+
+rng_seed_option = click.option(
+    "--rng-seed", type=SEED, default=0, show_default=True, help="The number that determines all randomness."
+)
+
+seconds_option = click.option(
+    "--seconds", type=SECONDS, default=1.0, show_default=True, help="The time limit of each action."
+)
+
+isolation_option = click.option(
+    "--isolation", default="auto", show_default=True, help="The isolation level of bots; arena doctor lists them."
+)
+
+workers_option = click.option(
+    "--workers", type=WholeNumber(1, 1024), help="Matches at a time [default: one for each core]."
+)
+
+
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress, only the result.")
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
+
+
+_IS_WIDE = "arena.is_wide"
+
+
+def _keep_wide(context: click.Context, option: click.Parameter, value: bool) -> None:
+    context.meta[_IS_WIDE] = value
+
+
+wide_option = click.option(
+    "--wide",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_wide,
+    help="All columns, also in a terminal that is too narrow for them.",
+)
+
+
+def is_wide() -> bool:
+    """Return whether the command line has ``--wide``."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_IS_WIDE))
+
+
+def games_option(use: str) -> Callable[[Function], Function]:
+    """Return the option for several games; ``use`` ends with what the default is, if any."""
+    return click.option("--game", "games", multiple=True, metavar="GAME", help=f"{use}; repeatable.")
+
+
+def name_option(default: str) -> Callable[[Function], Function]:
+    """Return the option for a tournament's name, which has a default."""
+    return click.option("--name", metavar="NAME", help=f"The name of the tournament [default: {default}].")
+
+
+def output_option(default: str) -> Callable[[Function], Function]:
+    """Return the option for what a command writes, which has a default."""
+    return click.option(
+        "--output",
+        cls=RenamedOption,
+        earlier="-o",
+        type=click.Path(path_type=Path),
+        help=f"Where to write it [default: {default}].",
+    )
+
+
+def format_options(function: Function) -> Function:
+    """Add ``--format``, and ``--json`` as a short form; the command gets ``table_format``."""
+
+    @click.option(
+        "--format",
+        "table_format",
+        type=click.Choice(FORMATS),
+        default="text",
+        show_default=True,
+        help="How to print the table.",
+    )
+    @json_option
+    @wide_option
+    @wraps(function)
+    def command(*args: Any, table_format: str, as_json: bool, **options: Any) -> Any:
+        return function(*args, table_format="json" if as_json else table_format, **options)
+
+    return cast("Function", command)

@@ -1,0 +1,180 @@
+"""Options over all commands: one name has one type, one default, one way to be written and one meaning."""
+
+import json
+from collections import defaultdict
+
+import click
+import msgpack
+import pytest
+
+from arena.cli.command_table import COMMANDS
+from arena.cli.group import LazyGroup, arena, run
+from benchmarks import zoo_bots as zoo
+
+BOTS = str(zoo.BOTS / "minimal"), str(zoo.BOTS / "random_legal")
+
+VARIANTS = {
+    "--game": {
+        "Only the matches of this game.",
+        "The game they play.",
+        "Try this game instead of all that the bot claims; repeatable.",
+        "Claim this game instead of all games; repeatable.",
+        "Load this external game, which the bot claims; repeatable.",
+    },
+    "--json": {"Print JSON, and nothing else.", "Print JSON, and nothing else; it does so anyway."},
+    "--name": {
+        "The name of the tournament [default: that of the file].",
+        "The name of the tournament [default: made from the bots' names].",
+    },
+    "--output": {
+        "Where to write it [default: TOURNAMENT.html].",
+        "Where to write it [default: TOURNAMENT-plots/KIND.svg].",
+    },
+}
+"""What may differ in the help of options of one meaning: whether there may be several, and the default in words."""
+
+WITHOUT_JSON = {"protocol"}
+"""Commands whose output is a text."""
+
+EARLIER = {
+    "compare": ("--limit", "--max-encounters", "7"),
+    "report": ("--matches", "--max-matches", "7"),
+    "repro": ("--bot", "--bot-path", "x"),
+    "plot": ("-o", "--output", "x"),
+}
+"""Earlier spellings, which are accepted: the command, both spellings and a value."""
+
+
+def commands():
+    """Yield (name, command) for every command."""
+    for name in COMMANDS:
+        yield name, LazyGroup().get_command(click.Context(click.Group()), name)
+
+
+def shown_options():
+    """Return, for every spelling of an option, the commands that have it."""
+    uses = defaultdict(dict)
+    for name, command in commands():
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and not parameter.hidden:
+                for spelling in parameter.opts:
+                    uses[spelling][name] = parameter
+    return uses
+
+
+@pytest.mark.parametrize(("spelling", "uses"), shown_options().items(), ids=lambda value: value if value else None)
+def test_a_name_has_one_meaning(spelling, uses):
+    kinds = {
+        (str(one.type.to_info_dict()), one.metavar, one.is_flag, one.required or one.multiple or repr(one.default))
+        for one in uses.values()
+    }
+    helps = {one.help for one in uses.values()}
+    if spelling == "--game":
+        kinds = {kind[:3] for kind in kinds}
+    assert len(kinds) == 1, f"{spelling} in {', '.join(uses)}: {kinds}"
+    assert len(helps) == 1 or helps <= VARIANTS.get(spelling, set()), f"{spelling} in {', '.join(uses)}: {helps}"
+
+
+def test_a_short_name_belongs_to_one_option():
+    long_names = defaultdict(set)
+    for spelling, uses in shown_options().items():
+        if not spelling.startswith("--"):
+            long_names[spelling] |= {one.opts[-1] for one in uses.values()}
+    assert long_names == {"-l": {"--language"}, "-o": {"--option"}, "-q": {"--quiet"}, "-v": {"--verbose"}}
+
+
+def test_every_command_whose_output_a_program_could_read_has_json():
+    assert set(COMMANDS) - set(shown_options()["--json"]) == WITHOUT_JSON
+
+
+@pytest.mark.parametrize(("name", "spellings"), EARLIER.items())
+def test_an_earlier_spelling_is_accepted_and_not_shown(name, spellings):
+    earlier, now, value = spellings
+    command = dict(commands())[name]
+    required = {"compare": ["a", "b", "--game", "plaid"], "repro": ["t/1"]}.get(name, [])
+    contexts = [command.make_context(name, [*required, spelling, value]) for spelling in (earlier, now)]
+    assert contexts[0].params == contexts[1].params
+    words = command.get_help(contexts[0]).replace(",", " ").split()
+    assert now in words
+    assert earlier not in words
+
+
+def test_the_options_of_the_arena_itself_are_those_that_every_command_takes():
+    own = {spelling for parameter in arena.params for spelling in parameter.opts} - {"--version"}
+    for name, command in commands():
+        hidden = {spelling for one in command.params if getattr(one, "hidden", False) for spelling in one.opts}
+        assert hidden == own, name
+
+
+# --json prints JSON and nothing else
+
+
+@pytest.fixture
+def arena_json(capsys, monkeypatch, tmp_path):
+    """Return a function that runs a command with ``--json`` and returns its exit code and the value on its stdout."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
+
+    def call(*arguments):
+        code = run([*map(str, arguments), "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    return call
+
+
+@pytest.fixture
+def played(arena_json, tmp_path):
+    entrants = "".join(f'[[entrants]]\nbot = "{path}"\n' for path in BOTS)
+    (tmp_path / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 3 }}\nencounters = 1\n{entrants}')
+    assert arena_json("run", "t.toml", "--workers", "1")[0] == 0
+
+
+@pytest.mark.processes
+def test_verify_as_json(arena_json, played):
+    assert arena_json("verify") == (0, [{"tournament": "t", "checked": 2, "matches": 2, "problems": []}])
+
+
+@pytest.mark.processes
+def test_replay_as_json(arena_json, played):
+    code, replay = arena_json("replay", "t/1")
+    assert code == 0
+    assert (replay["match"], replay["game"], replay["options"]["size"]) == ("t/1", "differences", 3)
+    first, *others = replay["positions"]
+    assert (first["ply"], first["seat"], first["action"], first["scores"]) == (0, None, None, [0, 0])
+    assert first["observation"] == {"heights": [0, 0, 0]}
+    assert [one["seat"] for one in others] == [0, 1, 0]
+    for one in others:
+        x, y = one["action"]
+        assert one["text"] == f"{'abc'[x - 1]}{y}"
+        assert one["observation"]["heights"][x - 1] == y
+
+
+@pytest.mark.processes
+def test_repro_as_json(arena_json, played, tmp_path):
+    code, repro = arena_json("repro", "t/1", "--seat", "0")
+    assert code == 0
+    assert (repro["match"], repro["seat"], repro["is_same"]) == ("t/1", 0, True)
+    assert (repro["recorded"], repro["now"], repro["differences"]) == (None, None, [])
+    assert msgpack.unpackb(bytes.fromhex(repro["sent"])[4:])["type"] == "act"
+    assert (tmp_path / repro["input"]).stat().st_size > 100
+
+
+@pytest.mark.processes
+def test_report_and_submit_and_new_as_json(arena_json, played, tmp_path):
+    code, report = arena_json("report", "--output", "r.html")
+    assert (code, report["file"]) == (0, "r.html")
+    assert report["bytes"] == (tmp_path / "r.html").stat().st_size
+    code, submitted = arena_json("submit", BOTS[0])
+    assert (code, submitted["bot"], submitted["is_submitted"], submitted["refusal"]) == (0, "minimal@1", True, None)
+    assert arena_json("submit", BOTS[0])[1]["was_submitted"]
+    code, written = arena_json("new", "mine", "--game", "plaid")
+    assert (code, written["directory"]) == (0, "mine")
+    assert all((tmp_path / "mine" / name).is_file() for name in written["files"])
+
+
+@pytest.mark.processes
+def test_a_refused_submission_as_json(arena_json):
+    code, refused = arena_json("submit", zoo.bad_bot("exits_at_once"))
+    assert (code, refused["is_submitted"]) == (1, False)
+    assert "in plusminus at ply 0: start:" in refused["refusal"]
+    assert "I give up" in refused["stderr"]
