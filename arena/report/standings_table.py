@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from arena.analysis.standings import Score, Standing, Standings
+from arena.enums import FaultKind
 from arena.report.tables import Column, Row
 from arena.text import counted
 from arena.tournament.formats import Placing
@@ -41,6 +42,8 @@ class StatColumn:
         decimals: digits after the point; None for a text or a whole number.
         is_number: whether it is right-aligned.
         drop_order: in a narrow terminal, columns with the largest number are left out first; 0 for those that stay.
+        is_shown: whether tables for people have it.
+        flat: the columns that CSV has instead, by key, each with its cell made from the value.
     """
 
     key: str
@@ -51,6 +54,8 @@ class StatColumn:
     decimals: int | None = None
     is_number: bool = True
     drop_order: int = 0
+    is_shown: bool = True
+    flat: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
     @property
     def column(self) -> Column:
@@ -116,6 +121,10 @@ def standings_columns(players: int) -> list[StatColumn]:
             meaning="the 95 % interval of the bot's rank by mu",
             value=lambda line: list(line.rank_interval) if line.rank_interval else None,
             formatted=interval_text,
+            flat={
+                "rank_low": lambda interval: interval and interval[0],
+                "rank_high": lambda interval: interval and interval[1],
+            },
             drop_order=8,
         ),
         StatColumn(
@@ -175,8 +184,21 @@ def standings_columns(players: int) -> list[StatColumn]:
             formatted=lambda faults: ", ".join(f"{count} {kind}" for kind, count in faults.items()),
             is_number=False,
             drop_order=5,
+            flat={f"faults_{kind}": partial(_count_of, kind=kind) for kind in FaultKind},
+        ),
+        StatColumn(
+            key="author",
+            title="author",
+            meaning="who wrote the bot, by its bot.toml; only in JSON and CSV",
+            value=lambda line: line.author,
+            is_number=False,
+            is_shown=False,
         ),
     ]
+
+
+def _count_of(faults: Mapping[str, int], kind: FaultKind) -> int:
+    return faults.get(kind, 0)
 
 
 def _finish_columns(players: int) -> list[StatColumn]:
@@ -213,12 +235,24 @@ def standings_table(table: Standings, formatted: bool = True) -> tuple[list[Colu
         table: the standings.
         formatted: values as people read them; otherwise as JSON types.
     """
-    columns = standings_columns(table.players)
+    columns = [column for column in standings_columns(table.players) if column.is_shown or not formatted]
     rows: list[Row] = [
         {column.key: column.formatted(column.value(line)) if formatted else column.value(line) for column in columns}
         for line in table.lines
     ]
     return [column.column for column in columns], rows
+
+
+def flat_standings_table(table: Standings) -> tuple[list[Column], list[Row]]:
+    """Return standings for CSV: in every cell a number, a text, true or false."""
+    columns: list[Column] = []
+    rows: list[Row] = [{} for _ in table.lines]
+    for column in standings_columns(table.players):
+        columns += [Column(key, key) for key in column.flat] or [column.column]
+        for row, line in zip(rows, table.lines, strict=True):
+            value = column.value(line)
+            row |= {key: cell(value) for key, cell in column.flat.items()} or {column.key: value}
+    return columns, rows
 
 
 def interval_text(interval: Sequence[int] | None) -> str | None:
