@@ -160,7 +160,8 @@ def print_ranking(ranking: Sequence[tuple[str, Placing]], table_format: str) -> 
 
 def print_standings(table: Standings, table_format: str) -> None:
     """Print standings, as text between what they say in a sentence and what they rest on."""
-    from arena.report.standings_table import flat_standings_table, standings_footer, standings_table
+    from arena.report.standings_footer import standings_footer
+    from arena.report.standings_table import flat_standings_table, standings_table
     from arena.report.verdict import verdict
 
     if table_format == "text":
