@@ -98,7 +98,7 @@ class Definition:
 
         It excludes where the bots are on disk, and when a ladder stops.
         """
-        return _plain(self._deciding() | {"entrants": [_bot_identity(bot) for bot in self.entrants]})
+        return _plain(self._deciding() | {"entrants": [bot_identity(bot) for bot in self.entrants]})
 
     def to_json(self) -> dict[str, Any]:
         """Return the stored form, as JSON types: without the name, which is the key, and what is set for a run."""
@@ -190,6 +190,22 @@ def _location(bot: Bot) -> dict[str, Any]:
     return asdict(_Location(command=bot.command, directory=bot.directory, own_files=bot.own_files, build=bot.build))
 
 
+def bot_to_json(bot: Bot) -> dict[str, Any]:
+    """Return the stored form of a single bot: an entrant, and its location."""
+    return _plain({"entrant": _entrant(bot), "place": _location(bot)})
+
+
+def bot_from_json(stored: object, where: str) -> Bot:
+    """Return a bot from ``bot_to_json``.
+
+    Raises:
+        StoreError: if it is malformed.
+    """
+    values = mapping_of(stored, where)
+    bot = _bot(values.get("entrant"), {}, where)
+    return _bot(values.get("entrant"), {bot.label: values.get("place", {})}, where)
+
+
 def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
     """Return an entrant from what is stored of it and of its location."""
     entrant = from_stored(_Entrant, stored, where)
@@ -208,7 +224,7 @@ def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
     )
 
 
-def _bot_identity(bot: Bot) -> dict[str, Any]:
+def bot_identity(bot: Bot) -> dict[str, Any]:
     """Return what makes a bot the same wherever it is: its own files among its arguments are relative paths."""
     own = {path: os.path.relpath(path, bot.directory) for path in bot.own_files}
     return {

@@ -56,4 +56,11 @@ COMMANDS = {
     "verify": CommandEntry(KEEP, "Replay every record and recompute ranks and ratings."),
     "export": CommandEntry(KEEP, "Print records as JSON lines."),
     "doctor": CommandEntry(KEEP, "Show what this machine can contain, and measure its clock."),
+    "withdraw": CommandEntry(CORRECT, "Let a bot leave a tournament; its results stay."),
+    "disqualify": CommandEntry(CORRECT, "Take a bot out of a tournament and its table."),
+    "replace": CommandEntry(CORRECT, "Give an entrant new files, and play its matches again."),
+    "void": CommandEntry(CORRECT, "Play matches again that went wrong."),
+    "enter": CommandEntry(CORRECT, "Let a bot enter a tournament that has begun."),
+    "undo": CommandEntry(CORRECT, "Undo a correction."),
+    "corrections": CommandEntry(CORRECT, "List what has been corrected, and why."),
 }

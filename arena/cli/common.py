@@ -191,16 +191,28 @@ def find_bots(texts: Sequence[str], args: str = "") -> list[Any]:
         texts: the names.
         args: for the bots, as one shell command line.
     """
-    import shlex
-
     from arena.players.human import HUMAN
     from arena.tournament.definition import find_entrant
 
+    added = split_arguments(args)
     with open_home() as arena_home:
         return [
-            HUMAN if text == HUMAN.name else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.bots)
-            for text in texts
+            HUMAN if text == HUMAN.name else find_entrant(text, added, Path.cwd(), arena_home.bots) for text in texts
         ]
+
+
+def split_arguments(text: str) -> list[str]:
+    """Return the arguments for a bot from one shell command line.
+
+    Raises:
+        UsageError: if a quotation mark is not closed.
+    """
+    import shlex
+
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--args {text!r}: expected arguments as in a shell ({str(error).lower()})") from error
 
 
 def show_result(record: MatchRecord) -> None:

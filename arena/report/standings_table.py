@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from arena.analysis.standings import Score, Standing, Standings
+from arena.report.corrections_table import corrections_line
 from arena.report.tables import Column, Row
 from arena.text import counted
 from arena.tournament.formats import Placing
@@ -245,15 +246,19 @@ def _percent(share: float | None) -> float | None:
 
 
 def standings_footer(table: Standings) -> str:
-    """Return the sentences under standings: what was counted, and what the ratings rest on; "" before any match."""
+    """Return the sentences under standings: what was counted, and what the ratings rest on.
+
+    Before any match it is only what was corrected, if anything.
+    """
+    corrected = corrections_line(table.corrections)
     if not table.matches:
-        return ""
+        return corrected
     of = f"{table.matches} of " if table.scheduled is not None else ""
     played = of + counted(table.matches if table.scheduled is None else table.scheduled, "match")
     if table.scheduled is not None and (table.matches < table.scheduled or not table.is_finished):
         played += ": the tournament is not complete"
     duplicates = table.matches - table.rated
-    sentences = [f"{played}. "]
+    sentences = [f"{played}. ", f"{corrected} " if corrected else ""]
     if duplicates:
         sentences.append(
             f"{counted(duplicates, 'duplicate match')} {'is' if duplicates == 1 else 'are'} not rated:"

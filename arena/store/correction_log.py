@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, and_, func, select
+from sqlalchemy import Connection, Integer, Select, and_, func, select
 
 from arena.definition import Definition
 from arena.enums import CorrectionKind
@@ -18,7 +18,7 @@ from arena.records import ScheduledMatch
 from arena.store.connection import Database
 from arena.store.correction import Correction, CorrectionDetails
 from arena.store.rows import as_json
-from arena.store.schema import Integer, corrections, faults, matches, records, set_aside, skipped, tournaments
+from arena.store.schema import corrections, faults, matches, records, set_aside, skipped, tournaments
 from arena.store.statements import CHUNK_ROWS, chunks, insert_lines, is_to_be_played
 from arena.store.values import StoredTournament, utc_now
 from arena.stored import from_json_text, from_stored, list_of
