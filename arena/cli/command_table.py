@@ -38,6 +38,7 @@ COMMANDS = {
     "compare": CommandEntry(PLAY, "Find out whether a new version is better."),
     "standings": CommandEntry(LOOK, "Show the table of a tournament."),
     "crosstable": CommandEntry(LOOK, "Show who scored what against whom."),
+    "rounds": CommandEntry(LOOK, "Show who met whom: bracket, round cards, rounds."),
     "stats": CommandEntry(LOOK, "Show draws, seats, groups and tests behind a table."),
     "matches": CommandEntry(LOOK, "List the matches of a tournament."),
     "replay": CommandEntry(LOOK, "Step through a recorded match."),
