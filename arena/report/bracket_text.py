@@ -137,6 +137,8 @@ def _reason(duel: BracketDuel, style: Style) -> str:
     """Return what decided a duel that encounters did not decide."""
     if duel.decided_by is DecidedBy.POINTS:
         return f"decided by points, {_pair(duel.points, style)}"
+    if duel.decided_by is DecidedBy.WALKOVER:
+        return "walkover"
     return "the better seed advances"
 
 
