@@ -173,14 +173,16 @@ def print_ranking(ranking: Sequence[tuple[str, Placing]], table_format: str) -> 
 
 def print_standings(table: Standings, table_format: str) -> None:
     """Print standings, as text between what they say in a sentence and what they rest on."""
-    from arena.report.standings_table import standings_footer, standings_table
+    from arena.report.standings_footer import standings_footer
+    from arena.report.standings_table import flat_standings_table, standings_table
     from arena.report.verdict import verdict
 
     if table_format == "text":
         click.echo(sentences_text(verdict(table)) + ("\n" if table.lines else ""))
         if not table.lines:
             return
-    columns, rows = standings_table(table, formatted=table_format not in ("json", "csv"))
+    is_csv = table_format == "csv"
+    columns, rows = flat_standings_table(table) if is_csv else standings_table(table, formatted=table_format != "json")
     print_table(columns, rows, table_format, standings_footer(table))
 
 

@@ -25,8 +25,9 @@ from arena.report.match_section import MatchSection
 from arena.report.method_section import method_section
 from arena.report.page_charts import HistoryChart
 from arena.report.rounds_section import rounds_sections
+from arena.report.standings_footer import standings_footer
 from arena.report.standings_section import CHART, progress, standings_section, subtitle
-from arena.report.standings_table import BALANCE_COLUMNS, standings_footer, standings_table
+from arena.report.standings_table import BALANCE_COLUMNS, standings_table
 from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 from arena.report.tables import Column, Row
 from arena.store.store import Store
