@@ -54,5 +54,6 @@ COMMANDS = {
     "bots": CommandEntry(WRITE, "List the submitted bots."),
     "verify": CommandEntry(KEEP, "Replay every record and recompute ranks and ratings."),
     "export": CommandEntry(KEEP, "Print records as JSON lines."),
+    "completion": CommandEntry(KEEP, "Complete commands and names in bash, zsh or fish."),
     "doctor": CommandEntry(KEEP, "Show what this machine can contain, and measure its clock."),
 }
