@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
 from arena.isolation.removal import remove_tree
+from arena.names import as_file_name
 from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
 from arena.players.building import forget_build
 from arena.players.manifest import MANIFEST, load_bot
@@ -122,8 +123,52 @@ class BotRegistry:
     def discard(self, bot: Bot) -> None:
         """Remove the files of a copied bot that was refused."""
         if all(stored.digest != bot.digest for stored in self._store.submitted_bots()):
-            remove_tree(str(self._directory / bot.digest))
-            forget_build(bot)
+            self._remove_files(bot.digest)
+
+    def _remove_files(self, digest: str) -> None:
+        remove_tree(str(self._directory / digest))
+        forget_build(self._directory / digest)
+
+    def remove(self, label: str) -> StoredBot:
+        """Remove a submitted bot, and its files unless another submitted bot has the same ones.
+
+        The matches it has played stay, and are still verified: a record needs no bot.
+
+        Args:
+            label: its ``name@version``.
+
+        Raises:
+            UnknownNameError: if no such bot has been submitted.
+            UsageError: if a tournament that is not finished needs its files.
+            StoreError: if its line in the list is malformed.
+        """
+        submitted = self._store.submitted_bots()
+        found = next((bot for bot in submitted if bot.label == label), None)
+        if found is None:
+            raise UnknownNameError("bot", label, [bot.label for bot in submitted])
+        is_last = all(bot == found or bot.digest != found.digest for bot in submitted)
+        if is_last:
+            self._require_unneeded(found)
+        if as_file_name(found.digest) != found.digest:  # the list may come from another arena
+            raise StoreError(f"bot {label!r}: its digest in the database, {found.digest!r}, is malformed")
+        self._store.remove_bot(found)
+        if is_last:
+            self._remove_files(found.digest)
+        return found
+
+    def _require_unneeded(self, bot: StoredBot) -> None:
+        """Raise UsageError if a tournament that can be resumed may still launch this bot from here."""
+        files = self._directory / bot.digest
+        for tournament in [*self._store.tournaments(), *self._store.deleted_tournaments()]:
+            definition = tournament.definition
+            gone = {absence.entrant for absence in definition.absences if absence.last_round is None}
+            paired = [entrant for number, entrant in enumerate(definition.entrants) if number not in gone]
+            if tournament.finished_at is None and any(Path(entrant.directory) == files for entrant in paired):
+                where = " (in the bin)" if tournament.deleted_at is not None else ""
+                raise UsageError(
+                    f"bot {bot.label!r}: tournament {tournament.name!r}{where} is not finished and needs its files;"
+                    " nothing was changed"
+                )
 
     def recorded(self, tournament: StoredTournament, label: str, place: Path | None) -> RecordedBot:
         """Return a bot of a recorded match.

@@ -115,6 +115,15 @@ class Decision(StrEnum):
     OPEN = "open"
 
 
+class TournamentState(StrEnum):
+    """How far a tournament has got."""
+
+    NOT_BEGUN = "not begun"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    FINISHED = "finished"
+
+
 class CorrectionKind(StrEnum):
     """What a director has corrected after matches had been recorded.
 
@@ -136,7 +145,7 @@ class CorrectionKind(StrEnum):
     REPLACE = "replace", "replacement"
     VOID = "void", "voided match"
     ENTER = "enter", "late entry"
-    UNDO = "undo", "undone correction"
+    UNDO = "undo", "undoing"
 
 
 class DisqualifiedMatches(StrEnum):

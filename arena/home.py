@@ -7,13 +7,10 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from arena.errors import StoreError, UsageError
+from arena.names import as_file_name
 from arena.text import shortened_text
-
-if TYPE_CHECKING:
-    pass
 
 DEFAULT_HOME = ".arena"
 DATABASE_FILE = "arena.sqlite3"
@@ -77,7 +74,8 @@ class ArenaHome:
 
     def log_path(self, tournament: str) -> Path:
         """Return where the log of a tournament is written."""
-        return self.directory / "logs" / f"{tournament}.log"
+        path = self.directory.joinpath("logs", *map(as_file_name, tournament.split("/")))
+        return path.with_name(f"{path.name}.log")
 
     @property
     def cache_directory(self) -> Path:

@@ -55,6 +55,7 @@ def _example_tournaments(*_: object) -> Iterable[str]:
 
 CANDIDATES: dict[str, Candidates] = {
     "tournament": _tournaments,
+    "tournaments": _tournaments,
     "match": _matches,
     "bot": _bots,
     "bots": _bots,
@@ -69,7 +70,7 @@ CANDIDATES: dict[str, Candidates] = {
 }
 """By the name of a parameter, which means the same in every command."""
 
-PATHS = {"bot": "file", "bots": "file", "new": "file", "old": "file", "hints": "file", "file": "file", "home": "dir"}
+PATHS = dict.fromkeys(("bot", "bots", "new", "old", "hints", "file"), "file") | {"home": "dir", "other_home": "dir"}
 """Parameters that may be paths too: any file, or a directory."""
 
 

@@ -12,12 +12,18 @@ from arena.stored import from_json_text
 
 @click.command("export")
 @click.argument("tournament", required=False)
+@click.option("--set-aside", is_flag=True, help="The records that corrections have set aside, in place of the others.")
 @click.option("--json", is_flag=True, expose_value=False, help="Print JSON, and nothing else; it does so anyway.")
-def command(tournament: str | None) -> None:
+def command(tournament: str | None, set_aside: bool) -> None:
     """Print one JSON object for each recorded match of TOURNAMENT, or of all, in the order of the schedule."""
-    from arena.store.scope import ALL_TOURNAMENTS
+    from arena.store.scope import ALL_TOURNAMENTS, Scope
 
     with open_home(must_exist=True) as arena_home:
         within = arena_home.store.tournament(tournament) if tournament is not None else ALL_TOURNAMENTS
+        if set_aside:
+            for stored in arena_home.store.tournaments() if isinstance(within, Scope) else [within]:
+                for match, _, text in arena_home.store.corrections.set_aside(stored):
+                    click.echo(json.dumps(from_json_text(text, f"the record of match {match}")))
+            return
         for match, text in arena_home.store.record_texts(within):
             click.echo(json.dumps(from_json_text(text, f"the record of match {match}")))

@@ -67,10 +67,10 @@ def is_built(bot: Bot) -> bool:
     return False
 
 
-def forget_build(bot: Bot) -> None:
-    """Remove the note of a build, for a bot that has been removed."""
+def forget_build(directory: str | os.PathLike[str]) -> None:
+    """Remove the note of a build, for a bot whose directory has been removed."""
     with contextlib.suppress(OSError):
-        _note_of(Path(bot.directory)).unlink()
+        _note_of(Path(directory)).unlink()
 
 
 def _note_of(directory: Path) -> Path:
@@ -132,7 +132,7 @@ def _keep(output: int, bot: Bot) -> str:
 def _put_in_place(made: Path, bot: Bot) -> None:
     target = Path(bot.directory) / BUILD_DIRECTORY
     before = made.with_name("before")
-    forget_build(bot)
+    forget_build(bot.directory)
     if target.is_symlink() or target.exists():
         target.rename(before)
     made.rename(target)

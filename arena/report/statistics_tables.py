@@ -9,7 +9,8 @@ from arena.analysis.game_statistics import CrossCheck, GameStatistics, Share
 from arena.analysis.standings import Standings
 from arena.enums import FaultKind
 from arena.ratings.consistency import Consistency
-from arena.report.standings_table import cycle_text, percent_text
+from arena.report.standings_footer import cycle_text
+from arena.report.standings_table import percent_text
 from arena.report.tables import Column, Row
 
 STATS_TITLES = {

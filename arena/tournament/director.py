@@ -21,6 +21,7 @@ from arena.executors.worker_start import end_if_importing
 from arena.records import Bot, ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
+from arena.tournament.corrected import with_corrections
 from arena.tournament.formats import format_class
 from arena.tournament.resumption import Resumed, create_or_resume
 from arena.tournament.rounds import TournamentRounds
@@ -109,8 +110,7 @@ def run_tournament(
     """
     end_if_importing()
     if isinstance(executor, str):  # before anything is stored, so that a failed build can be fixed
-        bots = () if _is_over(definition, store) else definition.entrants
-        executor = open_executor(executor, _job(definition, bots, workers, log_path))
+        executor = open_executor(executor, _job(definition, _playing(definition, store), workers, log_path))
     with store.lock(definition.name):
         resumed = create_or_resume(definition, store)
         store.retry_for(STORE_RETRY_SECONDS)
@@ -123,10 +123,16 @@ def run_tournament(
         return run.progress
 
 
-def _is_over(definition: Definition, store: Store) -> bool:
-    """Return whether nothing is left to play, so that its bots may be gone."""
+def _playing(definition: Definition, store: Store) -> tuple[Bot, ...]:
+    """Return the bots that a run needs; those that play no match any more may be gone."""
     found = store.find_tournament(definition.name)
-    return found is not None and found.finished_at is not None and not format_class(definition).open_entry
+    if found is None:
+        return definition.entrants
+    if found.finished_at is not None and not format_class(definition).open_entry:
+        return ()
+    entrants = with_corrections(definition, found).entrants
+    gone = {absence.entrant for absence in found.definition.absences if absence.last_round is None}
+    return tuple(bot for k, bot in enumerate(entrants) if k not in gone)
 
 
 def _job(definition: Definition, bots: tuple[Bot, ...], workers: int | None, log_path: Path | None) -> Job:

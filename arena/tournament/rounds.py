@@ -7,8 +7,10 @@ from typing import Any
 
 from arena.definition import Definition
 from arena.errors import DefinitionError
+from arena.ranking import competition_ranks
 from arena.records import ScheduledMatch
 from arena.results import StoredResult
+from arena.store.correction import out_of_table
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.formats import Format, Meeting, Placing, format_class, format_of
@@ -117,7 +119,7 @@ def played_format(store: Store, tournament: StoredTournament) -> Format[Any]:
 def ranking_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Placing]] | None:
     """Return the table of a tournament's own format, with the names shown; None if only ratings rank.
 
-    Only complete rounds count.
+    Only complete rounds count. Who is out of the table because of a correction has no line, and no rank.
     """
     if not format_class(tournament.definition).has_ranking:
         return None
@@ -126,5 +128,12 @@ def ranking_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Pl
     except DefinitionError:
         return None
     ranking = planned.ranking()
-    names = planned.field.names
-    return None if ranking is None else [(names[placing.entrant], placing) for placing in ranking]
+    if ranking is None:
+        return None
+    left_out = out_of_table(tournament.corrections)
+    listed = [placing for placing in ranking if placing.entrant not in left_out]
+    ranks = competition_ranks([placing.rank for placing in listed])
+    return [
+        (planned.field.names[placing.entrant], placing._replace(rank=rank))
+        for rank, placing in zip(ranks, listed, strict=True)
+    ]

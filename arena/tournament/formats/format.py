@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+from arena.definition import Absence
 from arena.errors import DefinitionError
 from arena.results import StoredResult, points_of
 
@@ -93,6 +94,7 @@ class Field(Generic[SettingsT]):
         rng_seed: the source of all randomness.
         encounters: for each pairing.
         active: the numbers of the entrants who may be paired; None for all.
+        absences: of entrants who have withdrawn or are disqualified.
     """
 
     bots: tuple[str, ...]
@@ -102,6 +104,7 @@ class Field(Generic[SettingsT]):
     rng_seed: int = 0
     encounters: int = 1
     active: frozenset[int] | None = None
+    absences: tuple[Absence, ...] = ()
 
     @property
     def entrants(self) -> int:
@@ -114,6 +117,14 @@ class Field(Generic[SettingsT]):
         everybody = range(self.entrants)
         return tuple(everybody) if self.active is None else tuple(k for k in everybody if k in self.active)
 
+    def is_absent(self, entrant: int, number: int) -> bool:
+        """Return whether an entrant is absent from a round, counted from 1."""
+        return any(absence.entrant == entrant and absence.covers(number) for absence in self.absences)
+
+    def present(self, number: int) -> tuple[int, ...]:
+        """Return the entrants who may be paired in a round, counted from 1."""
+        return tuple(k for k in self.taking_part if not self.is_absent(k, number))
+
 
 class Format(ABC, Generic[SettingsT]):
     """A tournament in this format: ``next_round`` and ``add_results`` are called in turn.
@@ -125,6 +136,8 @@ class Format(ABC, Generic[SettingsT]):
         needs_results: whether rounds depend on results; if not, ``add_results`` may be given an empty list.
         open_entry: whether entrants may come and go while it is played.
         has_ranking: whether it ranks entrants by itself, and not by ratings only.
+        has_later_stages: whether who meets whom is settled by earlier results, so that these can't be changed once the
+            next stage has begun.
     """
 
     Settings: ClassVar[type[Any]] = NoSettings
@@ -132,6 +145,7 @@ class Format(ABC, Generic[SettingsT]):
     needs_results: ClassVar[bool] = True
     open_entry: ClassVar[bool] = False
     has_ranking: ClassVar[bool] = False
+    has_later_stages: ClassVar[bool] = False
 
     def __init__(self, field: Field[SettingsT]) -> None:
         """Begin.
@@ -178,6 +192,14 @@ class Format(ABC, Generic[SettingsT]):
         """Return how many encounters the whole tournament has at most in each game; None if there is no maximum."""
         pairings = self.total_pairings()
         return None if pairings is None else pairings * self.encounters_per_round
+
+    def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
+        """Return whom an entrant meets that has come after the schedule was made.
+
+        Raises:
+            DefinitionError: if this format takes no late entrants.
+        """
+        raise DefinitionError("this format takes no late entrants; expected a round robin or a gauntlet")
 
     def should_stop(self, elapsed_seconds: float) -> bool:
         """Return whether a run that has lasted this long ends before the next round."""
