@@ -5,22 +5,16 @@ from __future__ import annotations
 import click
 
 from arena.cli.common import open_home
-from arena.cli.merged_tournaments import print_merged
-
-external_game_option = click.option(
-    "--external-game",
-    "external_games",
-    metavar="MODULE:CLASS",
-    multiple=True,
-    help="A game from outside the package that may be imported to replay the records; repeatable.",
-)
+from arena.cli.merged_tournaments import external_game_option, print_merged
+from arena.cli.options import json_option
 
 
 @click.command("merge")
 @click.argument("other_home")
 @click.argument("tournaments", metavar="[TOURNAMENT]...", nargs=-1)
 @external_game_option
-def command(other_home: str, tournaments: tuple[str, ...], external_games: tuple[str, ...]) -> int:
+@json_option
+def command(other_home: str, tournaments: tuple[str, ...], external_games: tuple[str, ...], as_json: bool) -> int:
     """Take the tournaments in OTHER_HOME, or only those named, with all that was played there.
 
     A tournament that is here as well gets the matches that it lacks; where a match was played on both sides, the record
@@ -31,4 +25,4 @@ def command(other_home: str, tournaments: tuple[str, ...], external_games: tuple
     from arena.transfer import merge_home
 
     with open_home() as arena_home:
-        return print_merged(merge_home(arena_home, other_home, tournaments, external_games=external_games))
+        return print_merged(merge_home(arena_home, other_home, tournaments, external_games=external_games), as_json)
