@@ -15,6 +15,7 @@ from arena.analysis.standings_cache import standings_of
 from arena.home import ArenaHome
 from arena.records import MatchRecord
 from arena.report.bot_sections import BotSections, FaultsSeen, bot_anchors
+from arena.report.corrections_table import corrections_table
 from arena.report.crosstable_section import crosstable_section
 from arena.report.html_page import Section, html_page
 from arena.report.html_table import html_table
@@ -28,6 +29,7 @@ from arena.report.standings_section import CHART, progress, standings_section, s
 from arena.report.standings_table import BALANCE_COLUMNS, standings_footer, standings_table
 from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 from arena.report.tables import Column, Row
+from arena.report.verdict import verdict
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.rounds import ranking_of
@@ -57,7 +59,8 @@ def tournament_page(home: ArenaHome, tournament: StoredTournament, max_matches: 
     chart = HistoryChart(rating_histories(store, tournament, table))
     entrants = tournament.definition.entrants
     bots = BotSections(tournament.name, table, entrants, scores, times, faults, chart, matches.numbers)
-    tables = _tables(table, stats_tables(table, game_statistics(encounters), check, times), _balance(store, tournament))
+    more = [_balance(store, tournament), *_corrections(store, tournament)]
+    tables = _tables(table, stats_tables(table, game_statistics(encounters), check, times), more)
     columns = [CHART, *(column for *_, columns, _ in tables for column in columns), *MATCH_COLUMNS]
     sections = [
         Section(anchor="crosstable", title="Crosstable", body=crosstable_section(scores, table, anchors)),
@@ -71,7 +74,7 @@ def tournament_page(home: ArenaHome, tournament: StoredTournament, max_matches: 
         ),
     ]
     header = (
-        f"{subtitle(tournament)}{progress(tournament)}"
+        f'{subtitle(tournament)}<p class="verdict">{text(verdict(table))}</p>{progress(tournament)}'
         f'<section id="standings" aria-label="Standings">{standings_section(table, ranking, anchors)}</section>'
     )
     return html_page(tournament.name, header, sections)
@@ -99,14 +102,14 @@ def rating_histories(
 
 
 def _tables(
-    table: Standings, statistics: Mapping[str, tuple[Sequence[Column], Sequence[Row]]], balance: _Table
+    table: Standings, statistics: Mapping[str, tuple[Sequence[Column], Sequence[Row]]], more: Sequence[_Table]
 ) -> list[_Table]:
     """Return the tables of all numbers, without those that say nothing."""
     tables: list[_Table] = [("Ratings and points", standings_footer(table), *standings_table(table))]
     for name, (columns, rows) in statistics.items():
         if rows and (name != "nash" or table.consistency.is_flagged):
             tables.append((*STATS_TITLES[name], columns, rows))
-    return [*tables, balance]
+    return [*tables, *more]
 
 
 def _balance(store: Store, tournament: StoredTournament) -> _Table:
@@ -116,10 +119,18 @@ def _balance(store: Store, tournament: StoredTournament) -> _Table:
     return "Schedule balance", about, BALANCE_COLUMNS, [asdict(line) for line in lines]
 
 
+def _corrections(store: Store, tournament: StoredTournament) -> Iterator[_Table]:
+    if tournament.corrections:
+        set_aside = {
+            c.number: store.corrections.set_aside_matches(tournament, c.number) for c in tournament.corrections
+        }
+        yield "Corrections", "What a director has corrected.", *corrections_table(tournament.corrections, set_aside)
+
+
 def _table_body(table: _Table, anchors: Mapping[str, str]) -> str:
     title, about, columns, rows = table
     sorted_by = "rank" if any(column.key == "rank" for column in columns) else ""
     return (
-        f"<h3>{text(title)}</h3><p>{text(about)}</p>"
+        f'<h3 id="numbers-{title.lower().replace(" ", "-")}">{text(title)}</h3><p>{text(about)}</p>'
         f"{html_table(columns, rows, title.lower(), anchors, sorted_by=sorted_by)}"
     )
