@@ -8,7 +8,7 @@ from dataclasses import asdict
 from arena.analysis.bot_times import bot_times
 from arena.analysis.encounters import count_encounters
 from arena.analysis.game_statistics import cross_check, game_statistics
-from arena.analysis.rating_history import history_of_tournament
+from arena.analysis.rating_history import mu_histories
 from arena.analysis.schedule_balance import schedule_balance
 from arena.analysis.standings import Standings, crosstable
 from arena.analysis.standings_cache import standings_of
@@ -56,7 +56,7 @@ def tournament_page(home: ArenaHome, tournament: StoredTournament, max_matches: 
     ranking = ranking_of(store, tournament)
     anchors = bot_anchors(table)
     matches = MatchSection(store, tournament, choice.ordered(), max_matches)
-    chart = HistoryChart(rating_histories(store, tournament, table))
+    chart = HistoryChart(mu_histories(store, tournament, table.shown_names))
     entrants = tournament.definition.entrants
     bots = BotSections(tournament.name, table, entrants, scores, times, faults, chart, matches.numbers)
     more = [_balance(store, tournament), *_corrections(store, tournament)]
@@ -86,19 +86,6 @@ def _noted(records: Iterable[MatchRecord], choice: MatchChoice, faults: FaultsSe
         choice.add(record)
         faults.add(record)
         yield record
-
-
-def rating_histories(
-    store: Store, tournament: StoredTournament, table: Standings
-) -> dict[str, list[tuple[float, float]]]:
-    """Return pairs of matches and mu of each bot, by the name that tables show, in the order of the standings."""
-    histories: dict[str, list[tuple[float, float]]] = {line.bot: [] for line in table.lines}
-    names = table.shown_names
-    for snapshot in history_of_tournament(store, tournament):
-        for line in snapshot.table.lines:
-            if line.label in names:
-                histories[names[line.label]].append((snapshot.matches, line.rating.mu))
-    return histories
 
 
 def _tables(
