@@ -87,6 +87,7 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.records import SeatReport as SeatReport
     from arena.records import TimeControl as TimeControl
     from arena.results import StoredResult as StoredResult
+    from arena.store.addition import Addition as Addition
     from arena.store.correction import Correction as Correction
     from arena.store.correction import CorrectionDetails as CorrectionDetails
     from arena.store.correction_log import Change as Change
@@ -98,6 +99,8 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.store.scope import Scope as Scope
     from arena.store.seasons import Season as Season
     from arena.store.seasons import Seasons as Seasons
+    from arena.store.source import Source as Source
+    from arena.store.source import VoidTry as VoidTry
     from arena.store.store import Store as Store
     from arena.store.values import StoredBot as StoredBot
     from arena.store.values import StoredFault as StoredFault
@@ -106,6 +109,8 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.tournament.definition import load_definition as load_definition
     from arena.tournament.director import Progress as Progress
     from arena.tournament.director import run_tournament as run_tournament
+    from arena.transfer.merging import merge_home as merge_home
+    from arena.transfer.results import MergedTournament as MergedTournament
 
 _MODULE_OF = {
     name: module
@@ -136,16 +141,20 @@ _MODULE_OF = {
         "arena.ratings.field_fit": "FittedEncounters",
         "arena.records": "Bot Fault Limits MatchRecord MatchSpec ScheduledMatch SeatReport TimeControl",
         "arena.results": "StoredResult",
+        "arena.store.addition": "Addition",
         "arena.store.correction": "Correction CorrectionDetails",
         "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
         "arena.store.lock": "DirectorLock",
         "arena.store.rows": "RecordRow",
         "arena.store.scope": "Scope",
         "arena.store.seasons": "Season Seasons",
+        "arena.store.source": "Source VoidTry",
         "arena.store.store": "Store",
         "arena.store.values": "StoredBot StoredFault StoredTournament",
         "arena.tournament.definition": "KnownBots load_definition",
         "arena.tournament.director": "Progress run_tournament",
+        "arena.transfer.merging": "merge_home",
+        "arena.transfer.results": "MergedTournament",
     }.items()
     for name in names.split()
 }

@@ -153,6 +153,7 @@ class _Entrant:
         content: the bot's digest.
         outside_game: its external game.
         args: its command without the program.
+        author: for tables; not a part of the tournament's identity.
     """
 
     name: str
@@ -161,6 +162,7 @@ class _Entrant:
     build: Sequence[str] = ()
     outside_game: Sequence[str] | None = None
     args: Sequence[str] = ()
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +184,7 @@ def _entrant(bot: Bot) -> dict[str, Any]:
             build=bot.build,
             outside_game=bot.external_game,
             args=bot.command[1:],
+            author=bot.author,
         )
     )
 
@@ -221,6 +224,7 @@ def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
         own_files=tuple(location.own_files),
         build=tuple(entrant.build) or tuple(location.build),
         external_game=(game[0], game[1]) if game is not None and len(game) == 2 else None,
+        author=entrant.author,
     )
 
 

@@ -45,6 +45,7 @@ class Standing:
         seat_matches: its matches by seat.
         seat_points: its points by seat.
         faults: the number of its forfeits by kind.
+        author: who wrote it; empty when unknown.
     """
 
     label: str
@@ -63,6 +64,7 @@ class Standing:
     seat_matches: tuple[int, ...] = ()
     seat_points: tuple[float, ...] = ()
     faults: Mapping[str, int] = field(default_factory=dict)
+    author: str = ""
 
     @property
     def losses(self) -> int:

@@ -7,7 +7,7 @@ were computed; where the file can't be read, or has another key, they are comput
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -43,12 +43,14 @@ def standings_of(
         StoreError: if a record is malformed.
     """
     if isinstance(which, Scope):
-        return standings(count_encounters(store.results(which, game)), store.fault_counts(which, game))
+        table = standings(count_encounters(store.results(which, game)), store.fault_counts(which, game))
+        return _with_authors(table, store.tournaments())
     stored = store.tournament(which)
     if game is not None or cache_directory is None:
         table = _compute(store, stored, game)
     else:
         table = cached_standings(cache_directory, stored, lambda: _compute(store, stored))
+    table = _with_authors(table, [stored])
     if game is not None:
         return table
     return replace(
@@ -57,6 +59,12 @@ def standings_of(
         is_finished=stored.finished_at is not None,
         corrections=stored.corrections,
     )
+
+
+def _with_authors(table: Standings, tournaments: Iterable[StoredTournament]) -> Standings:
+    """Return standings that name the authors of bots, as far as the definitions of tournaments do."""
+    authors = {bot.label: bot.author for tournament in tournaments for bot in tournament.definition.entrants}
+    return replace(table, lines=tuple(replace(line, author=authors.get(line.label, "")) for line in table.lines))
 
 
 def _compute(store: Store, tournament: StoredTournament, game: str | None = None) -> Standings:

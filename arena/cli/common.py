@@ -109,6 +109,15 @@ def print_wrapped(head: str, indent: int, text: str) -> None:
     click.echo(f"\n{' ' * indent}".join([head + (lines or [""])[0], *lines[1:]]))
 
 
+def can_be_printed(text: str) -> bool:
+    """Return whether the encoding of the standard output has all characters of a text."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _line_width() -> int:
     """Return the maximum width of a line: that of the terminal; none in a file or a pipe, which may be searched."""
     return terminal_width() if _is_terminal() else sys.maxsize
@@ -133,11 +142,15 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: st
 
 def table_text(columns: Sequence[Column], rows: Sequence[Row], footer: str = "") -> str:
     """Return a table as text that fits the terminal, with the sentences under it and the names of left-out columns."""
-    width = _table_width()
-    text, left_out = fitted_table(columns, rows, None if is_wide() or not _is_terminal() else width)
+    text, left_out = fitted_table(columns, rows, text_width())
     names = ", ".join(title.replace(" ", NO_BREAK_SPACE) for title in left_out)
-    note = f"Left out at {width} columns: {names}; --wide shows all." if left_out else ""
+    note = f"Left out at {_table_width()} columns: {names}; --wide shows all." if left_out else ""
     return "\n\n".join(filter(None, (text, sentences_text(footer), sentences_text(note))))
+
+
+def text_width() -> int | None:
+    """Return the maximum cells of a line of tables and drawings; None in a file or a pipe, and with ``--wide``."""
+    return _table_width() if _is_terminal() and not is_wide() else None
 
 
 def sentences_text(text: str) -> str:
@@ -160,14 +173,16 @@ def print_ranking(ranking: Sequence[tuple[str, Placing]], table_format: str) -> 
 
 def print_standings(table: Standings, table_format: str) -> None:
     """Print standings, as text between what they say in a sentence and what they rest on."""
-    from arena.report.standings_table import standings_footer, standings_table
+    from arena.report.standings_footer import standings_footer
+    from arena.report.standings_table import flat_standings_table, standings_table
     from arena.report.verdict import verdict
 
     if table_format == "text":
         click.echo(sentences_text(verdict(table)) + ("\n" if table.lines else ""))
         if not table.lines:
             return
-    columns, rows = standings_table(table, formatted=table_format not in ("json", "csv"))
+    is_csv = table_format == "csv"
+    columns, rows = flat_standings_table(table) if is_csv else standings_table(table, formatted=table_format != "json")
     print_table(columns, rows, table_format, standings_footer(table))
 
 

@@ -25,8 +25,10 @@ from arena.report.match_section import COLUMNS as MATCH_COLUMNS
 from arena.report.match_section import MatchSection
 from arena.report.method_section import method_section
 from arena.report.page_charts import HistoryChart
+from arena.report.rounds_section import rounds_sections
+from arena.report.standings_footer import standings_footer
 from arena.report.standings_section import CHART, progress, standings_section, subtitle
-from arena.report.standings_table import BALANCE_COLUMNS, standings_footer, standings_table
+from arena.report.standings_table import BALANCE_COLUMNS, standings_table
 from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 from arena.report.tables import Column, Row
 from arena.report.verdict import verdict
@@ -63,6 +65,7 @@ def tournament_page(home: ArenaHome, tournament: StoredTournament, max_matches: 
     tables = _tables(table, stats_tables(table, game_statistics(encounters), check, times), more)
     columns = [CHART, *(column for *_, columns, _ in tables for column in columns), *MATCH_COLUMNS]
     sections = [
+        *rounds_sections(store, tournament, anchors),
         Section(anchor="crosstable", title="Crosstable", body=crosstable_section(scores, table, anchors)),
         Section(anchor="bots", title="Bots", body=bots.html()),
         Section(anchor="matches", title="Matches", body=matches.html(anchors, choice.first_to_open(table.shown_names))),

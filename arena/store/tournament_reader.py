@@ -150,9 +150,10 @@ class TournamentReader:
         chosen = select(matches).where(matches.c.tournament_id == tournament.number, is_to_be_played())
         return self._lines(tournament, chosen)
 
-    def schedule(self, tournament: StoredTournament) -> Iterator[ScheduledMatch]:
-        """Yield all matches of the schedule, in order, reading it piece by piece."""
-        return self._lines(tournament, select(matches).where(matches.c.tournament_id == tournament.number))
+    def schedule(self, tournament: StoredTournament, after_round: int = 0) -> Iterator[ScheduledMatch]:
+        """Yield all matches of the rounds later than ``after_round``, in order, reading them piece by piece."""
+        chosen = select(matches).where(matches.c.tournament_id == tournament.number)
+        return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
 
     def _lines(self, tournament: StoredTournament, chosen: Select[Any]) -> Iterator[ScheduledMatch]:
         last = 0

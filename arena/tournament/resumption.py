@@ -42,7 +42,7 @@ def create_or_resume(definition: Definition, store: Store) -> Resumed:
         definition = _with_earlier_entrants(definition, found.definition)
     if found.corrections:
         definition = with_corrections(definition, found)
-    differing = _differences(found.definition.identity(), definition.identity(), open_entry)
+    differing = differences(found.definition.identity(), definition.identity(), open_entry)
     if differing:
         raise DefinitionError(
             f"tournament {definition.name!r} is in the store with {found.recorded} matches recorded, and differs in"
@@ -72,8 +72,14 @@ def _with_earlier_entrants(definition: Definition, earlier: Definition) -> Defin
     return replace(definition, entrants=tuple(entrants), active=active)
 
 
-def _differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -> list[str]:
-    """Name what differs between the identities of two definitions, the entrants by their names."""
+def differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -> list[str]:
+    """Name what differs between the identities of two definitions, the entrants by their names.
+
+    Args:
+        stored: the identity in the store.
+        given: another one.
+        may_grow: whether the other one may have more entrants, after those that are stored.
+    """
     names = [name for name in given if name != "entrants" and stored[name] != given[name]]
     before, now = (
         {f"{entrant['name']}@{entrant['version']}": entrant for entrant in values["entrants"]}

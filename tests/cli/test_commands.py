@@ -82,7 +82,9 @@ def test_standings_in_every_format(arena):
     rows = list(csv.DictReader(io.StringIO(lines)))
     assert {row["bot"] for row in rows} == {"minimal", "1e5", "'=cmd|x"}
     assert {row["same_as_next"] for row in rows} <= {"true", "false"}
-    assert {row["faults"] for row in rows} == {"{}"}
+    for row in rows:
+        interval = next(one["rank_95"] for one in table if one["bot"] == row["bot"].lstrip("'"))
+        assert [int(row["rank_low"]), int(row["rank_high"])] == interval
     assert "| 1e5 " in arena("standings", "tiny", "--format", "github")[1]
     assert "=cmd\\|x" in arena("standings", "tiny", "--format", "github")[1]
     assert "<td>1e5" in arena("standings", "tiny", "--format", "html")[1]
@@ -394,3 +396,22 @@ def test_a_terminal_of_an_odd_width_has_a_table_too(arena, monkeypatch, columns)
     monkeypatch.setenv("COLUMNS", columns)
     code, text, _ = arena("standings", "tiny")
     assert (code, text.split("\n\n")[1].split()[:2]) == (0, ["rank", "bot"])
+
+
+def test_the_author_in_a_manifest_is_in_csv_and_json(tmp_path, capsys):
+    for name, author in (("one", "Ada"), ("two", "=1+1")):
+        (tmp_path / name).mkdir()
+        manifest = f'name = "{name}"\nauthor = "{author}"\ncommand = ["python3", "bot.py"]\n'
+        (tmp_path / name / "bot.toml").write_text(manifest)
+        (tmp_path / name / "bot.py").write_bytes((BOTS / "minimal" / "bot.py").read_bytes())
+    entrants = "".join(f'[[entrants]]\nbot = "{tmp_path / name}"\n' for name in ("one", "two"))
+    (tmp_path / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 4 }}\n{entrants}')
+    home = ["--home", str(tmp_path / "home")]
+    assert run(["run", str(tmp_path / "t.toml"), "-q", *home]) == 0
+    for command in (["standings", "t"], ["leaderboard"]):
+        capsys.readouterr()
+        assert run([*command, "--format", "csv", *home]) == 0
+        rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+        assert {(row["bot"].partition("@")[0], row["author"]) for row in rows} == {("one", "Ada"), ("two", "'=1+1")}
+        assert run([*command, "--json", *home]) == 0
+        assert {row["author"] for row in json.loads(capsys.readouterr().out)} == {"Ada", "=1+1"}

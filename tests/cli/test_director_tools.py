@@ -469,3 +469,10 @@ def test_two_versions_of_a_bot_play_in_one_tournament(tmp_path, capsys):
     assert {row["bot"] for row in json.loads(capsys.readouterr().out)} == {"mine@1", "mine@2"}
     assert run(["show", "mine", *home]) == 0
     assert capsys.readouterr().out.count("mine@") >= 4
+
+
+def test_a_comparison_without_a_verdict_says_what_it_takes(arena):
+    game = ["--game", "differences", "--option", "size=5", "-q", "--name", "too short"]
+    code, out, _ = arena("compare", BOTS / "random_legal", BOTS / "minimal", *game, "--limit", "3")
+    assert code == 3
+    assert "undecided: the limit of encounters was reached first; a verdict takes 8 encounters that differ" in out

@@ -215,6 +215,10 @@ class Knockout(Format[KnockoutSettings]):
         points = duel.points if entrants[0] == duel.better else [(upper, lower) for lower, upper in duel.points]
         return Duel(entrants=entrants, points=tuple(points), winner=winner, decided_by=decided_by)
 
+    def winner(self) -> int | None:
+        """Return who has won the final; None before that."""
+        return self._winner(self._stages[-1][0]) if len(self._stages[-1]) == 1 else None
+
     def ranking(self) -> list[Placing]:
         """Return the entrants by the stage they reached; those who left in the same stage share a rank."""
         reached = {
@@ -224,8 +228,7 @@ class Knockout(Format[KnockoutSettings]):
             for k in (duel.better, duel.other)
             if k is not None
         }
-        champion = self._winner(self._stages[-1][0]) if len(self._stages[-1]) == 1 else None
-        if champion is not None:
+        if (champion := self.winner()) is not None:
             reached[champion] += 1
         order = sorted(reached, key=lambda k: (-reached[k], self._seed_of[k]))
         ranks = competition_ranks([-reached[k] for k in order])
