@@ -6,20 +6,24 @@ in the list of rounds only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
 from arena.analysis.bracket import Bracket, RoundCard, bracket_of, round_cards_of
 from arena.definition import Definition
+from arena.enums import CorrectionKind
 from arena.errors import DefinitionError
 from arena.results import points_of
+from arena.store.correction import standing
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.formats import Format, Knockout, Swiss, format_class
 from arena.tournament.formats.round_robin import RoundRobin
 from arena.tournament.rounds import played_format
+
+_DEPARTURES = {CorrectionKind.WITHDRAW: "withdrawn", CorrectionKind.DISQUALIFY: "disqualified"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,16 +78,16 @@ class RoundsPlayed:
         rounds: those asked for.
         bracket: of a knockout.
         cards: of a Swiss, in the order of the table.
-        withdrawn: the names of entrants who stay away from the current round on.
+        departed: how entrants have left who are not paired any more, "withdrawn" or "disqualified", by name.
     """
 
     last: int
     current: int
     status: str
     rounds: tuple[PlayedRound, ...]
-    bracket: Bracket | None = None
-    cards: tuple[RoundCard, ...] | None = None
-    withdrawn: tuple[str, ...] = ()
+    bracket: Bracket | None
+    cards: tuple[RoundCard, ...] | None
+    departed: Mapping[str, str]
 
 
 def rounds_played(store: Store, tournament: StoredTournament, first: int = 1, last: int | None = None) -> RoundsPlayed:
@@ -102,8 +106,6 @@ def rounds_played(store: Store, tournament: StoredTournament, first: int = 1, la
     if last is None:
         last = scheduled if first > 0 else current
     planned = _format_with_tables(store, tournament)
-    names = list(tournament.definition.shown_names.values())
-    absences = tournament.definition.absences
     return RoundsPlayed(
         last=scheduled,
         current=current,
@@ -111,8 +113,17 @@ def rounds_played(store: Store, tournament: StoredTournament, first: int = 1, la
         rounds=tuple(_rounds(store, tournament, first if first > 0 else max(1, current + first), last)),
         bracket=bracket_of(planned) if isinstance(planned, Knockout) else None,
         cards=round_cards_of(planned) if isinstance(planned, Swiss) else None,
-        withdrawn=tuple(names[absence.entrant] for absence in absences if absence.last_round is None),
+        departed=_departed(tournament),
     )
+
+
+def _departed(tournament: StoredTournament) -> dict[str, str]:
+    names = list(tournament.definition.shown_names.values())
+    return {
+        names[correction.details.entrant]: _DEPARTURES[correction.kind]
+        for correction in standing(tournament.corrections)
+        if correction.kind in _DEPARTURES and correction.details.entrant is not None
+    }
 
 
 def _status(planned: Format[Any] | None, last: int, current: int, kind: type[Format[Any]]) -> str:

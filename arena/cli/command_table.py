@@ -57,6 +57,7 @@ COMMANDS = {
     "export": CommandEntry(KEEP, "Print records as JSON lines."),
     "import": CommandEntry(KEEP, "Take the records of an export."),
     "merge": CommandEntry(KEEP, "Take what was played in another home."),
+    "completion": CommandEntry(KEEP, "Complete commands and names in bash, zsh or fish."),
     "doctor": CommandEntry(KEEP, "Show what this machine can contain, and measure its clock."),
     "withdraw": CommandEntry(CORRECT, "Let a bot leave a tournament; its results stay."),
     "disqualify": CommandEntry(CORRECT, "Take a bot out of a tournament and its table."),

@@ -94,13 +94,14 @@ def _text(stored: StoredTournament, found: RoundsPlayed, number: int | None) -> 
     if found.bracket is not None:
         parts.append(bracket_text(found.bracket, style))
     if found.cards is not None:
-        parts.append(round_cards_text(found.cards, style, found.withdrawn))
+        parts.append(round_cards_text(found.cards, style, found.departed))
     has_table = found.bracket is not None or found.cards is not None
     shown = [played for played in found.rounds if not (has_table and played.is_complete)]
     if shown:
         parts.append(rounds_text(shown, style, has_several_games))
-    if found.withdrawn and found.cards is None:
-        parts.append(sentences_text(f"withdrawn: {', '.join(found.withdrawn)}"))
+    for how in dict.fromkeys(found.departed.values()) if found.cards is None else ():
+        bots = [bot for bot, departure in found.departed.items() if departure == how]
+        parts.append(sentences_text(f"{how}: {', '.join(bots)}"))
     return "\n\n".join(parts)
 
 

@@ -36,8 +36,8 @@ def bracket_text(bracket: Bracket, style: Style) -> str:
         line
         for stage in bracket.stages
         for duel in stage
-        if _needs_note(duel)
-        for line in wrapped(f"{_duel(duel, style, style.room)}: {_reason(duel, style)}", style.room)
+        if is_decided_otherwise(duel)
+        for line in wrapped(f"{_duel(duel, style, style.room)}: {reason(duel, style)}", style.room)
     ]
     return "\n".join([*drawing, *([""] if notes else []), *notes])
 
@@ -129,14 +129,17 @@ def _joints(stage: Sequence[BracketDuel], number: int, style: Style) -> dict[int
     return found
 
 
-def _needs_note(duel: BracketDuel) -> bool:
+def is_decided_otherwise(duel: BracketDuel) -> bool:
+    """Return whether something else than the encounters won has decided a duel that was to be played."""
     return duel.decided_by not in (None, DecidedBy.BYE, DecidedBy.ENCOUNTERS)
 
 
-def _reason(duel: BracketDuel, style: Style) -> str:
+def reason(duel: BracketDuel, style: Style) -> str:
     """Return what decided a duel that encounters did not decide."""
     if duel.decided_by is DecidedBy.POINTS:
         return f"decided by points, {_pair(duel.points, style)}"
+    if duel.decided_by is DecidedBy.WALKOVER:
+        return "walkover"
     return "the better seed advances"
 
 
@@ -162,6 +165,6 @@ def _duel_list(bracket: Bracket, style: Style) -> str:
                 lines += style.lines(printable(f"{duel.winner}: bye"))
             else:
                 lines.append(f"  {_duel(duel, style, style.room - 2)}")
-            if _needs_note(duel):
-                lines.append(f"    {_reason(duel, style)}")
+            if is_decided_otherwise(duel):
+                lines.append(f"    {reason(duel, style)}")
     return "\n".join(lines[1:])

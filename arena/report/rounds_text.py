@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from arena.analysis.bracket import CardRound, RoundCard
 from arena.analysis.rounds_played import PlayedMeeting, PlayedRound
@@ -67,10 +68,17 @@ def padded(text: str, width: int) -> str:
     return text + " " * (width - cell_count(text))
 
 
-def round_cards_text(cards: Sequence[RoundCard], style: Style, withdrawn: Sequence[str] = ()) -> str:
+def round_cards_text(
+    cards: Sequence[RoundCard], style: Style, departed: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """Return the cards of a Swiss as a crosstable by rounds, in several blocks if it is too wide.
 
     A cell is the rival's number and the score against it; the score after the round is below it.
+
+    Args:
+        cards: in the order of the table.
+        style: what it is drawn with.
+        departed: a word for how entrants have left, by name; it is below the name.
     """
     cells = [[(_card_cell(line, style), style.number(line.total)) for line in card.rounds] for card in cards]
     rounds = len(cells[0]) if cells else 0
@@ -79,7 +87,7 @@ def round_cards_text(cards: Sequence[RoundCard], style: Style, withdrawn: Sequen
     room = style.room - number_width - 2 - len("  total")
     name_width = max(MIN_NAME_WIDTH, room - min(rounds, MIN_CARD_ROUNDS) * cell_width)
     names = style.names((card.bot for card in cards), name_width)
-    name_width = max(map(cell_count, ("bot", *names.values(), *(["withdrawn"] if withdrawn else []))))
+    name_width = max(map(cell_count, ("bot", *names.values(), *departed.values())))
     per_block = max(1, (room - name_width) // cell_width)
     blocks = []
     for first in range(0, max(1, rounds), per_block):
@@ -87,12 +95,11 @@ def round_cards_text(cards: Sequence[RoundCard], style: Style, withdrawn: Sequen
         head = "".join(str(number + 1).rjust(cell_width) for number in numbers)
         lines = [f"{'#'.rjust(number_width)}  {'bot'.ljust(name_width)}{head}  total"]
         for card, row in zip(cards, cells, strict=True):
-            mark = "withdrawn" if card.bot in withdrawn else ""
             upper = "".join(row[number][0].rjust(cell_width) for number in numbers)
             lower = "".join(row[number][1].rjust(cell_width) for number in numbers)
             total = style.number(card.total).rjust(7)
             lines.append(f"{str(card.number).rjust(number_width)}  {padded(names[card.bot], name_width)}{upper}{total}")
-            lines.append(f"{' ' * number_width}  {mark.ljust(name_width)}{lower}".rstrip())
+            lines.append(f"{' ' * number_width}  {departed.get(card.bot, '').ljust(name_width)}{lower}".rstrip())
         blocks.append("\n".join(line for line in lines if line))
     return "\n\n".join(blocks)
 

@@ -95,7 +95,8 @@ def test_an_export_is_imported_from_a_file(arena, there, capsys, tmp_path):
     assert arena("import", path)[:2] == (
         0,
         "cup: new here, with 24 records of 24 matches; it is finished\n"
-        "cup: the programs of a@1, b@1, c@1 and 1 more were not taken; arena run and arena repro --bot-path need them\n",
+        "cup: the programs of a@1, b@1, c@1 and 1 more were not taken;"
+        " arena run and arena repro --bot-path need them\n",
     )
     assert arena("verify", "cup")[0] == 0
     assert run(["export", "--home", str(there.directory)]) == 0

@@ -148,7 +148,7 @@ def test_wide_round_cards_are_cut_into_blocks_of_rounds():
 
 def test_a_withdrawn_entrant_is_marked():
     swiss, _ = published_swiss()
-    lines = round_cards_text(round_cards_of(swiss), WIDE, ["bot 3"]).splitlines()
+    lines = round_cards_text(round_cards_of(swiss), WIDE, {"bot 3": "withdrawn"}).splitlines()
     assert lines[6].split()[0] == "withdrawn"
     assert sum("withdrawn" in line for line in lines) == 1
 
