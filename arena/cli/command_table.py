@@ -55,6 +55,7 @@ COMMANDS = {
     "bots": CommandEntry(WRITE, "List the submitted bots."),
     "verify": CommandEntry(KEEP, "Replay every record and recompute ranks and ratings."),
     "export": CommandEntry(KEEP, "Print records as JSON lines."),
+    "completion": CommandEntry(KEEP, "Complete commands and names in bash, zsh or fish."),
     "merge": CommandEntry(KEEP, "Take what was played in another home."),
     "doctor": CommandEntry(KEEP, "Show what this machine can contain, and measure its clock."),
     "withdraw": CommandEntry(CORRECT, "Let a bot leave a tournament; its results stay."),

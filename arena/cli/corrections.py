@@ -36,15 +36,21 @@ def bot_to_enter(home: ArenaHome, text: str, args: str, name: str | None = None)
     bot = find_entrant(text, split_arguments(args), Path.cwd(), home.bots)
     if name is None:
         return bot
-    check_name("--name", name, home.bots.is_known)
+    check_name("--as", name, home.bots.is_known)
     return replace(bot, name=name)
 
 
-def print_correction(store: Store, tournament: str, made: Correction) -> None:
+def print_correction(store: Store, tournament: str, made: Correction, as_json: bool) -> None:
     """Print what was corrected, and what is left to play."""
+    from arena.cli.common import print_json
     from arena.report.corrections_table import correction_text
 
     stored = store.tournament(tournament)
+    if as_json:
+        values = {"tournament": stored.name, "number": made.number, "kind": made.kind, "bot": made.details.bot or None}
+        values |= {"correction": correction_text(made), "reason": made.reason, "made_at": made.made_at}
+        print_json(values | {"left": stored.scheduled - stored.recorded})
+        return
     click.echo(printable(f"Correction {made.number} of {stored.name}: {correction_text(made)}."))
     left = stored.scheduled - stored.recorded
     if left:

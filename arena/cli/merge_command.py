@@ -6,6 +6,7 @@ import click
 
 from arena.cli.common import open_home
 from arena.cli.merged_tournaments import print_merged
+from arena.cli.options import json_option
 
 external_game_option = click.option(
     "--external-game",
@@ -20,7 +21,8 @@ external_game_option = click.option(
 @click.argument("other_home")
 @click.argument("tournaments", metavar="[TOURNAMENT]...", nargs=-1)
 @external_game_option
-def command(other_home: str, tournaments: tuple[str, ...], external_games: tuple[str, ...]) -> int:
+@json_option
+def command(other_home: str, tournaments: tuple[str, ...], external_games: tuple[str, ...], as_json: bool) -> int:
     """Take the tournaments in OTHER_HOME, or only those named, with all that was played there.
 
     A tournament that is here as well gets the matches that it lacks; where a match was played on both sides, the record
@@ -31,4 +33,5 @@ def command(other_home: str, tournaments: tuple[str, ...], external_games: tuple
     from arena.transfer import merge_home
 
     with open_home() as arena_home:
-        return print_merged(merge_home(arena_home, other_home, tournaments, external_games=external_games))
+        merged = merge_home(arena_home, other_home, tournaments, external_games=external_games)
+    return print_merged(merged, as_json)

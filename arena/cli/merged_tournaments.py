@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
+from arena.cli.common import print_json
 from arena.cli.group import OK, WRONG_USE
 from arena.report.tables import printable
 from arena.text import counted
@@ -17,15 +19,17 @@ if TYPE_CHECKING:
 MAX_SHOWN_BOTS = 3
 
 
-def print_merged(tournaments: Sequence[MergedTournament]) -> int:
+def print_merged(tournaments: Sequence[MergedTournament], as_json: bool) -> int:
     """Print what was taken of each tournament, and return the exit code: refusals are on stderr."""
     for merged in tournaments:
         if merged.refusal is not None:
             click.echo(printable(f"arena: {merged.refusal}"), err=True)
-            continue
-        for sentence in _sentences(merged):
-            click.echo(printable(f"{merged.name}: {sentence}"))
-    if not tournaments:
+        elif not as_json:
+            for sentence in _sentences(merged):
+                click.echo(printable(f"{merged.name}: {sentence}"))
+    if as_json:
+        print_json([asdict(merged) for merged in tournaments])
+    elif not tournaments:
         click.echo("There is no tournament in it.")
     return WRONG_USE if any(merged.refusal is not None for merged in tournaments) else OK
 
@@ -41,7 +45,7 @@ def _sentences(merged: MergedTournament) -> Iterator[str]:
         names = ", ".join(merged.absent_bots[:MAX_SHOWN_BOTS])
         more = len(merged.absent_bots) - MAX_SHOWN_BOTS
         others = f" and {more} more" if more > 0 else ""
-        yield f"the programs of {names}{others} were not taken; arena run and arena repro --bot PATH need them"
+        yield f"the programs of {names}{others} were not taken; arena run and arena repro --bot-path PATH need them"
 
 
 def _taken(merged: MergedTournament) -> str:

@@ -82,8 +82,8 @@ class PlainLines(Silent):
             return
         self._printed, self._printed_at = progress.recorded, now
         elapsed_seconds = now - self._started
-        left = time_left(progress, elapsed_seconds) if not progress.is_complete else None
-        parts = [*run_parts(progress, elapsed_seconds), *([str(left)] if left is not None else [])]
+        left = time_left(progress, elapsed_seconds)
+        parts = [*run_parts(progress, elapsed_seconds), *([str(left)] if left and left.seconds else [])]
         click.echo(printable(f"{self._name}: {SEPARATOR.join(parts)}"), err=True)
 
 

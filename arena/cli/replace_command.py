@@ -5,15 +5,17 @@ from __future__ import annotations
 import click
 
 from arena.cli.corrections import bot_to_enter, print_correction, reason_option
+from arena.cli.options import json_option
 
 
 @click.command("replace")
 @click.argument("tournament")
 @click.argument("bot")
 @click.argument("new")
-@click.option("--args", default="", help="Arguments added to the command of NEW.")
+@click.option("--args", default="", help="Arguments added to its command.")
 @reason_option
-def command(tournament: str, bot: str, new: str, args: str, reason: str) -> None:
+@json_option
+def command(tournament: str, bot: str, new: str, args: str, reason: str, as_json: bool) -> None:
     """Give the entrant BOT of TOURNAMENT the files of NEW: a path, or a submitted bot.
 
     NEW has to pass its check. The matches that BOT has played are void and played again by the next arena run; all
@@ -24,4 +26,4 @@ def command(tournament: str, bot: str, new: str, args: str, reason: str) -> None
 
     with open_home(must_exist=True) as home:
         made = replace_bot(home.store, tournament, bot, bot_to_enter(home, new, args), reason=reason)
-        print_correction(home.store, tournament, made)
+        print_correction(home.store, tournament, made, as_json)

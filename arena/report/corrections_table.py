@@ -14,13 +14,13 @@ MAX_NAMED = 2
 
 COLUMNS = (
     Column("number", "#"),
-    Column("kind", "kind", is_number=False),
-    Column("bot", "bot", is_number=False),
-    Column("correction", "correction", is_number=False),
-    Column("reason", "reason", is_number=False),
-    Column("made_at", "made (UTC)", is_number=False),
-    Column("set_aside", "records set aside"),
-    Column("undone_by", "undone by"),
+    Column("kind", "kind", is_number=False, drop_order=5),
+    Column("bot", "bot", is_number=False, drop_order=6),
+    Column("correction", "correction", is_number=False, wraps=True),
+    Column("reason", "reason", is_number=False, drop_order=1, wraps=True),
+    Column("made_at", "made (UTC)", is_number=False, drop_order=3),
+    Column("set_aside", "records set aside", drop_order=4),
+    Column("undone_by", "undone by", drop_order=2),
 )
 
 

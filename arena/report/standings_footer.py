@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from arena.analysis.standings import Standings
+from arena.ratings.consistency import MIN_ENCOUNTERS, MIN_FREEDOM
 from arena.report.corrections_table import corrections_line
 from arena.text import counted
+
+MIN_BOTS = 4
+"""The ratings of two bots fit any results of theirs, and those of three all but a cycle."""
 
 
 def standings_footer(table: Standings) -> str:
@@ -43,7 +47,7 @@ def _about_the_fit(table: Standings) -> str:
     tested = table.consistency
     prior = f"Prior sd {table.fitted.prior_width:.1f} (estimated)"
     if tested.phi is None:
-        return f"{prior}; too few pairs to test whether a single rating per bot fits."
+        return f"{prior}. {untested_text(table)}"
     overdispersion = f"{prior}. Overdispersion φ = {tested.phi:.2f}"
     if not tested.is_flagged:
         return f"{overdispersion}: a single rating per bot fits."
@@ -53,6 +57,25 @@ def _about_the_fit(table: Standings) -> str:
         f"{overdispersion}: A SINGLE RATING PER BOT DOES NOT FIT{shown_cycles}; see the crosstable, or Nash averaging"
         " with arena stats."
     )
+
+
+def untested_text(table: Standings) -> str:
+    """Return why there is no test whether a single rating per bot fits: what there is, and what it takes."""
+    tested, bots = table.consistency, len(table.fitted.names)
+    if bots < MIN_BOTS:
+        why = f"that takes {MIN_BOTS} bots or more"
+    elif not tested.pairs:
+        most = counted(tested.most_encounters, "encounter")
+        why = f"no two bots have met in more than {most}, and it takes {MIN_ENCOUNTERS}"
+    elif tested.pairs <= bots:
+        met = f"{counted(tested.pairs, 'pair')} of bots {'has' if tested.pairs == 1 else 'have'} met"
+        why = f"{met} in {MIN_ENCOUNTERS} encounters or more, and with {bots} bots it takes {bots + 1} such pairs"
+    else:
+        why = (
+            f"the {tested.pairs} pairs of bots that have met in {MIN_ENCOUNTERS} encounters or more leave"
+            f" {tested.freedom:.1f} degrees of freedom, and it takes {MIN_FREEDOM:g}: more encounters, or more bots"
+        )
+    return f"Whether a single rating per bot fits can't be tested: {why}."
 
 
 def cycle_text(cycle: Sequence[str], names: Mapping[str, str]) -> str:

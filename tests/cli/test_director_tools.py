@@ -321,7 +321,7 @@ def test_a_name_that_looks_like_mathematics_is_drawn_as_it_is(tmp_path):
     pytest.importorskip("matplotlib", reason="needs matplotlib")
     from arena.report.plots import ratings_plot, rendered
 
-    assert b"$x^2$_\\frac" in rendered(ratings_plot(["$x^2$_\\frac"], [25.0], [1.0]), "svg")
+    assert b"$x^2$_\\frac" in rendered(ratings_plot("$y^2$", ["$x^2$_\\frac"], [25.0], [1.0]), "svg")
 
 
 # the report
@@ -469,3 +469,10 @@ def test_two_versions_of_a_bot_play_in_one_tournament(tmp_path, capsys):
     assert {row["bot"] for row in json.loads(capsys.readouterr().out)} == {"mine@1", "mine@2"}
     assert run(["show", "mine", *home]) == 0
     assert capsys.readouterr().out.count("mine@") >= 4
+
+
+def test_a_comparison_without_a_verdict_says_what_it_takes(arena):
+    game = ["--game", "differences", "--option", "size=5", "-q", "--name", "too short"]
+    code, out, _ = arena("compare", BOTS / "random_legal", BOTS / "minimal", *game, "--limit", "3")
+    assert code == 3
+    assert "undecided: the limit of encounters was reached first; a verdict takes 8 encounters that differ" in out

@@ -41,7 +41,8 @@ def test_a_new_tournament_and_its_missing_programs_are_named(arena, there):
     assert out == (
         "cup: new here, with 4 records of 24 matches\n"
         "cup: 20 matches still to be played: arena run FILE\n"
-        "cup: the programs of a@1, b@1, c@1 and 1 more were not taken; arena run and arena repro --bot PATH need them\n"
+        "cup: the programs of a@1, b@1, c@1 and 1 more were not taken; arena run and arena repro --bot-path PATH"
+        " need them\n"
     )
     assert arena("merge", there.directory)[1].splitlines()[0] == "cup: nothing new; 4 matches were here already"
 

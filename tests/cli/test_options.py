@@ -33,8 +33,8 @@ VARIANTS = {
 }
 """What may differ in the help of options of one meaning: whether there may be several, and the default in words."""
 
-WITHOUT_JSON = {"protocol"}
-"""Commands whose output is a text."""
+WITHOUT_JSON = {"completion", "protocol"}
+"""Commands whose output is a script or a text."""
 
 EARLIER = {
     "compare": ("--limit", "--max-encounters", "7"),
