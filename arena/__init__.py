@@ -116,8 +116,11 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.tournament.definition import load_definition as load_definition
     from arena.tournament.director import Progress as Progress
     from arena.tournament.director import run_tournament as run_tournament
+    from arena.tournament.formats.format import StopLimits as StopLimits
+    from arena.transfer.importing import import_records as import_records
     from arena.transfer.merging import merge_home as merge_home
     from arena.transfer.results import MergedTournament as MergedTournament
+    from arena.transfer.whole_export import whole_export as whole_export
 
 _MODULE_OF = {
     name: module
@@ -164,8 +167,11 @@ _MODULE_OF = {
         "arena.store.values": "StoredBot StoredFault StoredTournament",
         "arena.tournament.definition": "KnownBots load_definition",
         "arena.tournament.director": "Progress run_tournament",
+        "arena.transfer.importing": "import_records",
+        "arena.tournament.formats.format": "StopLimits",
         "arena.transfer.merging": "merge_home",
         "arena.transfer.results": "MergedTournament",
+        "arena.transfer.whole_export": "whole_export",
     }.items()
     for name in names.split()
 }

@@ -44,11 +44,14 @@ _OF_OTHER_TABLES: Mapping[str, str] = {
     "result": "rank, bot and score of each seat, the winner first",
     "plies": "actions, those of the opening included",
     "ended": "how the match ended; a fault with its bot and kind",
-    "kind": "what is counted",
     "least": "the smallest count",
     "most": "the largest count",
     "imbalance": "how far the worst count is from a fair one, in matches",
     "worst": "whose count is the worst",
+    "correction": "what was corrected",
+    "reason": "as the director gave it",
+    "set_aside": "matches whose records do not count any more",
+    "undone_by": "the number of the correction that undoes this one",
 }
 
 

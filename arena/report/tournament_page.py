@@ -8,13 +8,14 @@ from dataclasses import asdict
 from arena.analysis.bot_times import bot_times
 from arena.analysis.encounters import count_encounters
 from arena.analysis.game_statistics import cross_check, game_statistics
-from arena.analysis.rating_history import history_of_tournament
+from arena.analysis.rating_history import mu_histories
 from arena.analysis.schedule_balance import schedule_balance
 from arena.analysis.standings import Standings, crosstable
 from arena.analysis.standings_cache import standings_of
 from arena.home import ArenaHome
 from arena.records import MatchRecord
 from arena.report.bot_sections import BotSections, FaultsSeen, bot_anchors
+from arena.report.corrections_table import corrections_table
 from arena.report.crosstable_section import crosstable_section
 from arena.report.html_page import Section, html_page
 from arena.report.html_table import html_table
@@ -30,6 +31,7 @@ from arena.report.standings_section import CHART, progress, standings_section, s
 from arena.report.standings_table import BALANCE_COLUMNS, standings_table
 from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 from arena.report.tables import Column, Row
+from arena.report.verdict import verdict
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.rounds import ranking_of
@@ -56,10 +58,11 @@ def tournament_page(home: ArenaHome, tournament: StoredTournament, max_matches: 
     ranking = ranking_of(store, tournament)
     anchors = bot_anchors(table)
     matches = MatchSection(store, tournament, choice.ordered(), max_matches)
-    chart = HistoryChart(rating_histories(store, tournament, table))
+    chart = HistoryChart(mu_histories(store, tournament, table.shown_names))
     entrants = tournament.definition.entrants
     bots = BotSections(tournament.name, table, entrants, scores, times, faults, chart, matches.numbers)
-    tables = _tables(table, stats_tables(table, game_statistics(encounters), check, times), _balance(store, tournament))
+    more = [_balance(store, tournament), *_corrections(store, tournament)]
+    tables = _tables(table, stats_tables(table, game_statistics(encounters), check, times), more)
     columns = [CHART, *(column for *_, columns, _ in tables for column in columns), *MATCH_COLUMNS]
     sections = [
         *rounds_sections(store, tournament, anchors),
@@ -74,7 +77,7 @@ def tournament_page(home: ArenaHome, tournament: StoredTournament, max_matches: 
         ),
     ]
     header = (
-        f"{subtitle(tournament)}{progress(tournament)}"
+        f'{subtitle(tournament)}<p class="verdict">{text(verdict(table))}</p>{progress(tournament)}'
         f'<section id="standings" aria-label="Standings">{standings_section(table, ranking, anchors)}</section>'
     )
     return html_page(tournament.name, header, sections)
@@ -88,28 +91,15 @@ def _noted(records: Iterable[MatchRecord], choice: MatchChoice, faults: FaultsSe
         yield record
 
 
-def rating_histories(
-    store: Store, tournament: StoredTournament, table: Standings
-) -> dict[str, list[tuple[float, float]]]:
-    """Return pairs of matches and mu of each bot, by the name that tables show, in the order of the standings."""
-    histories: dict[str, list[tuple[float, float]]] = {line.bot: [] for line in table.lines}
-    names = table.shown_names
-    for snapshot in history_of_tournament(store, tournament):
-        for line in snapshot.table.lines:
-            if line.label in names:
-                histories[names[line.label]].append((snapshot.matches, line.rating.mu))
-    return histories
-
-
 def _tables(
-    table: Standings, statistics: Mapping[str, tuple[Sequence[Column], Sequence[Row]]], balance: _Table
+    table: Standings, statistics: Mapping[str, tuple[Sequence[Column], Sequence[Row]]], more: Sequence[_Table]
 ) -> list[_Table]:
     """Return the tables of all numbers, without those that say nothing."""
     tables: list[_Table] = [("Ratings and points", standings_footer(table), *standings_table(table))]
     for name, (columns, rows) in statistics.items():
         if rows and (name != "nash" or table.consistency.is_flagged):
             tables.append((*STATS_TITLES[name], columns, rows))
-    return [*tables, balance]
+    return [*tables, *more]
 
 
 def _balance(store: Store, tournament: StoredTournament) -> _Table:
@@ -119,10 +109,18 @@ def _balance(store: Store, tournament: StoredTournament) -> _Table:
     return "Schedule balance", about, BALANCE_COLUMNS, [asdict(line) for line in lines]
 
 
+def _corrections(store: Store, tournament: StoredTournament) -> Iterator[_Table]:
+    if tournament.corrections:
+        set_aside = {
+            c.number: store.corrections.set_aside_matches(tournament, c.number) for c in tournament.corrections
+        }
+        yield "Corrections", "What a director has corrected.", *corrections_table(tournament.corrections, set_aside)
+
+
 def _table_body(table: _Table, anchors: Mapping[str, str]) -> str:
     title, about, columns, rows = table
     sorted_by = "rank" if any(column.key == "rank" for column in columns) else ""
     return (
-        f"<h3>{text(title)}</h3><p>{text(about)}</p>"
+        f'<h3 id="numbers-{title.lower().replace(" ", "-")}">{text(title)}</h3><p>{text(about)}</p>'
         f"{html_table(columns, rows, title.lower(), anchors, sorted_by=sorted_by)}"
     )

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import json
 import re
 import zlib
@@ -10,9 +11,11 @@ from html.parser import HTMLParser
 import pytest
 
 from arena.analysis.standings_cache import standings_of
+from arena.corrections import void_matches
 from arena.home import ArenaHome
 from arena.names import is_name
 from arena.report.tournament_page import tournament_page
+from arena.report.verdict import verdict
 from tests.report.test_tables import HOSTILE
 from tests.report.tournaments import play
 
@@ -197,6 +200,24 @@ def test_a_tournament_that_has_not_begun_has_a_page(home):
     empty = home.store.create_tournament(Definition.from_json("empty", values), [])
     page = Page(tournament_page(home, empty))
     assert "No match has been recorded yet." in page.text
+    assert page.mismatches == []
+
+
+def test_the_page_begins_with_the_verdict(page, home):
+    said = verdict(standings_of(home.store, "league"))
+    assert said.endswith(".")
+    place = page.source.index(f'<p class="verdict">{html.escape(said)}</p>')
+    assert page.source.index("<h1>") < place < page.source.index("<table")
+
+
+def test_corrections_are_named_above_and_listed_below(home):
+    play(home, "corrected", FOUR[:3], encounters=2)
+    void_matches(home.store, "corrected", [2, 5], reason="the <b>fan</b> failed")
+    page = Page(tournament_page(home, home.store.tournament("corrected")))
+    assert "Corrected: 2 voided matches" in page.text
+    assert "10 of 12 matches so far" in page.text
+    assert page.all("a", href="#numbers-corrections")
+    assert "the <b>fan</b> failed" in page.text
     assert page.mismatches == []
 
 
