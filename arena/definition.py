@@ -98,7 +98,7 @@ class Definition:
 
         It excludes where the bots are on disk, and when a ladder stops.
         """
-        return _plain(self._deciding() | {"entrants": [_bot_identity(bot) for bot in self.entrants]})
+        return _plain(self._deciding() | {"entrants": [bot_identity(bot) for bot in self.entrants]})
 
     def to_json(self) -> dict[str, Any]:
         """Return the stored form, as JSON types: without the name, which is the key, and what is set for a run."""
@@ -153,6 +153,7 @@ class _Entrant:
         content: the bot's digest.
         outside_game: its external game.
         args: its command without the program.
+        author: for tables; not a part of the tournament's identity.
     """
 
     name: str
@@ -161,6 +162,7 @@ class _Entrant:
     build: Sequence[str] = ()
     outside_game: Sequence[str] | None = None
     args: Sequence[str] = ()
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,12 +184,29 @@ def _entrant(bot: Bot) -> dict[str, Any]:
             build=bot.build,
             outside_game=bot.external_game,
             args=bot.command[1:],
+            author=bot.author,
         )
     )
 
 
 def _location(bot: Bot) -> dict[str, Any]:
     return asdict(_Location(command=bot.command, directory=bot.directory, own_files=bot.own_files, build=bot.build))
+
+
+def bot_to_json(bot: Bot) -> dict[str, Any]:
+    """Return the stored form of a single bot: an entrant, and its location."""
+    return _plain({"entrant": _entrant(bot), "place": _location(bot)})
+
+
+def bot_from_json(stored: object, where: str) -> Bot:
+    """Return a bot from ``bot_to_json``.
+
+    Raises:
+        StoreError: if it is malformed.
+    """
+    values = mapping_of(stored, where)
+    bot = _bot(values.get("entrant"), {}, where)
+    return _bot(values.get("entrant"), {bot.label: values.get("place", {})}, where)
 
 
 def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
@@ -205,10 +224,11 @@ def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
         own_files=tuple(location.own_files),
         build=tuple(entrant.build) or tuple(location.build),
         external_game=(game[0], game[1]) if game is not None and len(game) == 2 else None,
+        author=entrant.author,
     )
 
 
-def _bot_identity(bot: Bot) -> dict[str, Any]:
+def bot_identity(bot: Bot) -> dict[str, Any]:
     """Return what makes a bot the same wherever it is: its own files among its arguments are relative paths."""
     own = {path: os.path.relpath(path, bot.directory) for path in bot.own_files}
     return {

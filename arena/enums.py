@@ -145,7 +145,7 @@ class CorrectionKind(StrEnum):
     REPLACE = "replace", "replacement"
     VOID = "void", "voided match"
     ENTER = "enter", "late entry"
-    UNDO = "undo", "undone correction"
+    UNDO = "undo", "undoing"
 
 
 class DisqualifiedMatches(StrEnum):

@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING
 
 from arena.errors import NoHomeError, StoreError, UsageError
 from arena.names import as_file_name
-from arena.store.store import Store
 from arena.text import shortened_text
 
 if TYPE_CHECKING:
     from arena.bot_registry import BotRegistry
 
 DEFAULT_HOME = ".arena"
+DATABASE_FILE = "arena.sqlite3"
 HOME_VARIABLE = "ARENA_HOME"
 STORE_VARIABLE = "ARENA_STORE"
+
+
+def home_path(directory: str | os.PathLike[str] | None = None) -> Path:
+    """Return where a home is: by default $ARENA_HOME, or ``.arena`` in the working directory."""
+    return Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
 
 
 class ArenaHome:
@@ -44,10 +49,12 @@ class ArenaHome:
         Raises:
             StoreError: if its database can't be opened, or does not exist although it must.
         """
-        place = Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
+        from arena.store.store import Store
+
+        place = home_path(directory)
         try:
             self.directory = place.resolve()
-            path = self.directory / "arena.sqlite3"
+            path = self.directory / DATABASE_FILE
             is_there = path.exists()
         except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a ring of links
             reason = getattr(error, "strerror", None) or "this is no path"

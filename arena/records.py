@@ -96,6 +96,7 @@ class Bot:
         own_files: what of its directory belongs to it and may be read: a single program; empty for all.
         build: the command that makes ``build/`` in its directory before it is launched; empty for none.
         external_game: the module of a game from outside the package, and its file or directory, which the bot may read.
+        author: who wrote it, by its ``bot.toml``; empty when unknown.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Bot:
     own_files: tuple[str, ...] = ()
     build: tuple[str, ...] = ()
     external_game: tuple[str, str] | None = None
+    author: str = ""
 
     @property
     def label(self) -> str:

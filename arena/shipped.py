@@ -16,13 +16,23 @@ PREFIX = "arena:"
 _PACKAGE = Path(__file__).resolve().parent
 
 
+def example_bots() -> dict[str, Path]:
+    """Return the directories of the example bots by name."""
+    return {file.parent.name: file.parent for file in sorted(_files("bots").glob("*/bot.toml"))}
+
+
+def example_tournaments() -> dict[str, Path]:
+    """Return the files of the example tournaments by name."""
+    return {file.stem: file for file in sorted(_files("tournaments").glob("*.toml"))}
+
+
 def bot_path(text: str | os.PathLike[str]) -> Path:
     """Return the directory of the example bot ``arena:NAME``; any other text is a path already.
 
     Raises:
         UnknownNameError: if there is no such example bot.
     """
-    return _path("bot", text, {file.parent.name: file.parent for file in _files("bots").glob("*/bot.toml")})
+    return _path("bot", text, example_bots())
 
 
 def tournament_path(text: str | os.PathLike[str]) -> Path:
@@ -31,7 +41,7 @@ def tournament_path(text: str | os.PathLike[str]) -> Path:
     Raises:
         UnknownNameError: if there is no such example tournament.
     """
-    return _path("tournament", text, {file.stem: file for file in _files("tournaments").glob("*.toml")})
+    return _path("tournament", text, example_tournaments())
 
 
 def protocol_text() -> str:

@@ -143,12 +143,12 @@ def _reader(name: str, hint: Any) -> Read:
     if isinstance(inner, type) and is_dataclass(inner):
         return _reader_of_dataclasses(name, inner) if is_tuple else _reader_of_dataclass(name, inner)
     check, accepted = _check_of(hint), _in_words(hint)
-    convert = tuple if is_tuple else hint if _is_enum(hint) else None
+    convert = tuple if is_tuple else next(filter(_is_enum, (hint, *get_args(hint))), None)
 
     def read(value: Any, where: str) -> Any:
         if not check(value):
             raise StoreError(f"{where} is malformed: {name} = {shortened_text(repr(value))}; expected {accepted}")
-        return value if convert is None else convert(value)
+        return value if convert is None or value is None else convert(value)
 
     return read
 

@@ -15,6 +15,9 @@ ROOT = Path(__file__).parents[1]
 CHARACTER_WIDTH, LINE_HEIGHT, MARGIN = 7.83, 19, 18
 FONTS = "ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace"
 
+HEADING = (3, 4)
+"""Which lines are the heading of the table."""
+
 KEEPS_SPACES = 'xml:space="preserve" style="white-space: pre"'
 """On each line itself: Chromium lets lines of text inherit neither, and columns fall together without."""
 
@@ -24,7 +27,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         command = [sys.executable, "-m", "arena", "run", str(ROOT / "tournaments" / "quickstart.toml"), "-q"]
         text = subprocess.run([*command, "--home", home], capture_output=True, text=True, check=True).stdout
-    lines = ["$ arena run tournaments/quickstart.toml", *text.split("\n\n")[0].splitlines()]
+    verdict, table = text.split("\n\n")[:2]
+    lines = ["$ arena run tournaments/quickstart.toml", verdict, "", *table.splitlines()]
     (ROOT / "docs" / "quickstart.svg").write_text(svg(lines), encoding="utf-8")
 
 
@@ -38,7 +42,9 @@ def svg(lines: list[str]) -> str:
         f'<g font-family="{FONTS}" font-size="13">',
     ]
     for number, line in enumerate(lines):
-        colour = "#7fd1ae" if number == 0 else "#8f96a3" if number < 3 else "#e6e8ec"
+        if not line:
+            continue
+        colour = "#7fd1ae" if number == 0 else "#8f96a3" if number in HEADING else "#e6e8ec"
         length = f'textLength="{len(line) * CHARACTER_WIDTH:.1f}" lengthAdjust="spacing"'
         y = MARGIN + (number + 0.75) * LINE_HEIGHT
         parts.append(f'<text x="{MARGIN}" y="{y:.1f}" fill="{colour}" {KEEPS_SPACES} {length}>{escape(line)}</text>')

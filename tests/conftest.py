@@ -92,6 +92,12 @@ def pytest_sessionfinish(session):
     return result
 
 
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch):
+    """Tables are as wide as they want unless a test says otherwise; pytest-xdist sets COLUMNS for its workers."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def level(request):
     """An isolation level that this machine offers; for indirect parameters."""

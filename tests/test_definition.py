@@ -70,6 +70,12 @@ def test_a_bot_is_the_same_wherever_its_files_are():
     assert replace(DEFINITION, entrants=(moved, replace(moved, name="two"))).identity() == DEFINITION.identity()
 
 
+def test_the_author_of_a_bot_is_stored_and_no_part_of_what_it_is():
+    named = replace(DEFINITION, entrants=(replace(BOT, author="Ada"), replace(BOT, name="two")))
+    assert named.identity() == DEFINITION.identity()
+    assert [bot.author for bot in Definition.from_json("t", stored(named)).entrants] == ["Ada", ""]
+
+
 @pytest.mark.parametrize(
     "changes",
     [

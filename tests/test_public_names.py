@@ -18,7 +18,7 @@ PUBLIC = {name: getattr(arena, name) for name in arena.__all__ if name != "__ver
 AUTHORS = {getattr(arena.games, name) for name in arena.games.__all__ if name not in ("GAMES", "Option")}
 """What authors of games import, from ``arena.games``."""
 
-PARTS_OF_A_STORE = {"CorrectionLog", "Seasons"}
+PARTS_OF_A_STORE = {"CorrectionLog", "Seasons", "Source"}
 """Users get these from a store, and never make one themselves."""
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from arena.analysis.encounters import CountedEncounter
@@ -13,6 +14,7 @@ from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import Encounter, FittedEncounters, fit_encounters
 from arena.results import points_of
+from arena.store.correction import Correction
 
 SURE = 0.975
 """Two bots can be told apart when the probability that one is better than the other is at least this."""
@@ -43,6 +45,7 @@ class Standing:
         seat_matches: its matches by seat.
         seat_points: its points by seat.
         faults: the number of its forfeits by kind.
+        author: who wrote it; empty when unknown.
     """
 
     label: str
@@ -61,6 +64,7 @@ class Standing:
     seat_matches: tuple[int, ...] = ()
     seat_points: tuple[float, ...] = ()
     faults: Mapping[str, int] = field(default_factory=dict)
+    author: str = ""
 
     @property
     def losses(self) -> int:
@@ -103,6 +107,7 @@ class Standings:
         first_seat_share: points per match of seat 0, over all bots; None before the first match.
         scheduled: the number of matches in the schedule as far as it is known; None for a leaderboard.
         is_finished: whether no round follows.
+        corrections: the tournament's log of corrections; empty for a leaderboard.
     """
 
     lines: tuple[Standing, ...]
@@ -114,6 +119,7 @@ class Standings:
     first_seat_share: float | None
     scheduled: int | None = None
     is_finished: bool = True
+    corrections: tuple[Correction, ...] = ()
 
     @property
     def shown_names(self) -> dict[str, str]:
@@ -172,6 +178,24 @@ def standings(
         consistency=consistency(rated.items(), fitted),
         first_seat_share=_first_seat_share(lines),
     )
+
+
+def without(table: Standings, left_out: Collection[str]) -> Standings:
+    """Return a table without the lines of some bots; the ranks of the others close up.
+
+    Args:
+        table: whose ratings stay as they are: the results against these bots count.
+        left_out: ``name@version`` each.
+    """
+    lines = [line for line in table.lines if line.label not in left_out]
+    if len(lines) == len(table.lines):
+        return table
+    labels = [line.label for line in lines]
+    los = _los_function(table.fitted)
+    of_next = [*(los(label, after) for label, after in pairwise(labels)), None][: len(lines)]
+    ranks, groups = competition_ranks([line.rank for line in lines]), _groups(labels, los)
+    columns = zip(lines, ranks, of_next, groups, strict=True)
+    return replace(table, lines=tuple(replace(line, rank=r, los=p, group=g) for line, r, p, g in columns))
 
 
 def _first_seat_share(lines: Sequence[Standing]) -> float | None:

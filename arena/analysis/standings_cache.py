@@ -7,13 +7,13 @@ were computed; where the file can't be read, or has another key, they are comput
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
 from arena.analysis.encounters import count_encounters
-from arena.analysis.standings import Standings, standings
+from arena.analysis.standings import Standings, standings, without
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredTournament
@@ -43,21 +43,35 @@ def standings_of(
         StoreError: if a record is malformed.
     """
     if isinstance(which, Scope):
-        return standings(count_encounters(store.results(which, game)), store.fault_counts(which, game))
+        table = standings(count_encounters(store.results(which, game)), store.fault_counts(which, game))
+        return _with_authors(table, store.tournaments())
     stored = store.tournament(which)
     if game is not None or cache_directory is None:
         table = _compute(store, stored, game)
     else:
         table = cached_standings(cache_directory, stored, lambda: _compute(store, stored))
+    table = _with_authors(table, [stored])
     if game is not None:
         return table
-    return replace(table, scheduled=stored.scheduled, is_finished=stored.finished_at is not None)
+    return replace(
+        table,
+        scheduled=stored.scheduled,
+        is_finished=stored.finished_at is not None,
+        corrections=stored.corrections,
+    )
+
+
+def _with_authors(table: Standings, tournaments: Iterable[StoredTournament]) -> Standings:
+    """Return standings that name the authors of bots, as far as the definitions of tournaments do."""
+    authors = {bot.label: bot.author for tournament in tournaments for bot in tournament.definition.entrants}
+    return replace(table, lines=tuple(replace(line, author=authors.get(line.label, "")) for line in table.lines))
 
 
 def _compute(store: Store, tournament: StoredTournament, game: str | None = None) -> Standings:
-    names = tournament.definition.shown_names
+    names = tournament.listed_names
     faults = store.fault_counts(tournament, game)
-    return standings(count_encounters(store.results(tournament, game)), faults, names, everybody=list(names))
+    table = standings(count_encounters(store.results(tournament, game)), faults, names, everybody=list(names))
+    return without(table, tournament.left_out)
 
 
 def cached_standings(directory: Path, tournament: StoredTournament, compute: Callable[[], Standings]) -> Standings:
@@ -72,7 +86,8 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
 
     if tournament.finished_at is None:
         return compute()
-    key = (__version__, _code(), tournament.number, tournament.created_at, tournament.finished_at, tournament.recorded)
+    times = (tournament.created_at, tournament.finished_at)
+    key = (__version__, _code(), tournament.number, *times, tournament.recorded, len(tournament.corrections))
     path = cache_path(directory, tournament)
     cached = read_standings(path, key)
     if cached is not None:

@@ -28,7 +28,7 @@ _DRAW_BYTES = 8
 
 _Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 
-Key = tuple[str, int, int, str, str, int]
+Key = tuple[str, int, int, str, str, int, int]
 """From which records and by which code standings were computed."""
 
 

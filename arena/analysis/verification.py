@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from arena.analysis.corrections_check import corrections_problems
 from arena.analysis.standings_cache import standings_of
 from arena.errors import UsageError
 from arena.home import ArenaHome
@@ -30,12 +32,13 @@ class Verification(NamedTuple):
 
 
 def verify(home: ArenaHome, tournament: StoredTournament) -> Verification:
-    """Replay every record by the rules, and recompute the ratings of the table."""
+    """Replay every record by the rules, recompute the ratings of the table, and check the corrections."""
     problems: list[str] = []
     checked = 0
     results: list[Result] = []
     openings: list[str] = []
     actions: list[str] = []
+    bots_of: dict[int, Sequence[str]] = {}
     for match, text in home.store.record_texts(tournament):
         checked += 1
         try:
@@ -44,15 +47,29 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> Verification:
         except (ReplayError, UsageError, KeyError, TypeError, ValueError, IndexError) as error:
             problems.append(f"match {match}: {type(error).__name__}: {error}")
             continue
+        bots_of[match] = record.bots
         if len(set(record.bots)) == len(record.bots):
             opening = record.actions[: record.opening_plies]
             openings.append(str((record.game, record.options, record.bots, opening)))
             actions.append(str((record.actions, record.ranks)))
             results.append((record.bots, record.ranks))
+    problems += [*_seat_problems(home, tournament, bots_of), *corrections_problems(home.store, tournament)]
     if not problems and results:
         rated = [result for result, counts in zip(results, counting(openings, actions), strict=True) if counts]
         problems += _compare_ratings(home, tournament, rated)
     return Verification(checked, problems)
+
+
+def _seat_problems(
+    home: ArenaHome, tournament: StoredTournament, bots_of: Mapping[int, Sequence[str]]
+) -> Iterator[str]:
+    """Yield the matches that others have played than the schedule says."""
+    entrants = tournament.definition.entrants
+    for line in home.store.schedule(tournament):
+        wanted = [entrants[k].label for k in line.seats]
+        played = bots_of.get(line.match)
+        if played is not None and list(played) != wanted:
+            yield f"match {line.match}: played by {', '.join(played)}, but the schedule says {', '.join(wanted)}"
 
 
 def _compare_ratings(home: ArenaHome, tournament: StoredTournament, results: list[Result]) -> list[str]:

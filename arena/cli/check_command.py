@@ -1,22 +1,25 @@
-"""``arena check``: whether a bot keeps the protocol, step by step, for its author."""
+"""``arena check``: whether bots keep the protocol, step by step, for their authors and for directors."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import click
 
-from arena.cli.common import find_bots, print_wrapped
+from arena.cli.common import find_bots, print_table, print_wrapped
 from arena.cli.group import FAILED, OK
 from arena.cli.options import games_option, isolation_option, json_option, seconds_option
 from arena.conformance.check import Step, check_bot
 from arena.errors import UsageError
+from arena.games import find_game
 from arena.players.diagnosis import uses_botkit
 from arena.players.tracebacks import own_traceback
 from arena.records import Bot
-from arena.report.tables import printable
+from arena.report.tables import Column, printable
 from arena.report.transcript import exchange_lines
 from arena.text import counted
 
@@ -24,48 +27,102 @@ STDERR_LINES = 12
 INDENT = "     "
 
 
+class _Result(NamedTuple):
+    """What came out for one of several bots.
+
+    Attributes:
+        bot: as it was named on the command line.
+        label: its name@version; None if it can't be launched.
+        first_failure: None if it passed.
+    """
+
+    bot: str
+    label: str | None
+    first_failure: str | None
+
+
 @click.command("check")
-@click.argument("bot")
+@click.argument("bots", metavar="BOT...", nargs=-1, required=True)
 @games_option("Try this game instead of all that the bot claims")
 @seconds_option
 @isolation_option
 @click.option("--bytes", "shows_bytes", is_flag=True, help="Show every byte, also for bots with botkit.")
 @json_option
 def command(
-    bot: str,
+    bots: tuple[str, ...],
     games: tuple[str, ...],
     seconds: float,
     isolation: str,
     shows_bytes: bool,
     as_json: bool,
 ) -> int:
-    """Try out BOT (a path, an example such as arena:greedy, or a submitted bot) as a tournament would: every claimed
-    game in every seat, odd sizes, three players, match after match, on a busy machine.
+    """Try out each BOT (a path, an example such as arena:greedy, or a submitted bot) as a tournament would: every
+    claimed game in every seat, odd sizes, three players, match after match, on a busy machine.
 
     The exit code is 1 if a step fails. A failed step is shown with the bot's stderr and a hint how to fix it; for a bot
     without botkit, also with the last question and the bytes that came back, as text and in hexadecimal. Steps that
-    fail in the same way are shown as one. With --json, each step is a line.
+    fail in the same way are shown as one. Of several bots, only the steps that fail are shown, and at the end a table
+    of all bots. With --json, each step is a line.
     """
     from arena.isolation.levels import choose_isolation
 
-    (checked,) = find_bots([bot])
-    if not checked.command:
-        raise UsageError(f"bot {bot!r}: this is no program; expected a path or a submitted bot")
+    for game in games:
+        find_game(game)
     level = choose_isolation(isolation)
-    steps = check_bot(checked, level, seconds, games)
-    if as_json:
-        passed = [_print_json(number, step) for number, step in enumerate(steps, 1)]
-    else:
-        click.echo(f"{printable(checked.label)}, isolation {level.label}")
-        display = _Display(checked, shows_bytes or not uses_botkit(checked))
-        passed = [display.show(number, step) for number, step in enumerate(steps, 1)]
-        display.show_repeated()
-        total = counted(len(passed), "step")
-        click.echo(f"All {total} passed." if all(passed) else f"{sum(passed)} of {total} passed")
-    return OK if all(passed) else FAILED
+    is_single = len(bots) == 1
+
+    def check(text: str) -> _Result:
+        (bot,) = find_bots([text])
+        if not bot.command:
+            raise UsageError(f"bot {text!r}: this is no program; expected a path or a submitted bot")
+        steps = check_bot(bot, level, seconds, games)
+        if as_json:
+            failed = [step for number, step in enumerate(steps, 1) if not _print_json(text, number, step)]
+        else:
+            click.echo(f"{'' if is_single else f'{printable(text)}: '}{printable(bot.label)}, isolation {level.label}")
+            display = _Display(bot, shows_bytes or not uses_botkit(bot), shows_passed=is_single)
+            failed = display.show_all(steps)
+        first = f"{failed[0].name}: {failed[0].detail}" if failed else None
+        return _Result(text, bot.label, first)
+
+    if is_single:
+        return OK if check(bots[0]).first_failure is None else FAILED
+    results = [_launched_or_not(text, check, as_json) for text in bots]
+    if not as_json:
+        _print_summary(results)
+    return OK if all(result.first_failure is None for result in results) else FAILED
 
 
-def _print_json(number: int, step: Step) -> bool:
+def _launched_or_not(text: str, check: Callable[[str], _Result], as_json: bool) -> _Result:
+    """Check one of several bots; one that can't be launched fails like any other."""
+    try:
+        return check(text)
+    except UsageError as error:
+        if as_json:
+            _print_json(text, 1, Step("can be launched", False, str(error)))
+        else:
+            print_wrapped("", 0, printable(str(error)))
+        return _Result(text, None, str(error))
+
+
+def _print_summary(results: Sequence[_Result]) -> None:
+    """Print a line for each of several bots, and how many of them passed."""
+    columns = (
+        Column("bot", "bot", is_number=False),
+        Column("label", "name", is_number=False),
+        Column("result", "result", is_number=False),
+        Column("first_failure", "first failure", is_number=False, wraps=True),
+    )
+    rows = [{**result._asdict(), "result": "FAILED" if result.first_failure else "passed"} for result in results]
+    click.echo()
+    print_table(columns, rows, "text", _count_passed(sum(row["result"] == "passed" for row in rows), len(rows), "bot"))
+
+
+def _count_passed(passed: int, total: int, noun: str) -> str:
+    return f"All {counted(total, noun)} passed." if passed == total else f"{passed} of {counted(total, noun)} passed"
+
+
+def _print_json(bot: str, number: int, step: Step) -> bool:
     values = {
         "name": step.name,
         "is_passed": step.is_passed,
@@ -75,6 +132,7 @@ def _print_json(number: int, step: Step) -> bool:
         "received": step.received.hex(),
         "stderr": step.stderr,
         "number": number,
+        "bot": bot,
     }
     click.echo(json.dumps(values))
     return step.is_passed
@@ -83,28 +141,42 @@ def _print_json(number: int, step: Step) -> bool:
 class _Display:
     """Prints steps as they come; of those that fail in the same way the first in full, and of the others the names."""
 
-    def __init__(self, bot: Bot, shows_bytes: bool) -> None:
+    def __init__(self, bot: Bot, shows_bytes: bool, shows_passed: bool) -> None:
         self._bot = bot
         self._shows_bytes = shows_bytes
+        self._shows_passed = shows_passed
         self._first: dict[str, int] = {}  # the number of the step that was shown in full, by its hint
         self._repeated: list[tuple[int, Step]] = []
 
-    def show(self, number: int, step: Step) -> bool:
-        """Print a step, or keep it to be named with others; return whether it is passed."""
+    def show_all(self, steps: Iterable[Step]) -> list[Step]:
+        """Print steps and how many of them passed; return those that failed."""
+        failed = []
+        number = 0
+        for number, step in enumerate(steps, 1):
+            self._show(number, step)
+            if not step.is_passed:
+                failed.append(step)
+        self._show_repeated()
+        click.echo(_count_passed(number - len(failed), number, "step"))
+        return failed
+
+    def _show(self, number: int, step: Step) -> None:
+        """Print a step, or keep it to be named with others."""
         if not step.is_passed and step.hint in self._first:
             if self._repeated and self._repeated[-1][1].hint != step.hint:
-                self.show_repeated()
+                self._show_repeated()
             self._repeated.append((number, step))
-            return False
-        self.show_repeated()
+            return
+        self._show_repeated()
+        if step.is_passed and not self._shows_passed:
+            return
         mark = "ok    " if step.is_passed else _alarming("FAILED")
         print_wrapped(f"{number:3d}  {mark}  ", 13, f"{printable(step.name)}: {printable(step.detail)}")
         if not step.is_passed:
             self._first[step.hint] = number
             self._explain(step)
-        return step.is_passed
 
-    def show_repeated(self) -> None:
+    def _show_repeated(self) -> None:
         """Name the steps that failed like an earlier one and have not been named yet."""
         if not self._repeated:
             return

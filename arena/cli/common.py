@@ -109,6 +109,15 @@ def print_wrapped(head: str, indent: int, text: str) -> None:
     click.echo(f"\n{' ' * indent}".join([head + (lines or [""])[0], *lines[1:]]))
 
 
+def can_be_printed(text: str) -> bool:
+    """Return whether the encoding of the standard output has all characters of a text."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def line_width() -> int:
     """Return the maximum width of a line: that of the terminal; none in a file or a pipe, which may be searched."""
     return terminal_width() if _is_terminal() else sys.maxsize
@@ -133,11 +142,15 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: st
 
 def table_text(columns: Sequence[Column], rows: Sequence[Row], footer: str = "", names_left_out: bool = True) -> str:
     """Return a table as text that fits the terminal, with the sentences under it and the names of left-out columns."""
-    width = _table_width()
-    text, left_out = fitted_table(columns, rows, None if is_wide() or not _is_terminal() else width)
+    text, left_out = fitted_table(columns, rows, text_width())
     names = ", ".join(title.replace(" ", NO_BREAK_SPACE) for title in left_out)
-    note = f"Left out at {width} columns: {names}; --wide shows all." if left_out and names_left_out else ""
+    note = f"Left out at {_table_width()} columns: {names}; --wide shows all." if left_out and names_left_out else ""
     return "\n\n".join(filter(None, (text, sentences_text(footer), sentences_text(note))))
+
+
+def text_width() -> int | None:
+    """Return the maximum cells of a line of tables and drawings; None in a file or a pipe, and with ``--wide``."""
+    return _table_width() if _is_terminal() and not is_wide() else None
 
 
 def sentences_text(text: str) -> str:
@@ -159,10 +172,17 @@ def print_ranking(ranking: Sequence[tuple[str, Placing]], table_format: str) -> 
 
 
 def print_standings(table: Standings, table_format: str) -> None:
-    """Print standings, as text with the sentences under them."""
-    from arena.report.standings_table import standings_footer, standings_table
+    """Print standings, as text between what they say in a sentence and what they rest on."""
+    from arena.report.standings_footer import standings_footer
+    from arena.report.standings_table import flat_standings_table, standings_table
+    from arena.report.verdict import verdict
 
-    columns, rows = standings_table(table, formatted=table_format not in ("json", "csv"))
+    if table_format == "text":
+        click.echo(sentences_text(verdict(table)) + ("\n" if table.lines else ""))
+        if not table.lines:
+            return
+    is_csv = table_format == "csv"
+    columns, rows = flat_standings_table(table) if is_csv else standings_table(table, formatted=table_format != "json")
     print_table(columns, rows, table_format, standings_footer(table))
 
 
@@ -173,16 +193,28 @@ def find_bots(texts: Sequence[str], args: str = "") -> list[Any]:
         texts: the names.
         args: for the bots, as one shell command line.
     """
-    import shlex
-
     from arena.players.human import HUMAN
     from arena.tournament.definition import find_entrant
 
+    added = split_arguments(args)
     with open_home() as arena_home:
         return [
-            HUMAN if text == HUMAN.name else find_entrant(text, shlex.split(args), Path.cwd(), arena_home.bots)
-            for text in texts
+            HUMAN if text == HUMAN.name else find_entrant(text, added, Path.cwd(), arena_home.bots) for text in texts
         ]
+
+
+def split_arguments(text: str) -> list[str]:
+    """Return the arguments for a bot from one shell command line.
+
+    Raises:
+        UsageError: if a quotation mark is not closed.
+    """
+    import shlex
+
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--args {text!r}: expected arguments as in a shell ({str(error).lower()})") from error
 
 
 def show_result(record: MatchRecord) -> None:

@@ -140,6 +140,7 @@ def command(
 
 
 def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
+    from arena.ratings.sequential import MIN_ENCOUNTERS
     from arena.report.standings_table import percent_text
 
     evidence, hypotheses = result.verdict.evidence, result.hypotheses
@@ -148,10 +149,13 @@ def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
     elo, low_elo, high_elo = evidence.elo
     scores = ", ".join(f"{100 * score:g} %: {count}" for score, count in sorted(result.verdict.scores.items()))
     new, old = map(printable, names)
+    missing = ""
+    if evidence.encounters < MIN_ENCOUNTERS:
+        missing = f"; a verdict takes {MIN_ENCOUNTERS} encounters that differ, and there were {evidence.encounters}"
     conclusions = {
         "accepted": f"accepted: {new} is better than {old} ({elo1} rather than {hypotheses.elo0:g})",
         "rejected": f"rejected: {new} is not better than {old} ({elo0} rather than {hypotheses.elo1:g})",
-        "open": "undecided: the limit of encounters was reached first",
+        "open": f"undecided: the limit of encounters was reached first{missing}",
     }
     lines = [
         f"{new} against {old}: {counted(evidence.encounters, 'encounter')} of {result.players} matches, "

@@ -32,23 +32,23 @@ OPTION_COLUMNS = [
 
 
 @click.command("games")
-@click.argument("name", required=False)
+@click.argument("game", required=False)
 @format_options
-def command(name: str | None, table_format: str) -> None:
-    """List the games, or show the rules, options, actions and a board of the one called NAME."""
-    if name is None:
-        print_table(LIST_COLUMNS, [_list_row(game, table_format) for game in GAMES.values()], table_format)
+def command(game: str | None, table_format: str) -> None:
+    """List the games, or show the rules, options, actions and a board of GAME."""
+    if game is None:
+        print_table(LIST_COLUMNS, [_list_row(rules, table_format) for rules in GAMES.values()], table_format)
         return
-    game = find_game(name)
+    rules = find_game(game)
     if table_format == "json":
-        about = {"name": game.name, "rules": game.rulebook(), "action_format": game.action_format}
-        click.echo(json.dumps({**about, "options": _option_rows(game)}, indent=2))
+        about = {"name": rules.name, "rules": rules.rulebook(), "action_format": rules.action_format}
+        click.echo(json.dumps({**about, "options": _option_rows(rules)}, indent=2))
         return
-    click.echo(_wrapped(game.rulebook()))
+    click.echo(_wrapped(rules.rulebook()))
     click.echo()
-    print_table(OPTION_COLUMNS, _option_rows(game), table_format)
-    click.echo(f"\nAn action: {game.action_format}\n")
-    click.echo(_sample(make_game(name)))
+    print_table(OPTION_COLUMNS, _option_rows(rules), table_format)
+    click.echo(f"\nAn action: {rules.action_format}\n")
+    click.echo(_sample(make_game(game)))
 
 
 def _list_row(game: type[Game[Any]], table_format: str) -> dict[str, Any]:

@@ -37,9 +37,9 @@ def global_options(*, hidden: bool) -> list[click.Option]:
     ]
 
 
-def global_option(name: str) -> str | None:
+def global_option(name: str, context: click.Context | None = None) -> str | None:
     """Return what the command line has given for "home" or "store"; None if nothing."""
-    value: str | None = click.get_current_context().meta.get(f"{_META}.{name}")
+    value: str | None = (context or click.get_current_context()).meta.get(f"{_META}.{name}")
     return value
 
 

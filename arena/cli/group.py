@@ -12,6 +12,7 @@ import tempfile
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +20,9 @@ from arena.cli.command_table import COMMANDS, CommandGroup
 from arena.cli.global_options import HELP_LINE, global_options
 from arena.errors import ArenaError, NoHomeError, UsageError, suggestion
 from arena.version import __version__
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 OK, FAILED, WRONG_USE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
@@ -36,8 +40,19 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         if cmd_name not in COMMANDS:
+            if ctx.resilient_parsing:
+                return None  # a shell completes the line
             raise UsageError(f"unknown command {cmd_name!r}: {suggestion(cmd_name, COMMANDS)}")
         return _import_command(cmd_name)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Return the commands and options that begin with a text, without importing any."""
+        from click.shell_completion import CompletionItem
+
+        commands = [
+            CompletionItem(name, help=COMMANDS[name].summary) for name in COMMANDS if name.startswith(incomplete)
+        ]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their headings, without importing any, and the global options."""
@@ -58,7 +73,16 @@ def _import_command(name: str) -> click.Command:
     command: click.Command = import_module(f"arena.cli.{name}_command").command
     command.params += global_options(hidden=True)
     command.epilog = HELP_LINE
+    _complete_names(command)
     return command
+
+
+def _complete_names(command: click.Command) -> None:
+    """Make a command complete the values of its parameters, if a shell asks for that."""
+    if COMPLETION in os.environ:
+        from arena.cli.completion import add_completions
+
+        add_completions(command)
 
 
 @click.group(
@@ -101,6 +125,7 @@ def run(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         _check_text(arguments)
+        _complete_names(arena)
         _look_for_games_here()
         code = arena.main(arguments, prog_name="arena", standalone_mode=False)
         sys.stdout.flush()
@@ -108,7 +133,7 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return WRONG_USE
     except click.ClickException as error:
-        return _complain(error.format_message(), WRONG_USE)
+        return _complain(" ".join(error.format_message().split()), WRONG_USE)
     except UsageError as error:
         return _complain(str(error), WRONG_USE)
     except ArenaError as error:
@@ -122,6 +147,8 @@ def run(arguments: list[str] | None = None) -> int:
             raise
         return READER_GONE
     except Exception as error:  # the last line: a defect of ours, as one sentence
+        if COMPLETION in os.environ:
+            return FAILED  # nothing may be printed into the line that is being typed
         return _complain(_about_defect(error), FAILED)
     return code if isinstance(code, int) else OK
 

@@ -20,31 +20,27 @@ from arena.names import as_file_name
     cls=RenamedOption,
     earlier="--matches",
     type=WholeNumber(0, 100_000),
-    default=5000,
-    show_default=True,
-    help="Matches to replay, at most.",
+    help="Matches to replay, at most [default: what fits into about 2 MB].",
 )
 @json_option
-def command(tournament: str | None, output: Path | None, max_matches: int, as_json: bool) -> None:
+def command(tournament: str | None, output: Path | None, max_matches: int | None, as_json: bool) -> None:
     """Write TOURNAMENT (by default the latest) as one self-contained HTML file.
 
-    Standings, plots, crosstable, statistics, the balance of the schedule, and every match to step through. It can be
-    opened from the disk, mailed, or put on any web server. Plots need the extra `plots`.
+    Standings, crosstable, a section for each bot, matches to step through, and all statistics. It can be opened from
+    the disk, mailed, or put on any web server: it loads nothing.
     """
     from arena.report.tournament_page import tournament_page
 
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
-        page, has_plots = tournament_page(arena_home, stored, max_matches)
+        page = tournament_page(arena_home, stored, max_matches)
     path = output or Path(f"{as_file_name(stored.name)}.html")
     try:
         path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--output {str(path)!r}: can't be written: {error.strerror}") from error
-    if not has_plots:
-        click.echo("arena: without plots; for them: pip install 'grid-arena[plots]'", err=True)
     size_bytes = len(page.encode())
     if as_json:
-        print_json({"file": str(path), "bytes": size_bytes, "has_plots": has_plots})
+        print_json({"file": str(path), "bytes": size_bytes})
     else:
         click.echo(f"{path}: {size_bytes / 1e6:.1f} MB")

@@ -12,7 +12,7 @@ from arena.text import counted
 
 @click.command("restore")
 @click.argument("tournament")
-@click.option("--as", "new_name", metavar="NAME", help="Give it another name.")
+@click.option("--as", "new_name", metavar="NAME", help="Its name from now on, in place of the one it had.")
 @json_option
 def command(tournament: str, new_name: str | None, as_json: bool) -> None:
     """Take TOURNAMENT out of the bin, as it was.

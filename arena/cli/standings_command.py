@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import load_standings, named_or_latest, open_home, print_ranking, print_standings
+from arena.cli.common import (
+    load_standings,
+    named_or_latest,
+    open_home,
+    print_ranking,
+    print_standings,
+    sentences_text,
+)
 from arena.cli.options import format_options, game_option
 from arena.errors import UsageError
 from arena.text import any_of
@@ -41,3 +48,5 @@ def command(tournament: str | None, game: str | None, places: bool, table_format
             return
         click.echo()
     print_standings(table, table_format)
+    if ranking is not None and table_format == "text":
+        click.echo(sentences_text(f"Round by round: arena rounds {stored.name}"))

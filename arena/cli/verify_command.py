@@ -15,7 +15,10 @@ from arena.text import counted
 @click.argument("tournament", required=False)
 @json_option
 def command(tournament: str | None, as_json: bool) -> int:
-    """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings."""
+    """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings.
+
+    Of a corrected tournament, the log of corrections has to explain every record and every match that does not count.
+    """
     from arena.analysis.verification import verify
 
     with open_home(must_exist=True) as arena_home:
@@ -31,7 +34,8 @@ def command(tournament: str | None, as_json: bool) -> int:
                 {"tournament": stored.name, "checked": checked, "matches": stored.scheduled, "problems": problems}
             )
             if not as_json:
-                verdict = counted(len(problems), "problem") if problems else "all records hold, and so do the ratings"
+                held = "the ratings and the corrections" if stored.corrections else "the ratings"
+                verdict = counted(len(problems), "problem") if problems else f"all records hold, and so do {held}"
                 matches = counted(stored.scheduled, "match")
                 click.echo(f"{printable(stored.name)}: {checked} of {matches} checked: {verdict}")
     if as_json:

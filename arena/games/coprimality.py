@@ -254,10 +254,11 @@ class Coprimality(Game[CoprimalityState]):
         """Draw the numbers as shapes, with the path they make."""
         squares = [(index % self.size + 0.5, index // self.size + 0.5) for index in self._path(state)]
         path: list[Shape] = [("line", *a, *b, "path") for a, b in pairwise(squares)]
+        marks: list[Shape] = [("disc", *square, 0.34, "mark") for square in squares]
         numbers: list[Shape] = [
-            ("text", *square, 0.42, str(number), "text") for number, square in enumerate(squares, 1)
+            ("text", *square, 0.4, str(number), "number") for number, square in enumerate(squares, 1)
         ]
-        shapes = (*board(self.size, self.size), *path, *numbers)
+        shapes = (*board(self.size, self.size), *path, *marks, *numbers)
         return Drawing(self.size, self.size, shapes, (self._note(state),))
 
     def _path(self, state: CoprimalityState) -> list[int]:

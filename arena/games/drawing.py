@@ -36,8 +36,8 @@ def board(columns: int, rows: int) -> list[Shape]:
     shapes: list[Shape] = [("rect", 0, 0, columns, rows, "board")]
     shapes += [("line", x, 0, x, rows, "board") for x in range(1, columns)]
     shapes += [("line", 0, y, columns, y, "board") for y in range(1, rows)]
-    shapes += [("text", x + 0.5, -0.5, 0.45, column_letters(x + 1), "label") for x in range(columns)]
-    shapes += [("text", -0.5, y + 0.5, 0.45, str(y + 1), "label") for y in range(rows)]
+    shapes += [("text", x + 0.5, -0.45, 0.34, column_letters(x + 1), "label") for x in range(columns)]
+    shapes += [("text", -0.45, y + 0.5, 0.34, str(y + 1), "label") for y in range(rows)]
     return shapes
 
 

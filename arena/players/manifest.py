@@ -126,6 +126,7 @@ def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_kno
         games=tuple(manifest.games),
         digest=digest,
         build=build,
+        author=manifest.author,
     )
 
 

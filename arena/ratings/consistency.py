@@ -34,6 +34,9 @@ MIN_DISPERSION = 0.05
 MIN_ENCOUNTERS = 5
 """Pairs with fewer encounters are left out."""
 
+MIN_FREEDOM = 1.0
+"""With fewer degrees of freedom there is no test."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairScore:
@@ -61,14 +64,20 @@ class Consistency:
     """The result of the test.
 
     Attributes:
-        phi: the overdispersion; None if there are too few pairs.
+        phi: the overdispersion; None if there are less than ``MIN_FREEDOM`` degrees of freedom.
         p_value: the probability of a phi at least as large if a single rating for each bot fits.
         cycles: ``(a, b, c)``: a beats b, b beats c, c beats a; the clearest first.
+        pairs: the number of pairs with at least ``MIN_ENCOUNTERS``.
+        most_encounters: the number of encounters of the pair with the most.
+        freedom: the degrees of freedom that the ratings leave to these pairs.
     """
 
     phi: float | None
     p_value: float
     cycles: tuple[tuple[str, str, str], ...]
+    pairs: int = 0
+    most_encounters: int = 0
+    freedom: float = 0.0
 
     @property
     def is_flagged(self) -> bool:
@@ -108,8 +117,9 @@ def consistency(encounters: Iterable[tuple[Encounter, int]], fitted: FittedEncou
     index = {name: k for k, name in enumerate(fitted.names)}
     used = [(pair, score) for pair, score in scores.items() if score.encounters >= MIN_ENCOUNTERS]
     cycles = _cycles(scores)
+    most_encounters = max((score.encounters for score in scores.values()), default=0)
     if not used:
-        return Consistency(phi=None, p_value=1.0, cycles=cycles)
+        return Consistency(phi=None, p_value=1.0, cycles=cycles, most_encounters=most_encounters)
     a = np.array([index[pair[0]] for pair, _ in used])
     b = np.array([index[pair[1]] for pair, _ in used])
     observed = np.array([score.score for _, score in used])
@@ -120,10 +130,16 @@ def consistency(encounters: Iterable[tuple[Encounter, int]], fitted: FittedEncou
     dispersion = float(((counts - 1) * within).sum() / ((counts - 1) * coin).sum())
     variance = max(dispersion, MIN_DISPERSION) * coin / counts
     freedom = float((1.0 - np.minimum(1.0, _variance_of_expected(fitted, a, b) / variance)).sum())
-    if freedom < 1.0:
-        return Consistency(phi=None, p_value=1.0, cycles=cycles)
     square = float(((observed - expected) ** 2 / variance).sum())
-    return Consistency(phi=square / freedom, p_value=float(chdtrc(freedom, square)), cycles=cycles)
+    is_tested = freedom >= MIN_FREEDOM
+    return Consistency(
+        phi=square / freedom if is_tested else None,
+        p_value=float(chdtrc(freedom, square)) if is_tested else 1.0,
+        cycles=cycles,
+        pairs=len(used),
+        most_encounters=most_encounters,
+        freedom=freedom,
+    )
 
 
 def _beyond(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[Floats, Floats]:

@@ -1,15 +1,15 @@
-"""Standings, crosstables and lists of matches as columns and rows, and the sentences under them."""
+"""Standings, crosstables and final rankings as columns and rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from arena.analysis.standings import Score, Standing, Standings
+from arena.enums import FaultKind
 from arena.report.tables import Column, Row
-from arena.text import counted
 from arena.tournament.formats import Placing
 
 MAX_FINISH_COLUMNS = 8
@@ -41,6 +41,8 @@ class StatColumn:
         decimals: digits after the point; None for a text or a whole number.
         is_number: whether it is right-aligned.
         drop_order: in a narrow terminal, columns with the largest number are left out first; 0 for those that stay.
+        is_shown: whether tables for people have it.
+        flat: the columns that CSV has instead, by key, each with its cell made from the value.
     """
 
     key: str
@@ -51,6 +53,8 @@ class StatColumn:
     decimals: int | None = None
     is_number: bool = True
     drop_order: int = 0
+    is_shown: bool = True
+    flat: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
     @property
     def column(self) -> Column:
@@ -116,6 +120,10 @@ def standings_columns(players: int) -> list[StatColumn]:
             meaning="the 95 % interval of the bot's rank by mu",
             value=lambda line: list(line.rank_interval) if line.rank_interval else None,
             formatted=interval_text,
+            flat={
+                "rank_low": lambda interval: interval and interval[0],
+                "rank_high": lambda interval: interval and interval[1],
+            },
             drop_order=8,
         ),
         StatColumn(
@@ -175,8 +183,21 @@ def standings_columns(players: int) -> list[StatColumn]:
             formatted=lambda faults: ", ".join(f"{count} {kind}" for kind, count in faults.items()),
             is_number=False,
             drop_order=5,
+            flat={f"faults_{kind}": partial(_count_of, kind=kind) for kind in FaultKind},
+        ),
+        StatColumn(
+            key="author",
+            title="author",
+            meaning="who wrote the bot, by its bot.toml; only in JSON and CSV",
+            value=lambda line: line.author,
+            is_number=False,
+            is_shown=False,
         ),
     ]
+
+
+def _count_of(faults: Mapping[str, int], kind: FaultKind) -> int:
+    return faults.get(kind, 0)
 
 
 def _finish_columns(players: int) -> list[StatColumn]:
@@ -213,12 +234,24 @@ def standings_table(table: Standings, formatted: bool = True) -> tuple[list[Colu
         table: the standings.
         formatted: values as people read them; otherwise as JSON types.
     """
-    columns = standings_columns(table.players)
+    columns = [column for column in standings_columns(table.players) if column.is_shown or not formatted]
     rows: list[Row] = [
         {column.key: column.formatted(column.value(line)) if formatted else column.value(line) for column in columns}
         for line in table.lines
     ]
     return [column.column for column in columns], rows
+
+
+def flat_standings_table(table: Standings) -> tuple[list[Column], list[Row]]:
+    """Return standings for CSV: in every cell a number, a text, true or false."""
+    columns: list[Column] = []
+    rows: list[Row] = [{} for _ in table.lines]
+    for column in standings_columns(table.players):
+        columns += [Column(key, key) for key in column.flat] or [column.column]
+        for row, line in zip(rows, table.lines, strict=True):
+            value = column.value(line)
+            row |= {key: cell(value) for key, cell in column.flat.items()} or {column.key: value}
+    return columns, rows
 
 
 def interval_text(interval: Sequence[int] | None) -> str | None:
@@ -242,58 +275,6 @@ def percent_text(chance: float | None) -> str | None:
 
 def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
-
-
-def standings_footer(table: Standings) -> str:
-    """Return the sentences under standings: what was counted, and what the ratings rest on."""
-    if not table.matches:
-        return "No match has been recorded yet."
-    of = f"{table.matches} of " if table.scheduled is not None else ""
-    played = of + counted(table.matches if table.scheduled is None else table.scheduled, "match")
-    if table.scheduled is not None and (table.matches < table.scheduled or not table.is_finished):
-        played += ": the tournament is not complete"
-    duplicates = table.matches - table.rated
-    sentences = [f"{played}. "]
-    if duplicates:
-        sentences.append(
-            f"{counted(duplicates, 'duplicate match')} {'is' if duplicates == 1 else 'are'} not rated:"
-            " their bots always play the same match from that opening. "
-        )
-    if table.first_seat_share is not None:
-        sentences.append(f"Seat 0 scores {100 * table.first_seat_share:.1f} %. ")
-    if table.draw_probability is not None:
-        sentences.append(f"Two equal bots draw with probability {table.draw_probability:.3f}. ")
-    sentences.append(f"{_about_the_fit(table)} ")
-    if any(line.same_as_next for line in table.lines):
-        sentences.append('"=": the rating and the next one can\'t be told apart at 95 %.')
-    return "".join(sentences).strip()
-
-
-def _about_the_fit(table: Standings) -> str:
-    """Return how wide the prior is, and whether a single rating for each bot fits the results."""
-    tested = table.consistency
-    prior = f"Prior sd {table.fitted.prior_width:.1f} (estimated)"
-    if tested.phi is None:
-        return f"{prior}; too few pairs to test whether a single rating per bot fits."
-    overdispersion = f"{prior}. Overdispersion φ = {tested.phi:.2f}"
-    if not tested.is_flagged:
-        return f"{overdispersion}: a single rating per bot fits."
-    cycles = ", ".join(cycle_text(cycle, table.shown_names) for cycle in tested.cycles[:3])
-    shown_cycles = f" ({cycles})" if cycles else ""
-    return (
-        f"{overdispersion}: A SINGLE RATING PER BOT DOES NOT FIT{shown_cycles}; see the crosstable, or Nash averaging"
-        " with arena stats."
-    )
-
-
-def cycle_text(cycle: Sequence[str], names: Mapping[str, str]) -> str:
-    """Return a cycle as ``a > b > c > a``.
-
-    Args:
-        cycle: bots as ``name@version``, each of which beats the next.
-        names: the name to show of each bot.
-    """
-    return " > ".join(names[label] for label in (*cycle, cycle[0]))
 
 
 def crosstable_table(

@@ -8,12 +8,12 @@ from arena.analysis.bot_times import BotTimes
 from arena.analysis.game_statistics import CrossCheck, GameStatistics, Share
 from arena.analysis.standings import Standings
 from arena.enums import FaultKind
-from arena.ratings.consistency import Consistency
-from arena.report.standings_table import cycle_text, percent_text
+from arena.report.standings_footer import cycle_text, untested_text
+from arena.report.standings_table import percent_text
 from arena.report.tables import Column, Row
 
 STATS_TITLES = {
-    "games": ("Games", "Draws and the score of each seat, with 95 % intervals."),
+    "games": ("Games", "Draws and the score of each seat, from two encounters on with 95 % intervals."),
     "seats": ("Seats", "The score of each bot in each seat, in percent."),
     "groups": ("Groups", "Within a group, no bot can be told apart from the first at 95 %."),
     "better": ("Who is better", "LOS: the probability that the bot of the row is better than the bot of the column."),
@@ -25,6 +25,9 @@ STATS_TITLES = {
 
 AGREES = 0.8
 """Kendall's tau from which two orders agree."""
+
+MIN_INTERVAL_ENCOUNTERS = 2
+"""A single encounter can't tell how much encounters vary."""
 
 MAX_CYCLES = 5
 
@@ -58,7 +61,9 @@ def stats_tables(
     }
 
 
-def _share(share: Share, formatted: bool) -> object:
+def _share(share: Share, game: GameStatistics, formatted: bool) -> object:
+    if formatted and game.encounters < MIN_INTERVAL_ENCOUNTERS:
+        return f"{100 * share.value:.1f}"
     if formatted:
         return f"{100 * share.value:.1f} [{100 * share.low:.1f}, {100 * share.high:.1f}]"
     return {"value": share.value, "low": share.low, "high": share.high}
@@ -83,10 +88,10 @@ def _games(games: Sequence[GameStatistics], formatted: bool) -> _Table:
             "encounters": game.encounters,
             "repeats": game.duplicates,
             "decisive_percent": 100 * game.decisive,
-            "draws": _share(game.draws, formatted),
+            "draws": _share(game.draws, game, formatted),
         }
         for seat in range(seats):
-            row[f"seat_{seat}"] = _share(game.seats[seat], formatted) if seat < len(game.seats) else None
+            row[f"seat_{seat}"] = _share(game.seats[seat], game, formatted) if seat < len(game.seats) else None
         rows.append(row)
     return columns, rows
 
@@ -188,7 +193,7 @@ def _faults(table: Standings) -> _Table:
 
 def stats_sentences(table: Standings, check: CrossCheck) -> list[str]:
     """Return the results of the tests, in sentences."""
-    sentences = [_about_overdispersion(table.consistency)]
+    sentences = [_about_overdispersion(table)]
     sentences += [
         f"A cycle: {cycle_text(cycle, table.shown_names)}." for cycle in table.consistency.cycles[:MAX_CYCLES]
     ]
@@ -201,9 +206,10 @@ def stats_sentences(table: Standings, check: CrossCheck) -> list[str]:
     return sentences
 
 
-def _about_overdispersion(tested: Consistency) -> str:
+def _about_overdispersion(table: Standings) -> str:
+    tested = table.consistency
     if tested.phi is None:
-        return "There are too few encounters between the same bots to test for cycles."
+        return untested_text(table)
     verdict = (
         "a single rating per bot does not fit; see the crosstable or Nash averaging"
         if tested.is_flagged

@@ -148,7 +148,7 @@ def _csv_cell(value: Any, column: Column) -> Any:
     if value is None:
         return ""
     if column.is_number:
-        return value
+        return round(value, (column.decimals or 4) + 2) if isinstance(value, float) else value
     return _csv_text(value if isinstance(value, str) else json.dumps(value))
 
 

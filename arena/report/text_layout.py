@@ -123,7 +123,7 @@ def wrapped(text: str, width: int) -> list[str]:
     """Return a text as lines of at most ``width`` cells, broken between words; longer words are shortened."""
     lines: list[str] = []
     for word in _SPACE.split(text):
-        short = _shortened([word], width)[0]
+        short = shortened([word], width)[0]
         if lines and cell_count(lines[-1]) + 1 + cell_count(short) <= width:
             lines[-1] += f" {short}"
         else:
@@ -187,7 +187,7 @@ def _parts(columns: Sequence[TextColumn], width: int) -> list[list[TextColumn]]:
 
 
 def _drawn(columns: Sequence[TextColumn], widths: Sequence[int]) -> str:
-    titles = [_shortened([column.title], width)[0] for column, width in zip(columns, widths, strict=True)]
+    titles = [shortened([column.title], width)[0] for column, width in zip(columns, widths, strict=True)]
     lines = [_line(columns, widths, titles), _line(columns, widths, ["-" * width for width in widths])]
     cells = [_cells_of(column, width) for column, width in zip(columns, widths, strict=True)]
     for row in zip(*cells, strict=True):
@@ -199,7 +199,7 @@ def _cells_of(column: TextColumn, width: int) -> list[list[str]]:
     """Return each cell as its lines."""
     if column.wraps:
         return [wrapped(text, width) for text in column.cells]
-    return [[text] for text in _shortened(column.cells, width)]
+    return [[text] for text in shortened(column.cells, width)]
 
 
 def _line(columns: Sequence[TextColumn], widths: Sequence[int], texts: Sequence[str]) -> str:
@@ -210,7 +210,7 @@ def _line(columns: Sequence[TextColumn], widths: Sequence[int], texts: Sequence[
     return GAP.join(padded).rstrip()
 
 
-def _shortened(texts: Sequence[str], width: int) -> list[str]:
+def shortened(texts: Sequence[str], width: int) -> list[str]:
     """Return texts with the middle left out where they are too long, so that different ones stay different."""
     if all(cell_count(text) <= width for text in texts):
         return list(texts)

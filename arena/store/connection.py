@@ -8,14 +8,15 @@ a server and may go away: what was not committed is done again when it is back, 
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, Select, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from arena.errors import StoreAwayError, StoreError
@@ -23,6 +24,7 @@ from arena.errors import StoreAwayError, StoreError
 BUSY_TIMEOUT_SECONDS = 30
 CONNECT_TIMEOUT_SECONDS = 10
 TRY_AGAIN_SECONDS = 0.5
+FEW_ROWS = 20
 
 Value = TypeVar("Value")
 Work = Callable[[Connection], Value]
@@ -37,8 +39,13 @@ class Database:
         when_back: called before a lost transaction is tried again.
     """
 
-    def __init__(self, place: Path | str) -> None:
+    def __init__(self, place: Path | str, *, shown: str | None = None, max_value_bytes: int | None = None) -> None:
         """Prepare a database at a path, or at a URL.
+
+        Args:
+            place: the path or the URL.
+            shown: its name in messages, if it is the copy of another one.
+            max_value_bytes: the largest value that is read from an SQLite file; None for SQLite's own bound.
 
         Raises:
             StoreError: if the URL is not accepted, or the driver is missing.
@@ -49,9 +56,10 @@ class Database:
         self._now = time.monotonic
         self.path = place if isinstance(place, Path) else None
         if isinstance(place, Path):
-            self.shown, self._engine = str(place), _sqlite_engine(place)
+            self.shown, self._engine = str(place), _sqlite_engine(place, max_value_bytes)
         else:
             self.shown, self._engine = _server(place)
+        self.shown = shown or self.shown
 
     @property
     def is_server(self) -> bool:
@@ -81,7 +89,16 @@ class Database:
             except DBAPIError as error:
                 if self.is_server and (error.connection_invalidated or _is_shutdown(error)):
                     raise self._away(error) from error
-                raise StoreError(f"{self.shown}: {_reason(str(error.orig))}") from error
+                raise StoreError(f"{self.shown}: {reason_of(str(error.orig))}") from error
+
+    def each(self, query: Select[Any]) -> Iterator[Any]:
+        """Yield the rows of a query from one transaction, never holding more than a few."""
+        with self._connected() as connection:
+            try:
+                with connection.execution_options(yield_per=FEW_ROWS).begin():
+                    yield from connection.execute(query)
+            except DBAPIError as error:
+                raise StoreError(f"{self.shown}: {reason_of(str(error.orig))}") from error
 
     def _connected(self) -> Connection:
         try:
@@ -89,7 +106,7 @@ class Database:
         except DBAPIError as error:
             if self.is_server:
                 raise self._away(error) from error
-            raise StoreError(f"{self.shown}: {_reason(str(error.orig))}") from error
+            raise StoreError(f"{self.shown}: {reason_of(str(error.orig))}") from error
 
     def _away(self, error: DBAPIError) -> StoreAwayError:
         reason = " ".join(str(error.orig).split("\n")[0].split())
@@ -120,7 +137,7 @@ class Database:
             with closing(self._engine.raw_connection()) as connection:
                 connection.cursor().execute("PRAGMA journal_mode = WAL")
         except DBAPIError as error:
-            raise StoreError(f"{self.shown}: {_reason(str(error.orig))}") from error
+            raise StoreError(f"{self.shown}: {reason_of(str(error.orig))}") from error
 
     def dedicated_connection(self) -> Connection:
         """Return a separate connection, for a lock that is held as long as it is open.
@@ -135,13 +152,15 @@ class Database:
         self._engine.dispose()
 
 
-def _sqlite_engine(path: Path) -> Engine:
+def _sqlite_engine(path: Path, max_value_bytes: int | None) -> Engine:
     """Return an engine for the file at ``path``; on a read-only file system it can still be read."""
     url = f"sqlite:///{path}"
     if path.exists() and not os.access(path.parent, os.W_OK):
         url = f"sqlite:///file:{quote(str(path))}?immutable=1&uri=true"
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_SECONDS, "isolation_level": None})
     event.listen(engine, "connect", _set_up)
+    if max_value_bytes is not None:
+        event.listen(engine, "connect", lambda raw, _: raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max_value_bytes))
     event.listen(engine, "begin", _begin)
     return engine
 
@@ -185,7 +204,8 @@ def _is_shutdown(error: DBAPIError) -> bool:
     return state.startswith(("08", "57P"))
 
 
-def _reason(text: str) -> str:
+def reason_of(text: str) -> str:
+    """Return what a director can do about an error of a database, or the error itself."""
     reasons = {
         "readonly": "the database can't be written; check the permissions of the file and its directory",
         "full": "the disk is full; nothing that was recorded is lost",
@@ -193,6 +213,7 @@ def _reason(text: str) -> str:
         "No space left": "the server's disk is full; nothing that was recorded is lost",
         "not a database": "this file is no arena database",
         "malformed": "the database is damaged; restore it from a copy",
+        "too big": "the database holds a value that is larger than an arena stores",
         "locked": f"another program has kept the database locked for {BUSY_TIMEOUT_SECONDS} s",
         "unable to open": "the database can't be opened; check that its directory exists and can be written",
     }

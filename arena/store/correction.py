@@ -20,19 +20,21 @@ class CorrectionDetails:
         matches: the matches of ``void``.
         disqualified_matches: what becomes of the matches of a disqualified bot.
         absent_from: the first round in which the entrant is not paired any more.
-        replaced: the entrant before it was replaced, in its stored form, with its location under "place".
-        is_challenger: whether a late entrant of a gauntlet is a challenger.
+        replaced: the entrant before it was replaced, in its stored form.
+        settings: those of the format before the correction; None if they stay the same.
+        missed: of entrants who are absent now, the earlier rounds whose matches can't be played again.
         undoes: the number of the correction that is undone.
         last_round: the last round in the schedule when the correction was made.
     """
 
     entrant: int | None = None
     bot: str = ""
-    matches: Sequence[int] = ()
+    matches: tuple[int, ...] = ()
     disqualified_matches: DisqualifiedMatches | None = None
     absent_from: int | None = None
     replaced: Mapping[str, Any] | None = None
-    is_challenger: bool = False
+    settings: Mapping[str, Any] | None = None
+    missed: tuple[Absence, ...] = ()
     undoes: int | None = None
     last_round: int = 0
 
@@ -73,8 +75,10 @@ def absences(corrections: Sequence[Correction]) -> tuple[Absence, ...]:
     An entrant whose withdrawal is undone stays absent from the rounds that were paired without it.
     """
     undone = undone_by(corrections)
-    found = []
+    found: list[Absence] = []
     for c in corrections:
+        if c.number not in undone:
+            found += c.details.missed
         entrant, first = c.details.entrant, c.details.absent_from
         if entrant is None or first is None:
             continue

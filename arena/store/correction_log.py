@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, and_, func, select
+from sqlalchemy import Connection, Integer, Select, and_, func, select
 
 from arena.definition import Definition
 from arena.enums import CorrectionKind
@@ -18,7 +18,7 @@ from arena.records import ScheduledMatch
 from arena.store.connection import Database
 from arena.store.correction import Correction, CorrectionDetails
 from arena.store.rows import as_json
-from arena.store.schema import Integer, corrections, faults, matches, records, set_aside, skipped, tournaments
+from arena.store.schema import corrections, faults, matches, records, set_aside, skipped, tournaments
 from arena.store.statements import CHUNK_ROWS, chunks, insert_lines, is_to_be_played
 from arena.store.values import StoredTournament, utc_now
 from arena.stored import from_json_text, from_stored, list_of
@@ -151,16 +151,23 @@ def _make(connection: Connection, tournament: StoredTournament, change: Change, 
     key = tournament.number
     query = select(func.max(corrections.c.number, type_=Integer)).where(corrections.c.tournament_id == key)
     number = (connection.execute(query).scalar() or 0) + 1
-    details = {name: value for name, value in asdict(change.details).items() if value != _NO_DETAILS[name]}
-    row = {"kind": change.kind, "details": as_json(details), "reason": change.reason, "made_at": made_at}
-    connection.execute(corrections.insert(), {"tournament_id": key, "number": number, **row})
+    made = Correction(number=number, kind=change.kind, reason=change.reason, made_at=made_at, details=change.details)
+    connection.execute(corrections.insert(), {"tournament_id": key, **correction_row(made)})
     _move_aside(connection, key, change.set_aside, number)
     if change.details.undoes is not None:
         _bring_back(connection, key, change.details.undoes, number)
     _skip(connection, key, change.skip, number)
     insert_lines(connection, key, change.lines)
     _update(connection, tournament, change)
-    return Correction(number=number, kind=change.kind, reason=change.reason, made_at=made_at, details=change.details)
+    return made
+
+
+def correction_row(correction: Correction) -> dict[str, Any]:
+    """Return a correction as its row, without the tournament."""
+    row = {name: getattr(correction, name) for name in correction.__slots__}
+    details = asdict(correction.details)
+    row["details"] = as_json({name: value for name, value in details.items() if value != _NO_DETAILS[name]})
+    return row
 
 
 def _move_aside(connection: Connection, tournament: int, chosen: Iterable[int], correction: int) -> None:

@@ -53,7 +53,7 @@ def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow
         for seat, bot, kind in row.faults
     ]
     if rows:
-        connection.execute(records.insert(), [{**key, **_without_faults(row)} for row in rows])
+        connection.execute(records.insert(), [{**key, **without_faults(row)} for row in rows])
     if found:
         connection.execute(faults.insert(), found)
 
@@ -65,7 +65,8 @@ def _schedule_row(number: int, line: ScheduledMatch) -> dict[str, Any]:
     return {"tournament_id": number, **row}
 
 
-def _without_faults(row: RecordRow) -> dict[str, Any]:
+def without_faults(row: RecordRow) -> dict[str, Any]:
+    """Return the columns of a record, without its faults."""
     values = row._asdict()
     del values["faults"]
     return values
@@ -76,10 +77,10 @@ def _tuples(actions: Sequence[Any]) -> Iterator[Any]:
     return (tuple(action) if isinstance(action, list) else action for action in actions)
 
 
-def chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
+def chunks(values: Iterable[Value], size: int = CHUNK_ROWS) -> Iterator[list[Value]]:
     """Yield the values in lists that one statement can take."""
     coming = iter(values)
-    while chunk := list(islice(coming, CHUNK_ROWS)):
+    while chunk := list(islice(coming, size)):
         yield chunk
 
 

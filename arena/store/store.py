@@ -11,12 +11,14 @@ from sqlalchemy import Connection, Integer, func, select
 from arena.definition import Definition
 from arena.errors import StoreError
 from arena.records import ScheduledMatch
+from arena.store.addition import Addition, insert_addition
 from arena.store.connection import Database
 from arena.store.correction_log import CorrectionLog
 from arena.store.lock import DirectorLock, FileLock, ServerLock, file_lock_holders, server_lock_holders
 from arena.store.record_reader import RecordReader
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import bots, matches, metadata, records, tournaments, voids
+from arena.store.source import Source
 from arena.store.statements import insert_lines, insert_records
 from arena.store.values import StoredBot, StoredTournament, utc_now
 from arena.store.version import bring_up_to_date
@@ -165,6 +167,16 @@ class Store(RecordReader):
     def _require_unused(self, name: str) -> None:
         if self.find_tournament(name) is not None:
             raise StoreError(f"there is a tournament {name!r} already; nothing was changed")
+
+    # other databases
+
+    def as_source(self) -> Source:
+        """Return what reads whole tournaments from this database."""
+        return Source(self._database)
+
+    def add(self, addition: Addition) -> None:
+        """Add a tournament of another database, or what is missing from one here: all of it, or nothing."""
+        self._database.write(lambda connection: insert_addition(connection, addition))
 
     # records
 

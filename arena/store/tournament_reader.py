@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, func, select
+from sqlalchemy import Connection, Integer, Select, exists, func, select
 
 from arena.errors import StoreError, UnknownNameError
 from arena.records import ScheduledMatch
@@ -85,7 +85,9 @@ class TournamentReader:
 
     def _select_tournaments(self, chosen: Select[Any]) -> list[StoredTournament]:
         lines = select(func.count()).where(matches.c.tournament_id == tournaments.c.id).scalar_subquery()
-        left_out = select(func.count(skipped.c.match.distinct())).where(skipped.c.tournament_id == tournaments.c.id)
+        of_this = skipped.c.tournament_id == tournaments.c.id
+        has_record = exists().where(records.c.tournament_id == tournaments.c.id, records.c.match == skipped.c.match)
+        left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~has_record)
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
         query = chosen.add_columns(
             (lines - left_out.scalar_subquery()).label("scheduled"), recorded.label("recorded")
@@ -130,6 +132,11 @@ class TournamentReader:
             raise StoreError(f"{self._database.shown}: there are only comparisons; name one, such as {name!r}")
         raise StoreError(f"{self._database.shown}: there is no tournament yet; begin one with: arena run FILE")
 
+    def recorded_matches(self, tournament: StoredTournament) -> frozenset[int]:
+        """Return the numbers of the matches that have a record."""
+        query = select(records.c.match).where(records.c.tournament_id == tournament.number)
+        return frozenset(match for (match,) in self._rows(query))
+
     def last_match(self, tournament: StoredTournament) -> int:
         """Return the number of the last match in the schedule; 0 if it is empty."""
         query = select(func.max(matches.c.match, type_=Integer)).where(matches.c.tournament_id == tournament.number)
@@ -145,9 +152,10 @@ class TournamentReader:
         chosen = select(matches).where(matches.c.tournament_id == tournament.number, is_to_be_played())
         return self._lines(tournament, chosen)
 
-    def schedule(self, tournament: StoredTournament) -> Iterator[ScheduledMatch]:
-        """Yield all matches of the schedule, in order, reading it piece by piece."""
-        return self._lines(tournament, select(matches).where(matches.c.tournament_id == tournament.number))
+    def schedule(self, tournament: StoredTournament, after_round: int = 0) -> Iterator[ScheduledMatch]:
+        """Yield all matches of the rounds later than ``after_round``, in order, reading them piece by piece."""
+        chosen = select(matches).where(matches.c.tournament_id == tournament.number)
+        return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
 
     def _lines(self, tournament: StoredTournament, chosen: Select[Any]) -> Iterator[ScheduledMatch]:
         last = 0

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from arena.definition import Definition
 from arena.enums import FaultKind
-from arena.errors import UnknownNameError
+from arena.errors import StoreError, UnknownNameError
 from arena.store.correction import Correction, absences, out_of_table
 from arena.stored import from_json_text
 
@@ -60,14 +60,25 @@ class StoredTournament:
             StoreError: if a newer arena has stored it, or it is malformed.
         """
         stored = _definition(self.name, self.definition_text)
-        return replace(stored, absences=absences(self.corrections)) if self.corrections else stored
+        if not self.corrections:
+            return stored
+        found = absences(self.corrections)
+        entrants = {c.details.entrant for c in self.corrections} | {absence.entrant for absence in found}
+        if not all(k is None or 0 <= k < len(stored.entrants) for k in entrants):
+            raise StoreError(f"tournament {self.name!r}: its log of corrections names an entrant that it does not have")
+        return replace(stored, absences=found)
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The entrants without a line in tables (``name@version``): disqualified, or entered by mistake."""
+        entrants = self.definition.entrants
+        return frozenset(entrants[k].label for k in out_of_table(self.corrections))
 
     @property
     def listed_names(self) -> dict[str, str]:
         """What tables call each entrant that has a line in them, by ``name@version``."""
-        definition, left_out = self.definition, out_of_table(self.corrections)
-        names = definition.shown_names
-        return {bot.label: names[bot.label] for k, bot in enumerate(definition.entrants) if k not in left_out}
+        left_out = self.left_out
+        return {label: name for label, name in self.definition.shown_names.items() if label not in left_out}
 
     @property
     def bin_name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from arena.definition import Definition
 from arena.errors import DefinitionError
 from arena.store.store import Store
 from arena.store.values import StoredTournament
+from arena.tournament.corrected import with_corrections
 from arena.tournament.formats import format_class
 from arena.tournament.schedule import schedule
 
@@ -30,6 +32,7 @@ def create_or_resume(definition: Definition, store: Store) -> Resumed:
 
     Raises:
         DefinitionError: if the stored one differs in something that results depend on.
+        BotDefinitionError: if a bot that has come by a correction is not there any more, or has changed since.
     """
     found = store.find_tournament(definition.name)
     if found is None:
@@ -37,16 +40,26 @@ def create_or_resume(definition: Definition, store: Store) -> Resumed:
     open_entry = format_class(definition).open_entry
     if open_entry:
         definition = _with_earlier_entrants(definition, found.definition)
-    differing = _differences(found.definition.identity(), definition.identity(), open_entry)
+    if found.corrections:
+        definition = with_corrections(definition, found)
+    differing = differences(found.definition.identity(), definition.identity(), open_entry)
     if differing:
         raise DefinitionError(
             f"tournament {definition.name!r} is in the store with {found.recorded} matches recorded, and differs in"
-            f" {', '.join(differing)}; give this one another name (--name NAME)"
+            f" {', '.join(differing)}; {_advice(differing)}"
         )
     if len(definition.entrants) > len(found.definition.entrants):
         store.change_definition(found, definition)
         found = store.tournament(definition.name)
     return Resumed(definition, found)
+
+
+def _advice(differing: Sequence[str]) -> str:
+    """Return what to do about the differences."""
+    advice = "give this one another name (--name NAME)"
+    if all(name.startswith("the bot ") for name in differing):
+        return f"{advice}, or give the entrant its new files (arena replace)"
+    return advice
 
 
 def _with_earlier_entrants(definition: Definition, earlier: Definition) -> Definition:
@@ -59,8 +72,14 @@ def _with_earlier_entrants(definition: Definition, earlier: Definition) -> Defin
     return replace(definition, entrants=tuple(entrants), active=active)
 
 
-def _differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -> list[str]:
-    """Name what differs between the identities of two definitions, the entrants by their names."""
+def differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -> list[str]:
+    """Name what differs between the identities of two definitions, the entrants by their names.
+
+    Args:
+        stored: the identity in the store.
+        given: another one.
+        may_grow: whether the other one may have more entrants, after those that are stored.
+    """
     names = [name for name in given if name != "entrants" and stored[name] != given[name]]
     before, now = (
         {f"{entrant['name']}@{entrant['version']}": entrant for entrant in values["entrants"]}

@@ -7,11 +7,13 @@ from typing import Any
 
 from arena.definition import Definition
 from arena.errors import DefinitionError
+from arena.ranking import competition_ranks
 from arena.records import ScheduledMatch
 from arena.results import StoredResult
+from arena.store.correction import out_of_table
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.formats import Format, Meeting, Placing, format_class, format_of
+from arena.tournament.formats import Format, Meeting, Placing, StopLimits, format_class, format_of
 from arena.tournament.schedule import Scheduler
 
 
@@ -70,6 +72,11 @@ class TournamentRounds:
         return _max_matches(self._format, self._definition)
 
     @property
+    def stop_limits(self) -> StopLimits | None:
+        """What ends the tournament, if it has no fixed number of rounds."""
+        return self._format.stop_limits()
+
+    @property
     def status(self) -> str:
         """The state of the tournament in a few words."""
         return self._format.status()
@@ -117,7 +124,7 @@ def played_format(store: Store, tournament: StoredTournament) -> Format[Any]:
 def ranking_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Placing]] | None:
     """Return the table of a tournament's own format, with the names shown; None if only ratings rank.
 
-    Only complete rounds count.
+    Only complete rounds count. Who is out of the table because of a correction has no line, and no rank.
     """
     if not format_class(tournament.definition).has_ranking:
         return None
@@ -126,5 +133,12 @@ def ranking_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Pl
     except DefinitionError:
         return None
     ranking = planned.ranking()
-    names = planned.field.names
-    return None if ranking is None else [(names[placing.entrant], placing) for placing in ranking]
+    if ranking is None:
+        return None
+    left_out = out_of_table(tournament.corrections)
+    listed = [placing for placing in ranking if placing.entrant not in left_out]
+    ranks = competition_ranks([placing.rank for placing in listed])
+    return [
+        (planned.field.names[placing.entrant], placing._replace(rank=rank))
+        for rank, placing in zip(ranks, listed, strict=True)
+    ]

@@ -15,7 +15,7 @@ from arena.analysis.rating_history import history_of_tournament, history_over_to
 from arena.analysis.standings_cache import standings_of
 from arena.errors import DefinitionError
 from arena.home import ArenaHome
-from arena.report.standings_table import standings_footer
+from arena.report.standings_footer import standings_footer
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.rounds import ranking_of

@@ -90,6 +90,49 @@ def test_steps_as_json(arena):
     assert bytes.fromhex(steps[1]["received"])[4:].startswith(b"\x83\xa4type")
 
 
+def test_several_bots_are_checked_and_summed_up_in_a_table(arena, tmp_path, monkeypatch):
+    monkeypatch.delenv("COLUMNS")
+    (tmp_path / "empty").mkdir()
+    bots = [zoo.BOTS / "minimal", zoo.bad_bot("exits_at_once"), tmp_path / "empty", tmp_path / "\x1b[2Jgone"]
+    code, out, errors = arena("check", *bots, "--game", "differences")
+    assert (code, errors) == (1, "")
+    assert out.startswith(f"{bots[0]}: minimal@1, isolation ")
+    assert "1  ok" not in out and "to fix it:" in out
+    assert "\x1b" not in out
+    table = out.split("\n\n")[1].splitlines()
+    assert table[0].split() == ["bot", "name", "result", "first", "failure"]
+    assert table[2].split() == [str(bots[0]), "minimal@1", "passed", "-"]
+    assert table[3].split()[1:3] == ["exits_at_once@1", "FAILED"]
+    assert table[4].split()[1:3] == ["-", "FAILED"] and "there is no bot.toml in this directory" in table[4]
+    assert "there is no such file or directory" in table[5]
+    assert out.endswith("\n\n1 of 4 bots passed\n")
+
+
+def test_several_bots_that_all_pass(arena):
+    code, out, _ = arena("check", zoo.BOTS / "minimal", zoo.BOTS / "random_legal", "--game", "differences")
+    assert code == 0
+    assert out.endswith("\n\nAll 2 bots passed.\n")
+
+
+def test_steps_of_several_bots_as_json_name_their_bots(arena, tmp_path):
+    bots = [str(zoo.bad_bot("exits_at_once")), str(tmp_path / "gone")]
+    code, out, errors = arena("check", *bots, "--game", "differences", "--json")
+    assert (code, errors) == (1, "")
+    steps = [json.loads(line) for line in out.splitlines()]
+    assert [(step["bot"], step["number"], step["is_passed"]) for step in steps] == [
+        (bots[0], 1, False),
+        (bots[1], 1, False),
+    ]
+    assert steps[1]["name"] == "can be launched"
+
+
+@pytest.mark.parametrize("wrong", [["--game", "chess"], ["--isolation", "jail"]])
+def test_a_wrong_option_ends_the_check_of_several_bots_at_once(arena, wrong):
+    code, out, errors = arena("check", zoo.BOTS / "minimal", zoo.BOTS / "greedy", *wrong)
+    assert (code, out) == (2, "")
+    assert wrong[1] in errors
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

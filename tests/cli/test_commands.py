@@ -64,7 +64,8 @@ def test_standings_in_every_format(arena):
     code, text, _ = arena("standings", "tiny")
     assert code == 0
     headings = "rank bot exposure mu sigma ± 95 % 95 % rank LOS = next matches W D L points score % seat 0 % faults"
-    assert text.splitlines()[0].split() == headings.split()
+    assert text.startswith("1e5, =cmd|x and minimal can't be told apart.\n\n")
+    assert text.splitlines()[2].split() == headings.split()
     assert " 1e5 " in text
     assert "18 of 18 matches" in text
     assert "nan" not in text
@@ -81,7 +82,9 @@ def test_standings_in_every_format(arena):
     rows = list(csv.DictReader(io.StringIO(lines)))
     assert {row["bot"] for row in rows} == {"minimal", "1e5", "'=cmd|x"}
     assert {row["same_as_next"] for row in rows} <= {"true", "false"}
-    assert {row["faults"] for row in rows} == {"{}"}
+    for row in rows:
+        interval = next(one["rank_95"] for one in table if one["bot"] == row["bot"].lstrip("'"))
+        assert [int(row["rank_low"]), int(row["rank_high"])] == interval
     assert "| 1e5 " in arena("standings", "tiny", "--format", "github")[1]
     assert "=cmd\\|x" in arena("standings", "tiny", "--format", "github")[1]
     assert "<td>1e5" in arena("standings", "tiny", "--format", "html")[1]
@@ -99,7 +102,7 @@ def test_without_a_name_the_latest_tournament_is_shown(arena, tmp_path):
 
 
 def test_numbers_are_right_aligned(arena):
-    lines = arena("standings", "tiny")[1].splitlines()
+    lines = arena("standings", "tiny")[1].splitlines()[2:]
     end = lines[0].index("exposure") + len("exposure")
     assert all(line[end - 1].isdigit() and line[end] == " " for line in lines[2:5])
 
@@ -374,15 +377,16 @@ def test_tables_and_sentences_fit_the_terminal(arena, monkeypatch, command, colu
 
 
 def test_left_out_columns_are_named_and_wide_shows_them(arena, monkeypatch):
-    in_full = arena("standings", "tiny")[1].split("\n\n")[0]
+    in_full = arena("standings", "tiny")[1].split("\n\n")[1]
     monkeypatch.setenv("COLUMNS", "60")
     text = arena("standings", "tiny")[1]
-    assert text.splitlines()[0].split() == ["rank", "bot", "exposure", "mu", "±", "95", "%", "=", "next", "score", "%"]
+    headings = "rank bot exposure mu ± 95 % = next score %"
+    assert text.split("\n\n")[1].splitlines()[0].split() == headings.split()
     assert " ".join(text.split("\n\n")[-1].split()) == (
         "Left out at 60 columns: sigma, 95 % rank, LOS, matches, W, D, L, points, seat 0 %, faults; --wide shows all."
     )
     wide = arena("standings", "tiny", "--wide")[1]
-    assert wide.split("\n\n")[0] == in_full
+    assert wide.split("\n\n")[1] == in_full
     assert "Left out" not in wide
     for table_format in ("csv", "json", "github", "html", "latex"):
         assert "Left out" not in arena("standings", "tiny", "--format", table_format)[1]
@@ -392,4 +396,23 @@ def test_left_out_columns_are_named_and_wide_shows_them(arena, monkeypatch):
 def test_a_terminal_of_an_odd_width_has_a_table_too(arena, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", columns)
     code, text, _ = arena("standings", "tiny")
-    assert (code, text.splitlines()[0].split()[:2]) == (0, ["rank", "bot"])
+    assert (code, text.split("\n\n")[1].split()[:2]) == (0, ["rank", "bot"])
+
+
+def test_the_author_in_a_manifest_is_in_csv_and_json(tmp_path, capsys):
+    for name, author in (("one", "Ada"), ("two", "=1+1")):
+        (tmp_path / name).mkdir()
+        manifest = f'name = "{name}"\nauthor = "{author}"\ncommand = ["python3", "bot.py"]\n'
+        (tmp_path / name / "bot.toml").write_text(manifest)
+        (tmp_path / name / "bot.py").write_bytes((BOTS / "minimal" / "bot.py").read_bytes())
+    entrants = "".join(f'[[entrants]]\nbot = "{tmp_path / name}"\n' for name in ("one", "two"))
+    (tmp_path / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 4 }}\n{entrants}')
+    home = ["--home", str(tmp_path / "home")]
+    assert run(["run", str(tmp_path / "t.toml"), "-q", *home]) == 0
+    for command in (["standings", "t"], ["leaderboard"]):
+        capsys.readouterr()
+        assert run([*command, "--format", "csv", *home]) == 0
+        rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+        assert {(row["bot"].partition("@")[0], row["author"]) for row in rows} == {("one", "Ada"), ("two", "'=1+1")}
+        assert run([*command, "--json", *home]) == 0
+        assert {row["author"] for row in json.loads(capsys.readouterr().out)} == {"Ada", "=1+1"}

@@ -14,6 +14,7 @@ from benchmarks import zoo_bots as zoo
 BOTS = str(zoo.BOTS / "minimal"), str(zoo.BOTS / "random_legal")
 
 VARIANTS = {
+    "--as": {"Its name from now on, in place of the one it had.", "Its name in this tournament, in place of its own."},
     "--game": {
         "Only the matches of this game.",
         "The game they play.",
@@ -33,8 +34,8 @@ VARIANTS = {
 }
 """What may differ in the help of options of one meaning: whether there may be several, and the default in words."""
 
-WITHOUT_JSON = {"protocol"}
-"""Commands whose output is a text."""
+WITHOUT_JSON = {"completion", "protocol"}
+"""Commands whose output is a script or a text."""
 
 EARLIER = {
     "compare": ("--limit", "--max-encounters", "7"),

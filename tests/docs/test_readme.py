@@ -112,11 +112,12 @@ def test_the_picture_shows_the_table_as_it_is(pasted):
     """The standings in docs/quickstart.svg come out of the tournament again."""
     picture = (ROOT / "docs" / "quickstart.svg").read_text(encoding="utf-8")
     text = pasted(f"arena run {shlex.quote(str(ROOT / 'tournaments' / 'quickstart.toml'))} -q")
-    lines = text.split("\n\n")[0].splitlines()
+    verdict, table = text.split("\n\n")[:2]
+    lines = table.splitlines()
     assert len(lines) == 6
-    for line in lines:
+    for line in (verdict, *lines):
         assert f">{escape(line)}</text>" in picture
-    assert picture.count('xml:space="preserve" style="white-space: pre"') == picture.count("<text ") == 7
+    assert picture.count('xml:space="preserve" style="white-space: pre"') == picture.count("<text ") == 8
     heading = next(line for line in README.splitlines() if line.startswith("rank "))
     assert heading.split() == lines[0].split()
 

@@ -1,10 +1,14 @@
 """The columns of standings, and where they are explained."""
 
+import csv
+import io
+from dataclasses import replace
 from pathlib import Path
 
 from arena.analysis.encounters import CountedEncounter, CountedMatch
 from arena.analysis.standings import standings
-from arena.report.standings_table import standings_columns, standings_table
+from arena.report.standings_table import flat_standings_table, standings_columns, standings_table
+from arena.report.tables import render_table
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
@@ -28,3 +32,30 @@ def test_values_have_json_types_unless_they_are_formatted():
     formatted, plain = (standings_table(table, formatted=is_formatted)[1][1] for is_formatted in (True, False))
     assert (formatted["faults"], plain["faults"]) == ("3 timeout", {"timeout": 3})
     assert (formatted["same_as_next"], plain["same_as_next"]) == ("", False)
+
+
+def test_csv_is_flat_with_sensible_digits():
+    table = standings([CountedEncounter("plaid", (CountedMatch(("a", "b"), (1, 2)),), 3)], {"b": {"timeout": 3}})
+    table = replace(table, lines=(replace(table.lines[0], author="Ada, Inc."), table.lines[1]))
+    text = render_table(*flat_standings_table(table), "csv")
+    first, second = csv.DictReader(io.StringIO(text))
+    assert [first["author"], second["author"]] == ["Ada, Inc.", ""]
+    assert {key: value for key, value in second.items() if key.startswith(("rank", "faults"))} == {
+        "rank": "2", "rank_low": "2", "rank_high": "2",
+        "faults_start": "0", "faults_exit": "0", "faults_timeout": "3", "faults_protocol": "0", "faults_illegal": "0",
+        "faults_limit": "0",
+    }  # fmt: skip
+    assert (second["better_than_next"], second["same_as_next"]) == ("", "false")
+    assert float(first["mu"]) == round(table.lines[0].rating.mu, 4)
+    assert not set("[{") & set(text)
+
+
+def test_csv_of_bots_without_a_match_has_empty_cells():
+    rows = csv.DictReader(io.StringIO(render_table(*flat_standings_table(standings([], {}, everybody=["a@1"])), "csv")))
+    assert [(row["bot"], row["rank_low"], row["rank_high"], row["margin_95"]) for row in rows] == [("a@1", "", "", "")]
+
+
+def test_the_author_is_in_json_and_not_in_tables_for_people():
+    table = standings([], {}, everybody=["a@1"])
+    assert standings_table(table, formatted=False)[1][0]["author"] == ""
+    assert "author" not in standings_table(table)[1][0]

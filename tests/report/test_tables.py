@@ -9,7 +9,9 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from arena.report.html_page import Section, html_page
+from arena.report import markup
+from arena.report.html_page import Section, html_page, json_data
+from arena.report.html_table import html_table
 from arena.report.tables import FORMATS, Column, printable, render_table
 
 COLUMNS = [Column("bot", "bot", is_number=False), Column("mu", "mu", 2), Column("matches", "matches")]
@@ -176,7 +178,8 @@ class Cells(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
-        assert all(key in ("class", "id", "style", "href") for key, _ in attrs) or tag not in (
+        known = ("class", "id", "style", "href", "scope", "title", "aria-describedby")
+        assert all(key in known for key, _ in attrs) or tag not in (
             "td",
             "th",
             "p",
@@ -201,12 +204,12 @@ def test_a_name_is_only_text_in_html(name):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_is_only_text_in_the_page(name):
-    columns = [Column("bot", "bot", is_number=False)]
-    match = {"match": 1, "game": name, "bots": name, "result": name, "how": name}
+    columns = [Column("bot", "bot", is_number=False), Column("kind", "kind", is_number=False)]
 
     def page(text):
-        section = Section("Standings", columns, [{"bot": text}], f"x{text}")
-        return html_page(text, text, [section], [match | {"bots": text}], [{"bots": [text]}], "about")
+        table = html_table(columns, [{"bot": text, "kind": text}], text, {text: "bot-1"})
+        body = table + json_data("index", text) + markup.lines_of_text(text)
+        return html_page(text, markup.text(text), [Section(anchor="standings", title=text, body=body)])
 
     assert Cells(page(name)).tags == Cells(page("plain")).tags
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+from arena.definition import Absence
 from arena.errors import DefinitionError
 from arena.results import StoredResult, points_of
 
@@ -73,6 +74,23 @@ class Placing(NamedTuple):
     values: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopLimits:
+    """What ends a tournament without a fixed number of rounds, whichever comes first; None for what doesn't end it.
+
+    Attributes:
+        matches: this many matches.
+        margin_95: the widest ± 95 % interval is at most this.
+        hours: a run has lasted this long.
+        widest_margin: the widest ± 95 % interval after the last round; None before every entrant has played.
+    """
+
+    matches: int | None
+    margin_95: float | None
+    hours: float | None
+    widest_margin: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class NoSettings:
     """Of a format without settings of its own."""
@@ -93,6 +111,7 @@ class Field(Generic[SettingsT]):
         rng_seed: the source of all randomness.
         encounters: for each pairing.
         active: the numbers of the entrants who may be paired; None for all.
+        absences: of entrants who have withdrawn or are disqualified.
     """
 
     bots: tuple[str, ...]
@@ -102,6 +121,7 @@ class Field(Generic[SettingsT]):
     rng_seed: int = 0
     encounters: int = 1
     active: frozenset[int] | None = None
+    absences: tuple[Absence, ...] = ()
 
     @property
     def entrants(self) -> int:
@@ -114,6 +134,14 @@ class Field(Generic[SettingsT]):
         everybody = range(self.entrants)
         return tuple(everybody) if self.active is None else tuple(k for k in everybody if k in self.active)
 
+    def is_absent(self, entrant: int, number: int) -> bool:
+        """Return whether an entrant is absent from a round, counted from 1."""
+        return any(absence.entrant == entrant and absence.covers(number) for absence in self.absences)
+
+    def present(self, number: int) -> tuple[int, ...]:
+        """Return the entrants who may be paired in a round, counted from 1."""
+        return tuple(k for k in self.taking_part if not self.is_absent(k, number))
+
 
 class Format(ABC, Generic[SettingsT]):
     """A tournament in this format: ``next_round`` and ``add_results`` are called in turn.
@@ -125,6 +153,8 @@ class Format(ABC, Generic[SettingsT]):
         needs_results: whether rounds depend on results; if not, ``add_results`` may be given an empty list.
         open_entry: whether entrants may come and go while it is played.
         has_ranking: whether it ranks entrants by itself, and not by ratings only.
+        has_later_stages: whether who meets whom is settled by earlier results, so that these can't be changed once the
+            next stage has begun.
     """
 
     Settings: ClassVar[type[Any]] = NoSettings
@@ -132,6 +162,7 @@ class Format(ABC, Generic[SettingsT]):
     needs_results: ClassVar[bool] = True
     open_entry: ClassVar[bool] = False
     has_ranking: ClassVar[bool] = False
+    has_later_stages: ClassVar[bool] = False
 
     def __init__(self, field: Field[SettingsT]) -> None:
         """Begin.
@@ -179,9 +210,21 @@ class Format(ABC, Generic[SettingsT]):
         pairings = self.total_pairings()
         return None if pairings is None else pairings * self.encounters_per_round
 
+    def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
+        """Return whom an entrant meets that has come after the schedule was made.
+
+        Raises:
+            DefinitionError: if this format takes no late entrants.
+        """
+        raise DefinitionError("this format takes no late entrants; expected a round robin or a gauntlet")
+
     def should_stop(self, elapsed_seconds: float) -> bool:
         """Return whether a run that has lasted this long ends before the next round."""
         return False
+
+    def stop_limits(self) -> StopLimits | None:
+        """Return what ends the tournament, if it has no fixed number of rounds; None otherwise."""
+        return None
 
     def ranking(self) -> list[Placing] | None:
         """Return the format's own table, the best entrant first; None if only ratings rank."""

@@ -12,7 +12,7 @@ from annotated_types import MinLen
 
 from arena.errors import DefinitionError, UnknownNameError
 from arena.text import toml_value
-from arena.tournament.formats.format import Field, FixedFormat, Round
+from arena.tournament.formats.format import Field, FixedFormat, Pairing, Round
 from arena.tournament.formats.round_robin import MAX_GROUPS
 
 
@@ -61,3 +61,13 @@ class Gauntlet(FixedFormat[GauntletSettings]):
         """Yield a round for each group from the field: each challenger meets it once."""
         for group in combinations(self._others, self.field.players - 1):
             yield Round(tuple((challenger, *group) for challenger in self._challengers))
+
+    def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
+        """Return whom a late entrant meets: a challenger every group from the field, one of the field the challengers,
+        each together with every group from the rest of the field.
+        """
+        if entrant in self._challengers:
+            return tuple((entrant, *group) for group in combinations(self._others, self.field.players - 1))
+        rest = [k for k in self._others if k != entrant]
+        groups = list(combinations(rest, self.field.players - 2))
+        return tuple((challenger, *group, entrant) for challenger in self._challengers for group in groups)

@@ -8,6 +8,8 @@
 3. The draw: the best seed meets the worst, so that the two best can only meet in the final. If the number of
    entrants is no power of two, the best seeds have a bye in the first stage, and ``knockout.seeding`` is needed:
    it is "entrants" (the order of the file) or "random". Without it the draw is random.
+4. Against an entrant who has withdrawn or is disqualified its rival advances without playing: a walkover. If both are
+   absent, the better seed advances.
 """
 
 from __future__ import annotations
@@ -26,9 +28,12 @@ from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Pla
 
 
 class DecidedBy(StrEnum):
-    """What decided a duel: a bye, the encounters won, the points of all encounters, or the better seed."""
+    """What decided a duel: a bye, the rival's absence, the encounters won, the points of all encounters, or the better
+    seed.
+    """
 
     BYE = "bye"
+    WALKOVER = "walkover"
     ENCOUNTERS = "encounters"
     POINTS = "points"
     SEED = "seed"
@@ -69,11 +74,14 @@ class _Duel:
     better: int
     other: int | None
     points: list[tuple[float, float]] = field(default_factory=list)  # in the same order, an encounter each
+    walkover: int | None = None  # who advances because the rival is absent
 
     def decision(self, best_of: int, tie_encounters: int) -> tuple[int, DecidedBy] | None:
         """Return who advances, and what decided it; None while it is open."""
         if self.other is None:
             return self.better, DecidedBy.BYE
+        if self.walkover is not None:
+            return self.walkover, DecidedBy.WALKOVER
         signs = [_sign(mine - yours) for mine, yours in self.points]
         won, lost = signs.count(1), signs.count(-1)
         if max(won, lost) <= best_of / 2 and len(signs) < best_of:
@@ -106,6 +114,7 @@ class Knockout(Format[KnockoutSettings]):
     Settings = KnockoutSettings
     players = FOR_TWO
     has_ranking = True
+    has_later_stages = True
 
     def __init__(self, field: Field[KnockoutSettings]) -> None:
         super().__init__(field)
@@ -123,6 +132,8 @@ class Knockout(Format[KnockoutSettings]):
         self._seed_of = {entrant: number for number, entrant in enumerate(order)}
         slots = [order[seed] if seed < entrants else None for seed in bracket(entrants)]
         self._stages = [self._duels(slots)]  # those whose entrants are all known
+        self._round = 1  # that comes next
+        self._advance()
 
     def _duels(self, slots: Sequence[int | None]) -> list[_Duel]:
         duels = []
@@ -157,16 +168,30 @@ class Knockout(Format[KnockoutSettings]):
         return None if decision is None else decision[0]
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
-        """Add an encounter of each open duel; begin the next stage when all duels are decided."""
+        """Add an encounter of each open duel; begin the next stage when all duels are decided (1, 2)."""
         of = {meeting.pairing: meeting for meeting in meetings}
         for duel in self._stages[-1]:
             if duel.other is not None and (meeting := of.get((duel.better, duel.other))) is not None:
                 duel.points.append((meeting.points(duel.better), meeting.points(duel.other)))
-        while len(self._stages[-1]) > 1:
+        self._round += 1
+        self._advance()
+
+    def _advance(self) -> None:
+        """Decide the duels of absent entrants (4), and begin the next stage when all duels are decided."""
+        while True:
+            for duel in self._stages[-1]:
+                if duel.other is not None and self._winner(duel) is None:
+                    duel.walkover = self._walkover(duel.better, duel.other)
             winners = [self._winner(duel) for duel in self._stages[-1]]
-            if None in winners:
+            if None in winners or len(winners) == 1:
                 return
             self._stages.append(self._duels(winners))
+
+    def _walkover(self, better: int, other: int) -> int | None:
+        """Return who advances because the rival is absent from the next round; None if both are present."""
+        if self.field.is_absent(other, self._round):
+            return better
+        return other if self.field.is_absent(better, self._round) else None
 
     def stages(self) -> tuple[tuple[Duel, ...], ...]:
         """Return the bracket: every stage from the first to the final, also those whose entrants are still open.
@@ -190,6 +215,10 @@ class Knockout(Format[KnockoutSettings]):
         points = duel.points if entrants[0] == duel.better else [(upper, lower) for lower, upper in duel.points]
         return Duel(entrants=entrants, points=tuple(points), winner=winner, decided_by=decided_by)
 
+    def winner(self) -> int | None:
+        """Return who has won the final; None before that."""
+        return self._winner(self._stages[-1][0]) if len(self._stages[-1]) == 1 else None
+
     def ranking(self) -> list[Placing]:
         """Return the entrants by the stage they reached; those who left in the same stage share a rank."""
         reached = {
@@ -199,8 +228,7 @@ class Knockout(Format[KnockoutSettings]):
             for k in (duel.better, duel.other)
             if k is not None
         }
-        champion = self._winner(self._stages[-1][0]) if len(self._stages[-1]) == 1 else None
-        if champion is not None:
+        if (champion := self.winner()) is not None:
             reached[champion] += 1
         order = sorted(reached, key=lambda k: (-reached[k], self._seed_of[k]))
         ranks = competition_ranks([-reached[k] for k in order])

@@ -17,7 +17,7 @@ from typing import Annotated
 from annotated_types import Ge, Le
 
 from arena.errors import DefinitionError
-from arena.tournament.formats.format import Field, FixedFormat, Round
+from arena.tournament.formats.format import Field, FixedFormat, Pairing, Round
 from arena.tournament.formats.groups import balanced_groups
 
 MAX_GROUPS = 1_000_000
@@ -68,6 +68,17 @@ class RoundRobin(FixedFormat[RoundRobinSettings]):
             yield Round(tuple(combinations(range(entrants), players)))
         else:
             yield Round(tuple(balanced_groups(entrants, players, wanted, self.field.rng_seed)))
+
+    def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
+        """Return every group that an entrant can make with the others.
+
+        Raises:
+            DefinitionError: if only some of the possible groups meet.
+        """
+        if self.field.settings.groups is not None:
+            raise DefinitionError("round_robin.groups: a balanced choice of groups takes no late entrants")
+        others = [k for k in range(self.field.entrants) if k != entrant]
+        return tuple((*group, entrant) for group in combinations(others, self.field.players - 1))
 
 
 def circle(entrants: int) -> Iterator[Round]:

@@ -8,6 +8,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
 
 from arena.enums import Decision
 from arena.errors import DefinitionError
@@ -65,8 +67,9 @@ class Comparison(Format[Hypotheses]):
         """Count a batch."""
         players = self.field.players
         for meeting in meetings:
-            results = meeting.results
-            self._played += [results[k : k + players] for k in range(0, len(results), players)]
+            together = groupby(meeting.results, key=attrgetter("encounter"))
+            encounters = [tuple(results) for _, results in together]
+            self._played += [results for results in encounters if len(results) == players]
         scores = [self._score(results) for results in self._counted()]
         if scores[: len(self._scores)] != self._scores:  # an encounter that looked like a duplicate counts after all
             self._scores, self._test = [], SequentialTest(self.field.settings)

@@ -6,6 +6,9 @@
 3. With an odd number, the lowest in the table who has had none gets the bye, which counts as a win.
 4. Seats need no balancing: a meeting is played in all seat rotations.
 5. The order of the table is score, then the tie-breaks; before the first round, the order of the file.
+6. An entrant who has withdrawn or is disqualified is not paired any more, and scores nothing in the rounds from which
+   it is absent; whoever was to meet it in such a round has the point, as with a bye. When nobody can be paired any more
+   after that, the tournament ends.
 """
 
 from __future__ import annotations
@@ -74,10 +77,14 @@ class Swiss(Format[SwissSettings]):
         return self._rounds * (self.field.entrants // 2)
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
-        """Enter a round into everybody's card; who is in no meeting had the bye."""
-        entries = {k: CardLine(None, 1.0) for k in range(self.field.entrants)}
+        """Enter a round into everybody's card; who is in no meeting had the bye, or was absent (3, 6)."""
+        number = len(self._cards[0]) + 1
+        absent = {k for k in range(self.field.entrants) if self.field.is_absent(k, number)}
+        entries = {k: CardLine(None, 0.0 if k in absent else 1.0) for k in range(self.field.entrants)}
         for meeting in meetings:
             a, b = meeting.pairing
+            if absent & {a, b}:
+                continue
             share = meeting.share(a)
             score = 0.5 if abs(share - 0.5) < 1e-9 else float(share > 0.5)
             points = meeting.points(a), meeting.points(b)
@@ -95,7 +102,9 @@ class Swiss(Format[SwissSettings]):
         done = len(self._cards[0])
         if done >= self._rounds:
             return None
-        order = [place.entrant for place in self.ranking()]
+        order = [place.entrant for place in self.ranking() if place.entrant in self._present()]
+        if len(order) < 2:
+            return None
         for attempt in range(TRIES):
             for bye in self._byes(order):
                 found = self._round(order, bye, attempt)
@@ -110,6 +119,8 @@ class Swiss(Format[SwissSettings]):
             found = self._round(order, bye, 0)
             if found is not None:
                 return found
+        if self.field.absences:
+            return None
         raise DefinitionError(
             f"swiss.rounds = {self._rounds}: after {done} rounds nobody can be paired without repeating a pairing;"
             f" expected at most {done}"
@@ -119,8 +130,15 @@ class Swiss(Format[SwissSettings]):
         """Return who may have the bye, the first choice first."""
         if len(order) % 2 == 0:
             return [None]
-        had_one = {k for k in order if any(entry.rival is None for entry in self._cards[k])}
-        return [k for k in reversed(order) if k not in had_one]
+        return [k for k in reversed(order) if not self._had_bye(k)] or list(reversed(order))
+
+    def _present(self) -> tuple[int, ...]:
+        """Return who may be paired in the next round."""
+        return self.field.present(len(self._cards[0]) + 1)
+
+    def _had_bye(self, entrant: int) -> bool:
+        """Return whether an entrant has had a point without playing."""
+        return any(entry.rival is None and entry.score > 0 for entry in self._cards[entrant])
 
     def _round(self, order: Sequence[int], bye: int | None, attempt: int) -> Round | None:
         rest = [entrant for entrant in order if entrant != bye]
@@ -133,7 +151,7 @@ class Swiss(Format[SwissSettings]):
         """Return whether the last rounds may find nobody to pair: with more rounds than half the field (Dirac's
         theorem).
         """
-        return 2 * self._rounds > self.field.entrants and self.field.entrants <= MAX_LOOKAHEAD_ENTRANTS
+        return len(self._present()) < 2 * self._rounds and len(self._present()) <= MAX_LOOKAHEAD_ENTRANTS
 
     def _leaves_enough(self, chosen: Round) -> bool:
         """Return whether all later rounds can be paired after this one."""
@@ -159,11 +177,11 @@ class Swiss(Format[SwissSettings]):
 
     def _free_pairs(self) -> Any:
         """Return who has not met whom; with an odd number a chair gives a bye to whoever meets it."""
-        free: Any = networkx.complete_graph(self.field.entrants)
-        free.remove_edges_from((k, entry.rival) for k, card in enumerate(self._cards) for entry in card)
-        if self.field.entrants % 2:
-            had_one = {k for k, card in enumerate(self._cards) if any(entry.rival is None for entry in card)}
-            free.add_edges_from((k, BYE_CHAIR) for k in range(self.field.entrants) if k not in had_one)
+        present = self._present()
+        free: Any = networkx.complete_graph(present)
+        free.remove_edges_from((k, entry.rival) for k in present for entry in self._cards[k])
+        if len(present) % 2:
+            free.add_edges_from((k, BYE_CHAIR) for k in present if not self._had_bye(k))
         return free
 
     def _matched(

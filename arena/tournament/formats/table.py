@@ -67,6 +67,7 @@ def field_of(definition: Definition, game: int = 0) -> Field[Any]:
         rng_seed=definition.rng_seed,
         encounters=definition.encounters,
         active=definition.active,
+        absences=definition.absences,
     )
 
 

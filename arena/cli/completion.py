@@ -1,0 +1,152 @@
+"""What a shell completes on a command line of the arena: the values of parameters, by the parameters' names.
+
+This module is imported when a shell asks, which it does by ``_ARENA_COMPLETE`` in the environment; click does the rest.
+Nothing is written, and whatever can't be read has no completions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import BashComplete, CompletionItem, add_completion_class, split_arg_string
+
+from arena.cli.global_options import global_option
+from arena.enums import IsolationLevel
+from arena.games import GAMES
+from arena.home import DATABASE_FILE, STORE_VARIABLE, home_path
+from arena.kits.languages import LANGUAGES
+from arena.names import is_visible_text
+from arena.shipped import PREFIX, example_bots, example_tournaments
+from arena.store.known_names import KnownNames
+
+Candidates = Callable[[KnownNames, str], Iterable[str]]
+"""From the names in the home and the beginning of a value to values; those that begin otherwise are left out."""
+
+
+def _known_names(context: click.Context) -> KnownNames:
+    """Return the names in the home's own database; a server would take too long to ask."""
+    is_elsewhere = global_option("store", context) or os.environ.get(STORE_VARIABLE)
+    return KnownNames(Path(os.devnull) if is_elsewhere else home_path(global_option("home", context)) / DATABASE_FILE)
+
+
+def _tournaments(names: KnownNames, _: str) -> Iterable[str]:
+    return names.tournaments()
+
+
+def _matches(names: KnownNames, incomplete: str) -> Iterable[str]:
+    tournament, slash, digits = incomplete.rpartition("/")
+    if slash:
+        return [f"{tournament}/{number}" for number in names.matches(tournament, digits)]
+    chosen = [name for name in names.tournaments() if name.startswith(incomplete)]
+    return [f"{name}/{number}" for name in chosen for number in names.matches(name, "")]
+
+
+def _bots(names: KnownNames, _: str) -> Iterable[str]:
+    return [*names.bots(), *(f"{PREFIX}{name}" for name in example_bots())]
+
+
+def _example_tournaments(*_: object) -> Iterable[str]:
+    return [f"{PREFIX}{name}" for name in example_tournaments()]
+
+
+CANDIDATES: dict[str, Candidates] = {
+    "tournament": _tournaments,
+    "tournaments": _tournaments,
+    "match": _matches,
+    "bot": _bots,
+    "bots": _bots,
+    "new": _bots,
+    "old": _bots,
+    "hints": _bots,
+    "file": _example_tournaments,
+    "game": lambda *_: GAMES,
+    "games": lambda *_: GAMES,
+    "language": lambda *_: LANGUAGES,
+    "isolation": lambda *_: ["auto", *IsolationLevel],
+}
+"""By the name of a parameter, which means the same in every command."""
+
+PATHS = dict.fromkeys(("bot", "bots", "new", "old", "hints", "file"), "file") | {"home": "dir", "other_home": "dir"}
+"""Parameters that may be paths too: any file, or a directory."""
+
+
+class _Completed(click.ParamType[Any]):
+    """The type of a parameter, with the values that a shell completes."""
+
+    def __init__(self, parameter: click.Parameter) -> None:
+        self.name = parameter.type.name
+        self._type = parameter.type
+        self._candidates: Candidates = CANDIDATES.get(parameter.name or "", lambda *_: ())
+        self._path_type = PATHS.get(parameter.name or "")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Convert as the type does."""
+        return self._type.convert(value, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+        """Return the values that can be typed and shown as they are; paths are for the shell to complete."""
+        values = dict.fromkeys(self._candidates(_known_names(ctx), incomplete))
+        items = [CompletionItem(value) for value in values if value.startswith(incomplete) and _is_harmless(value)]
+        return items + ([CompletionItem(incomplete, type=self._path_type)] if self._path_type else [])
+
+
+def _is_harmless(value: str) -> bool:
+    """Return whether every shell completes a value as it is; a comma ends it in what click sends them."""
+    return is_visible_text(value) and "," not in value and not value.startswith("-")
+
+
+def add_completions(command: click.Command) -> None:
+    """Make the parameters of a command complete their values."""
+    for parameter in command.params:
+        if parameter.name in CANDIDATES or parameter.name in PATHS:
+            parameter.type = _Completed(parameter)
+
+
+BASH_SCRIPT = """\
+%(complete_func)s() {
+    local type value quote=${COMP_WORDS[COMP_CWORD]:0:1}
+    while IFS=, read -r type value; do
+        case $type in
+            dir) compopt -o dirnames ;;
+            file) compopt -o default ;;
+            plain)
+                if [[ $quote != [\\"\\'] ]]; then
+                    printf -v value %%q "$value"
+                elif [[ $value == *[\\"\\'\\$\\`\\\\\\!]* ]]; then
+                    continue
+                fi
+                COMPREPLY+=("$value") ;;
+        esac
+    done < <(COMP_WORDS="${COMP_LINE:0:COMP_POINT}" COMP_WORDBREAKS="$COMP_WORDBREAKS" \\
+        %(complete_var)s=bash_complete "$1" 2>/dev/null)
+}
+
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+
+class ArenaBashComplete(BashComplete):
+    """Completion in bash, of values with spaces and colons too, which bash would split."""
+
+    source_template = BASH_SCRIPT
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Split the line up to the cursor as a shell does."""
+        *args, last = split_arg_string(os.environ.get("COMP_WORDS", "") + "x")[1:] or [""]
+        self._start = 0
+        incomplete = last[:-1]
+        if ":" in os.environ.get("COMP_WORDBREAKS", ":"):
+            self._start = incomplete.rfind(":") + 1
+        return args, incomplete
+
+    def format_completion(self, item: CompletionItem[str]) -> str:
+        """Leave out what is before the last colon, for bash only replaces what is after it."""
+        value = item.value[self._start :] if item.type == "plain" else item.value
+        return f"{item.type},{value}"
+
+
+add_completion_class(ArenaBashComplete)

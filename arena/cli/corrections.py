@@ -1,0 +1,60 @@
+"""Shared by the commands that correct a tournament."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from arena.enums import CorrectionKind
+from arena.report.tables import printable
+from arena.text import counted
+
+if TYPE_CHECKING:
+    from arena.home import ArenaHome
+    from arena.records import Bot
+    from arena.store.correction import Correction
+    from arena.store.store import Store
+
+reason_option = click.option("--reason", required=True, metavar="TEXT", help="Why, for everybody to read.")
+
+
+def bot_to_enter(home: ArenaHome, text: str, args: str, name: str | None = None) -> Bot:
+    """Return the bot that is named on the command line: a path, ``arena:NAME``, or a submitted bot.
+
+    Raises:
+        UsageError: if there is no such bot, or the name or the arguments are not accepted.
+    """
+    from dataclasses import replace
+    from pathlib import Path
+
+    from arena.cli.common import split_arguments
+    from arena.players.manifest import check_name
+    from arena.tournament.definition import find_entrant
+
+    bot = find_entrant(text, split_arguments(args), Path.cwd(), home.bots)
+    if name is None:
+        return bot
+    check_name("--as", name, home.bots.is_known)
+    return replace(bot, name=name)
+
+
+def print_correction(store: Store, tournament: str, made: Correction, as_json: bool) -> None:
+    """Print what was corrected, and what is left to play."""
+    from arena.cli.common import print_json
+    from arena.report.corrections_table import correction_text
+
+    stored = store.tournament(tournament)
+    if as_json:
+        values = {"tournament": stored.name, "number": made.number, "kind": made.kind, "bot": made.details.bot or None}
+        values |= {"correction": correction_text(made), "reason": made.reason, "made_at": made.made_at}
+        print_json(values | {"left": stored.scheduled - stored.recorded})
+        return
+    click.echo(printable(f"Correction {made.number} of {stored.name}: {correction_text(made)}."))
+    left = stored.scheduled - stored.recorded
+    if left:
+        click.echo(f"The next arena run plays {left} of its {counted(stored.scheduled, 'match')}.")
+    if made.kind is not CorrectionKind.UNDO:
+        name = shlex.quote(stored.name)
+        click.echo(printable(f"To take it back: arena undo {name} {made.number} --reason TEXT"))

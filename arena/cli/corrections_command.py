@@ -1,0 +1,35 @@
+"""``arena corrections``: the log of corrections of a tournament."""
+
+from __future__ import annotations
+
+import click
+
+from arena.cli.common import named_or_latest, open_home, print_table, print_wrapped
+from arena.cli.options import format_options
+from arena.report.tables import printable
+from arena.text import counted
+
+
+@click.command("corrections")
+@click.argument("tournament", required=False)
+@format_options
+def command(tournament: str | None, table_format: str) -> None:
+    """List what has been corrected in TOURNAMENT (by default the latest), and why, the oldest first."""
+    from arena.report.corrections_table import corrections_table
+
+    with open_home(must_exist=True) as home:
+        stored = named_or_latest(home, tournament)
+        set_aside = {c.number: home.store.corrections.set_aside_matches(stored, c.number) for c in stored.corrections}
+    columns, rows = corrections_table(stored.corrections, set_aside)
+    if table_format != "text":
+        print_table(columns, rows, table_format)
+        return
+    if not rows:
+        click.echo("Nothing has been corrected.")
+    for row in rows:
+        undone = f" (undone by {row['undone_by']})" if row["undone_by"] is not None else ""
+        head = f"{row['number']:3}. "
+        print_wrapped(head, len(head), printable(f"{row['correction']}{undone}, {row['made_at']}"))
+        if row["set_aside"]:
+            print_wrapped(" " * len(head), len(head), f"{counted(row['set_aside'], 'record')} set aside")
+        print_wrapped(" " * len(head), len(head), printable(f"Reason: {row['reason']}"))

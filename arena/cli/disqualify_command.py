@@ -1,0 +1,31 @@
+"""``arena disqualify``: a bot is taken out of a tournament and its table."""
+
+from __future__ import annotations
+
+import click
+
+from arena.cli.corrections import print_correction, reason_option
+from arena.cli.options import json_option
+from arena.enums import DisqualifiedMatches
+
+
+@click.command("disqualify")
+@click.argument("tournament")
+@click.argument("bot")
+@click.option(
+    "--rule",
+    type=click.Choice([rule.value for rule in DisqualifiedMatches]),
+    default=DisqualifiedMatches.ANNUL.value,
+    show_default=True,
+    help="What becomes of its matches: annul, they count for nobody; keep, they count for its rivals.",
+)
+@reason_option
+@json_option
+def command(tournament: str, bot: str, rule: str, reason: str, as_json: bool) -> None:
+    """Take BOT out of TOURNAMENT: it is not paired any more, and has no line in the table."""
+    from arena.cli.common import open_home
+    from arena.corrections import disqualify
+
+    with open_home(must_exist=True) as home:
+        made = disqualify(home.store, tournament, bot, reason=reason, matches=DisqualifiedMatches(rule))
+        print_correction(home.store, tournament, made, as_json)

@@ -1,0 +1,26 @@
+"""``arena withdraw``: a bot leaves a tournament."""
+
+from __future__ import annotations
+
+import click
+
+from arena.cli.corrections import print_correction, reason_option
+from arena.cli.options import json_option
+
+
+@click.command("withdraw")
+@click.argument("tournament")
+@click.argument("bot")
+@reason_option
+@json_option
+def command(tournament: str, bot: str, reason: str, as_json: bool) -> None:
+    """Let BOT leave TOURNAMENT: it is not paired any more, and its recorded matches stay.
+
+    In a Swiss its rivals get the point of a bye; in a knockout its rival advances.
+    """
+    from arena.cli.common import open_home
+    from arena.corrections import withdraw
+
+    with open_home(must_exist=True) as home:
+        made = withdraw(home.store, tournament, bot, reason=reason)
+        print_correction(home.store, tournament, made, as_json)

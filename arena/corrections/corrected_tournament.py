@@ -1,0 +1,199 @@
+"""A tournament that is being corrected: nobody else runs or corrects it meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from arena.definition import Absence, Definition
+from arena.enums import CorrectionKind
+from arena.errors import UnknownNameError, UsageError
+from arena.names import is_visible_text
+from arena.records import Bot, ScheduledMatch
+from arena.store.correction import Correction, CorrectionDetails, standing
+from arena.store.correction_log import Change
+from arena.store.store import Store
+from arena.store.values import StoredTournament
+from arena.text import shortened_text
+from arena.tournament.formats import format_class
+
+MAX_REASON_CHARACTERS = 500
+COMPARISON = "comparison"
+
+
+class Replays(NamedTuple):
+    """What becomes of matches whose records are set aside.
+
+    Attributes:
+        skip: those that can't be played again, because an entrant is absent.
+        missed: the rounds that these entrants miss.
+    """
+
+    skip: tuple[int, ...]
+    missed: tuple[Absence, ...]
+
+
+@dataclass(frozen=True)
+class CorrectedTournament:
+    """A tournament with its schedule, and the correction that is made of it.
+
+    Attributes:
+        store: where it is.
+        stored: the tournament.
+        reason: why it is corrected.
+    """
+
+    store: Store
+    stored: StoredTournament
+    reason: str
+
+    @property
+    def definition(self) -> Definition:
+        """Its definition."""
+        return self.stored.definition
+
+    @cached_property
+    def lines(self) -> list[ScheduledMatch]:
+        """Its schedule."""
+        return list(self.store.schedule(self.stored))
+
+    @cached_property
+    def recorded(self) -> frozenset[int]:
+        """The matches with a record."""
+        return self.store.recorded_matches(self.stored)
+
+    @cached_property
+    def last_round(self) -> int:
+        """The last round in the schedule; 0 before the first."""
+        return max((line.round for line in self.lines), default=0)
+
+    @property
+    def standing(self) -> list[Correction]:
+        """The corrections that stand."""
+        return standing(self.stored.corrections)
+
+    @property
+    def absent(self) -> frozenset[int]:
+        """The entrants who are not paired any more."""
+        return frozenset(absence.entrant for absence in self.definition.absences if absence.last_round is None)
+
+    def entrant(self, text: str) -> int:
+        """Return the number of an entrant, given as ``name@version``, or by its name if that is clear.
+
+        Raises:
+            UnknownNameError: if there is no such entrant.
+            UsageError: if several entrants have this name.
+        """
+        bots = self.definition.entrants
+        found = [k for k, bot in enumerate(bots) if bot.label == text]
+        found = found or [k for k, bot in enumerate(bots) if bot.name == text]
+        if not found:
+            raise UnknownNameError("entrant", text, [bot.label for bot in bots])
+        if len(found) > 1:
+            labels = ", ".join(bots[k].label for k in found)
+            raise UsageError(f"entrant {text!r}: several have this name; expected one of {labels}")
+        return found[0]
+
+    def label(self, entrant: int) -> str:
+        """Return the ``name@version`` of an entrant."""
+        return self.definition.entrants[entrant].label
+
+    def matches_of(self, entrant: int) -> list[ScheduledMatch]:
+        """Return the lines of the schedule in which an entrant sits."""
+        return [line for line in self.lines if entrant in line.seats]
+
+    def refuse_format(self, formats: Collection[str], why: str) -> None:
+        """Raise UsageError if the tournament is played in one of these formats."""
+        if self.definition.format in formats:
+            raise UsageError(f"tournament {self.stored.name!r}: {why}")
+
+    def require_takes_part(self, entrant: int) -> None:
+        """Raise UsageError if an entrant has withdrawn or is disqualified."""
+        for c in self.standing:
+            if c.details.entrant == entrant and c.kind in (CorrectionKind.WITHDRAW, CorrectionKind.DISQUALIFY):
+                state = "has withdrawn from" if c.kind is CorrectionKind.WITHDRAW else "is disqualified in"
+                raise UsageError(
+                    f"{self.label(entrant)} {state} tournament {self.stored.name!r} (correction {c.number});"
+                    f" nothing was changed"
+                )
+        if entrant in self.absent:
+            raise UsageError(f"{self.label(entrant)} does not take part in tournament {self.stored.name!r} any more")
+
+    def require_current_stage(self, matches: Iterable[ScheduledMatch]) -> None:
+        """Raise UsageError if later pairings follow from the results of these matches, as in a knockout."""
+        if not format_class(self.definition).has_later_stages:
+            return
+        for match in matches:
+            for later in self.lines:
+                shared = set(later.seats) & set(match.seats)
+                if later.round > match.round and shared and set(later.seats) != set(match.seats):
+                    raise UsageError(
+                        f"match {match.match} of tournament {self.stored.name!r}: in a {self.definition.format}, later"
+                        " duels have been paired by its result, so it can't be played again"
+                    )
+
+    def replays(self, matches: Iterable[ScheduledMatch]) -> Replays:
+        """Return what becomes of matches that are to be played again."""
+        absent = self.absent
+        hindered = [line for line in matches if not absent.isdisjoint(line.seats)]
+        missed = {(k, line.round) for line in hindered for k in line.seats if k in absent}
+        absences = (Absence(entrant=k, first_round=number, last_round=number) for k, number in sorted(missed))
+        return Replays(tuple(line.match for line in hindered), tuple(absences))
+
+    def make(self, kind: CorrectionKind, details: CorrectionDetails, **effects: Any) -> Correction:
+        """Make the correction; see ``Change`` for its effects."""
+        is_fixed = not format_class(self.definition).needs_results
+        change = Change(
+            kind=kind,
+            reason=self.reason,
+            details=replace(details, last_round=self.last_round),
+            has_whole_schedule=is_fixed or self.stored.finished_at is not None,
+            **effects,
+        )
+        return self.store.corrections.add(self.stored, change)
+
+
+@contextmanager
+def corrected_tournament(store: Store, name: str, reason: str) -> Iterator[CorrectedTournament]:
+    """Hold a tournament as its director, to correct it.
+
+    Raises:
+        UnknownNameError: if there is no such tournament.
+        UsageError: if the reason is not accepted.
+        StoreError: if a director is running it.
+    """
+    _check_reason(reason)
+    store.tournament(name)  # before a lock of this name is made
+    with store.lock(name):
+        yield CorrectedTournament(store, store.tournament(name), reason)
+
+
+def _check_reason(reason: str) -> None:
+    if not reason.strip() or len(reason) > MAX_REASON_CHARACTERS or not is_visible_text(reason):
+        raise UsageError(
+            f"reason {shortened_text(reason)!r}: expected 1 to {MAX_REASON_CHARACTERS} visible characters on one line"
+        )
+
+
+def with_entrants(definition: Definition, entrants: tuple[Bot, ...]) -> Definition:
+    """Return a definition with other entrants; the first ones stand for the same entrants as before.
+
+    A gauntlet names its challengers in its settings, as tables show them: these names follow the entrants.
+
+    Raises:
+        UsageError: if two entrants have the same name and version.
+    """
+    labels = [bot.label for bot in entrants]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise UsageError(f"bot {twice!r}: another entrant has this name and version; enter it under another name")
+    changed = replace(definition, entrants=entrants)
+    before, after = definition.shown_names.values(), changed.shown_names.values()
+    renamed = dict(zip(before, after, strict=False))
+    challengers = definition.settings.get("challengers")
+    if challengers is None:
+        return changed
+    return replace(changed, settings={**definition.settings, "challengers": [renamed[name] for name in challengers]})

@@ -1,0 +1,142 @@
+"""Undoing a correction: what it has set aside counts again, and what has been played in its place is set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from arena.corrections.corrected_tournament import (
+    CorrectedTournament,
+    Replays,
+    corrected_tournament,
+    with_entrants,
+)
+from arena.definition import Definition, bot_from_json
+from arena.enums import CorrectionKind, DisqualifiedMatches
+from arena.errors import UsageError
+from arena.records import ScheduledMatch
+from arena.store.correction import Correction, CorrectionDetails, undone_by
+from arena.store.store import Store
+from arena.tournament.formats import format_class
+
+
+def undo_correction(store: Store, tournament: str, number: int | None = None, *, reason: str) -> Correction:
+    """Undo a correction.
+
+    Args:
+        store: where the tournament is.
+        tournament: its name.
+        number: of the correction; by default the latest that stands.
+        reason: for everybody to read.
+
+    Raises:
+        UsageError: if there is no such correction, it is undone already, or later ones build on it.
+        StoreError: if the tournament is being run.
+    """
+    with corrected_tournament(store, tournament, reason) as corrected:
+        undone = _chosen(corrected, number)
+        _require_nothing_later(corrected, undone)
+        if undone.kind is CorrectionKind.ENTER:
+            return _undo_entry(corrected, undone)
+        if undone.kind is CorrectionKind.REPLACE:
+            return _undo_replacement(corrected, undone)
+        lines = _set_aside_by(corrected, undone)
+        corrected.require_current_stage(lines)
+        _require_same_rounds(corrected, undone)
+        return corrected.make(CorrectionKind.UNDO, _details(undone))
+
+
+def _chosen(corrected: CorrectedTournament, number: int | None) -> Correction:
+    name = corrected.stored.name
+    if not corrected.standing:
+        raise UsageError(f"tournament {name!r} has no correction that could be undone")
+    if number is None:
+        return corrected.standing[-1]
+    found = next((c for c in corrected.standing if c.number == number), None)
+    if found is not None:
+        return found
+    if number in undone_by(corrected.stored.corrections):
+        raise UsageError(f"correction {number} of tournament {name!r} is undone already; nothing was changed")
+    numbers = ", ".join(str(c.number) for c in corrected.standing)
+    raise UsageError(f"correction {number} of tournament {name!r}: expected one that can be undone: {numbers}")
+
+
+def _details(undone: Correction, replays: Replays | None = None) -> CorrectionDetails:
+    return CorrectionDetails(
+        undoes=undone.number,
+        entrant=undone.details.entrant,
+        bot=undone.details.bot,
+        missed=() if replays is None else replays.missed,
+    )
+
+
+def _set_aside_by(corrected: CorrectedTournament, c: Correction) -> list[ScheduledMatch]:
+    """Return the matches whose records a correction has set aside."""
+    chosen = set(corrected.store.corrections.set_aside_matches(corrected.stored, c.number))
+    return [line for line in corrected.lines if line.match in chosen]
+
+
+def _require_nothing_later(corrected: CorrectedTournament, undone: Correction) -> None:
+    """Raise UsageError if a later correction of the same entrant or the same matches stands."""
+    own = _set_aside_by(corrected, undone)
+    for later in corrected.standing:
+        if later.number > undone.number and _builds_on(corrected, later, undone, own):
+            raise UsageError(
+                f"correction {undone.number} of tournament {corrected.stored.name!r}: correction {later.number}"
+                f" ({later.kind.shown}) came later and builds on it; undo that one first"
+            )
+
+
+def _builds_on(
+    corrected: CorrectedTournament, later: Correction, undone: Correction, own: Sequence[ScheduledMatch]
+) -> bool:
+    entrant = later.details.entrant
+    if entrant is not None and entrant == undone.details.entrant:
+        return True
+    matches = {line.match for line in own}
+    if not matches.isdisjoint(corrected.store.corrections.set_aside_matches(corrected.stored, later.number)):
+        return True
+    rewrites = later.kind is CorrectionKind.REPLACE or (later.details.disqualified_matches is DisqualifiedMatches.ANNUL)
+    return rewrites and any(entrant in line.seats for line in own)
+
+
+def _require_same_rounds(corrected: CorrectedTournament, undone: Correction) -> None:
+    """Raise UsageError if later duels of a knockout have been paired without an entrant who would come back."""
+    is_absence = undone.details.absent_from is not None
+    has_stages = format_class(corrected.definition).has_later_stages
+    if is_absence and has_stages and undone.details.last_round < corrected.last_round:
+        raise UsageError(
+            f"correction {undone.number} of tournament {corrected.stored.name!r}: later duels have been paired without"
+            f" {undone.details.bot}, so it can't come back"
+        )
+
+
+def _undo_entry(corrected: CorrectedTournament, undone: Correction) -> Correction:
+    """Take a late entrant out again: its matches are set aside, and not played any more."""
+    entrant = undone.details.entrant
+    every = [line.match for line in corrected.lines if entrant in line.seats]
+    recorded = [match for match in every if match in corrected.recorded]
+    details = replace(_details(undone), absent_from=1)
+    return corrected.make(CorrectionKind.UNDO, details, set_aside=recorded, skip=every)
+
+
+def _undo_replacement(corrected: CorrectedTournament, undone: Correction) -> Correction:
+    """Let the replaced bot play again: all matches of the new one are set aside, those of the old one count again."""
+    entrant = undone.details.entrant
+    if entrant is None:
+        raise UsageError(f"correction {undone.number} of tournament {corrected.stored.name!r} names no entrant")
+    where = f"correction {undone.number} of tournament {corrected.stored.name!r}: the replaced bot"
+    entrants = list(corrected.definition.entrants)
+    entrants[entrant] = bot_from_json(undone.details.replaced, where)
+    changed: Definition = with_entrants(corrected.definition, tuple(entrants))
+    played = [line for line in corrected.matches_of(entrant) if line.match in corrected.recorded]
+    back = _set_aside_by(corrected, undone)
+    corrected.require_current_stage([*played, *back])
+    returning = {line.match for line in back}
+    replays = corrected.replays([line for line in played if line.match not in returning])
+    details = replace(
+        _details(undone, replays),
+        settings=None if changed.settings == corrected.definition.settings else corrected.definition.settings,
+    )
+    set_aside = [line.match for line in played]
+    return corrected.make(CorrectionKind.UNDO, details, set_aside=set_aside, skip=replays.skip, definition=changed)

@@ -1,0 +1,218 @@
+"""A match as the report's viewer shows it: a frame for each ply, and marks that say who made them and in which order.
+
+A game draws a state (``arena.games.drawing``), which does not say who made which mark. The actions do: a mark belongs
+to the seat after whose action it appears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from arena.games.drawing import Shape
+from arena.match.replay import states_of
+from arena.records import MatchRecord
+from arena.report.markup import text
+from arena.report.tables import printable
+
+SEAT_STYLES = 8
+"""Colours of seats; the shapes of marks repeat after four seats already."""
+
+_MARK = "mark"
+_NUMBER = "number"
+_LABEL = "label"
+_ORDER = {"rect": 0, "line": 1, "disc": 2, "mark": 3, "text": 4}
+"""What is drawn later is drawn above."""
+
+_LABEL_ROOM = 0.7
+"""How far apart labels beside the board are, in squares."""
+
+_Place = tuple[Any, Any]
+
+
+def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a match as JSON types: its shapes, and for each ply which appear and which disappear.
+
+    Args:
+        record: the match.
+        names: what tables call each bot, by ``name@version``.
+    """
+    states = list(states_of(record))
+    drawings = [game.drawing(state) for game, state in states]
+    game = states[0][0]
+    drawn = list(owned_shapes([drawing.shapes for drawing in drawings], [seat for seat, _ in record.actions]))
+    shapes, frames = frames_of(drawn)
+    height = max(drawing.height for drawing in drawings)
+    notes = {int(ply): note for ply, note in record.notes}
+    bots = [printable(names.get(bot, bot)) for bot in record.bots]
+    faults = [f"{bots[fault.seat]}: {fault.kind} at ply {fault.ply}: {fault.detail}" for fault in record.faults]
+    return {
+        "match": record.match,
+        "game": printable(record.game),
+        "bots": bots,
+        "ranks": record.ranks,
+        "height": height,
+        "box": _box(shapes, max(drawing.width for drawing in drawings), height),
+        "mono": _is_text(shapes),
+        "shapes": shapes,
+        "frames": frames,
+        "notes": [list(map(printable, drawing.notes)) for drawing in drawings],
+        "scores": [[f"{score:.6g}" for score in game.scores(state)] for game, state in states],
+        "actions": [[seat, _action_text(game, action)] for seat, action in record.actions],
+        "squares": [_square(action) for _, action in record.actions],
+        "seconds": [_time_text(seconds) for seconds in record.wall_seconds],
+        "comments": [_comment(record, notes, ply) for ply in range(len(record.actions))],
+        "end": printable("; ".join([f"ended: {record.termination}", *faults])),
+    }
+
+
+def owned_shapes(drawings: Sequence[Sequence[Shape]], seats: Sequence[int]) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the shapes of each drawing; a mark is ``("mark", x, y, radius, seat, text)``.
+
+    The text of a mark is the number that the game gives it; in a drawing without such numbers, its place in the order
+    of the marks. A label that appears beside the board after an action, such as the place of a line, gets a mark of its
+    own, and both move away from the board until they are clear of earlier ones.
+
+    Args:
+        drawings: of the states before the first action and after each one.
+        seats: that acted, one fewer than drawings.
+    """
+    owners: dict[_Place, tuple[int | None, int]] = {}
+    first_labels = {shape for shape in drawings[0] if shape[-1] == _LABEL}
+    lanes = {_place(label): 0 for label in first_labels}
+    for drawing, seat in zip(drawings, (None, *seats), strict=True):
+        labels = [shape for shape in drawing if shape[-1] == _LABEL and shape not in first_labels]
+        marks = [shape for shape in drawing if shape[0] == "disc" and shape[-1] == _MARK]
+        places = [_place(shape) for shape in (*marks, *labels)]
+        owners = {place: owners[place] for place in places if place in owners}
+        for place in places:
+            owners.setdefault(place, (seat, len(owners) + 1))
+        for label in labels:
+            lanes.setdefault(_place(label), _free_lane(_place(label), lanes))
+        yield list(_with_owners(drawing, owners, lanes))
+
+
+def _free_lane(place: _Place, lanes: Mapping[_Place, int]) -> int:
+    """Return the nearest lane beside the board in which a label does not cover another."""
+    along, across = (0, 1) if place[1] < 0 else (1, 0)
+    beside = (other for other in lanes if other[across] == place[across])
+    taken = {lanes[other] for other in beside if abs(other[along] - place[along]) < _LABEL_ROOM}
+    return next(lane for lane in range(len(taken) + 1) if lane not in taken)
+
+
+def _with_owners(
+    drawing: Sequence[Shape], owners: Mapping[_Place, tuple[int | None, int]], lanes: Mapping[_Place, int]
+) -> Iterator[tuple[Any, ...]]:
+    numbers = {_place(shape): shape[4] for shape in drawing if shape[0] == "text" and shape[-1] == _NUMBER}
+    owned = {place for place, (seat, _) in owners.items() if seat is not None}
+    for shape in drawing:
+        place = _place(shape)
+        seat, order = owners.get(place, (None, 0))
+        if shape[0] == "disc" and shape[-1] == _MARK and place in owned:
+            yield "mark", *place, shape[3], seat, numbers.get(place, "") if numbers else str(order)
+        elif shape[-1] == _LABEL and place in owned:
+            _, _, _, size, label, style = shape
+            yield "text", *_beyond(place, 1.4 * lanes[place]), size, label, style
+            yield "mark", *_beyond(place, 1.4 * lanes[place] + 0.65), 0.3, seat, str(order)
+        elif not (shape[0] == "text" and shape[-1] == _NUMBER and place in owned):
+            yield tuple(shape)
+
+
+def _place(shape: Sequence[Any]) -> _Place:
+    return shape[1], shape[2]
+
+
+def _beyond(place: _Place, distance: float) -> _Place:
+    """Return a place farther away from the board."""
+    x, y = place
+    return (x, round(y - distance, 3)) if y < 0 else (round(x - distance, 3), y)
+
+
+def frames_of(drawings: Iterable[Sequence[Any]]) -> tuple[list[Any], list[list[list[int]]]]:
+    """Return all shapes that occur, and for each drawing the numbers of those that appear and those that disappear."""
+    numbers: dict[Any, int] = {}
+    frames = []
+    before: dict[Any, None] = {}
+    for shapes in drawings:
+        now = dict.fromkeys(tuple(shape) for shape in shapes)
+        for shape in now:
+            numbers.setdefault(shape, len(numbers))
+        come = [numbers[shape] for shape in now if shape not in before]
+        gone = [numbers[shape] for shape in before if shape not in now]
+        frames.append([come, gone])
+        before = now
+    return list(numbers), frames
+
+
+def _box(shapes: Sequence[Any], width: float, height: float) -> list[float]:
+    """Return the view box of all shapes of a match: left, top, width and height, downwards."""
+    xs = [shape[1] for shape in shapes]
+    ys = [shape[2] for shape in shapes]
+    left, right = min((*xs, 0.0)) - 0.45, max((*xs, width)) + 0.2
+    bottom, top = min((*ys, 0.0)) - 0.45, max((*ys, height)) + 0.2
+    return [round(value, 2) for value in (left, height - top, right - left, top - bottom)]
+
+
+def _is_text(shapes: Sequence[Any]) -> bool:
+    return all(shape[0] == "text" for shape in shapes)
+
+
+def _action_text(game: Any, action: Any) -> str:
+    return "out" if action is None else str(game.format_action(action))
+
+
+def _square(action: Any) -> list[int] | None:
+    """Return the square of an action, to be framed; None if the action is no square."""
+    is_square = isinstance(action, (list, tuple)) and all(type(value) is int for value in action)
+    return list(action) if is_square else None
+
+
+def _time_text(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f"{1000 * seconds:.3g} ms" if seconds < 0.9995 else f"{seconds:.2f} s"
+
+
+def _comment(record: MatchRecord, notes: Mapping[int, Any], ply: int) -> str:
+    if ply < record.opening_plies:
+        return f"opening {record.opening}"
+    return f"note: {printable(str(notes[ply]))}" if ply in notes else ""
+
+
+def last_board(view: Mapping[str, Any]) -> str:
+    """Return the board at the end of a match as SVG, for readers without scripts.
+
+    Args:
+        view: from ``match_view``.
+    """
+    there: dict[int, None] = {}
+    for come, gone in view["frames"]:
+        there = {number: None for number in (*there, *come) if number not in gone}
+    shapes = sorted((view["shapes"][number] for number in there), key=lambda shape: _ORDER[shape[0]])
+    drawn = "".join(_svg(shape, view["height"], view["mono"]) for shape in shapes)
+    return f'<svg id="board" viewBox="{" ".join(map(str, view["box"]))}" role="img" aria-label="board">{drawn}</svg>'
+
+
+def _svg(shape: Sequence[Any], height: float, is_text: bool) -> str:
+    kind, x, y, *rest = shape
+    if kind == "rect":
+        return f'<rect x="{x}" y="{height - y - rest[1]}" width="{rest[0]}" height="{rest[1]}" class="{rest[2]}"/>'
+    if kind == "line":
+        return f'<line x1="{x}" y1="{height - y}" x2="{rest[0]}" y2="{height - rest[1]}" class="{rest[2]}"/>'
+    if kind == "disc":
+        return f'<circle cx="{x}" cy="{height - y}" r="{rest[0]}" class="{rest[1]}"/>'
+    if kind == "mark":
+        radius, seat, label = rest
+        size = 2 * radius
+        return (
+            f'<use href="#mark{seat % 4}" x="{x - radius}" y="{height - y - radius}" width="{size}" height="{size}"'
+            f' class="seat{seat % SEAT_STYLES}"/>'
+            f'<text x="{x}" y="{height - y}" font-size="{_label_size(radius, label)}" class="on">{text(label)}</text>'
+        )
+    size, content, style = rest
+    shown_style = "mono" if is_text else style
+    return f'<text x="{x}" y="{height - y}" font-size="{size}" class="{shown_style}">{text(content)}</text>'
+
+
+def _label_size(radius: float, label: str) -> float:
+    return round(radius * (1.15 if len(label) < 3 else 0.8), 3)

@@ -1,0 +1,88 @@
+"""A tournament file is older than the corrections of its tournament: what these have changed is filled in here.
+
+A director keeps the file as it was when the tournament began. An entrant that has been replaced since, or has come
+late, is in the store only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from arena.definition import Definition, bot_from_json, bot_identity
+from arena.enums import CorrectionKind
+from arena.errors import BotDefinitionError
+from arena.players.bot_files import bot_files, digest_of, single_file
+from arena.records import Bot
+from arena.store.correction import Correction
+from arena.store.values import StoredTournament
+
+
+def with_corrections(definition: Definition, stored: StoredTournament) -> Definition:
+    """Return a definition with what corrections have changed in the stored one since the tournament began.
+
+    Args:
+        definition: from a tournament file; it may have the corrected bots already.
+        stored: the tournament.
+
+    Raises:
+        BotDefinitionError: if a bot that has come by a correction is not there any more, or has changed since.
+    """
+    corrected = stored.definition
+    definition = replace(definition, absences=corrected.absences)
+    late = late_entrants(stored.corrections)
+    missing = range(len(definition.entrants), len(corrected.entrants))
+    if not late.issuperset(missing):
+        return definition
+    earlier = _replaced_bots(stored)
+    entrants = [
+        _unchanged(corrected.entrants[k]) if bot_identity(bot) in earlier.get(k, ()) else bot
+        for k, bot in enumerate(definition.entrants)
+    ]
+    entrants += [_unchanged(corrected.entrants[k]) for k in missing]
+    earlier_settings = [c.details.settings for c in stored.corrections]
+    settings = corrected.settings if definition.settings in earlier_settings else definition.settings
+    return replace(definition, entrants=tuple(entrants), settings=settings)
+
+
+def late_entrants(corrections: Iterable[Correction]) -> frozenset[int]:
+    """Return the numbers of the entrants that have come late."""
+    entries = (c.details.entrant for c in corrections if c.kind is CorrectionKind.ENTER)
+    return frozenset(entrant for entrant in entries if entrant is not None)
+
+
+def _replaced_bots(stored: StoredTournament) -> dict[int, list[dict[str, Any]]]:
+    """Return the identities of the bots that have been replaced, by the number of the entrant.
+
+    The one that plays now is not among them, even if it has played before.
+    """
+    found: dict[int, list[dict[str, Any]]] = {}
+    for c in stored.corrections:
+        if c.kind is CorrectionKind.REPLACE and c.details.entrant is not None:
+            where = f"correction {c.number} of tournament {stored.name!r}: the replaced bot"
+            replaced = bot_identity(bot_from_json(c.details.replaced, where))
+            if replaced != bot_identity(stored.definition.entrants[c.details.entrant]):
+                found.setdefault(c.details.entrant, []).append(replaced)
+    return found
+
+
+def _unchanged(bot: Bot) -> Bot:
+    """Return a bot from where it was when it came by a correction.
+
+    Raises:
+        BotDefinitionError: if it is not there any more, or has changed since.
+    """
+    own = [Path(file) for file in bot.own_files]
+    if not Path(bot.directory).is_dir() or not all(file.exists() for file in own):
+        raise BotDefinitionError(
+            f"bot {bot.label!r}, which came by a correction, is not at {bot.directory} any more; put it back there"
+        )
+    files = [single_file(file) for file in own] or bot_files(Path(bot.directory), bool(bot.build))
+    if digest_of(files) != bot.digest:
+        raise BotDefinitionError(
+            f"bot {bot.label!r}, which came by a correction, has changed in {bot.directory} since; put its files back,"
+            " or replace it by the new ones (arena replace)"
+        )
+    return bot

@@ -1,0 +1,119 @@
+"""Taking a tournament from elsewhere that does not exist here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from arena.errors import StoreError
+from arena.records import ScheduledMatch
+from arena.store.addition import Addition
+from arena.store.correction_log import SetAside
+from arena.store.rows import RecordRow
+from arena.store.source import Source
+from arena.store.store import Store
+from arena.store.values import StoredTournament
+from arena.transfer.definition_checks import (
+    check_corrections,
+    check_definition,
+    check_time,
+    checked_lines,
+    corrections_without_locations,
+    without_locations,
+)
+from arena.transfer.matches import TextsByMatch, absent_bots, checked_voids, finished_at
+from arena.transfer.record_checks import RefusedRecordError, checked_row
+from arena.transfer.results import MergedTournament
+
+
+class NewTournament:
+    """A tournament that does not exist here: it is read once to be checked, and again to be taken."""
+
+    def __init__(self, source: Source, there: StoredTournament) -> None:
+        """Prepare.
+
+        Args:
+            source: where it comes from.
+            there: the tournament in the source.
+        """
+        self._source, self._there = source, there
+        self._definition = without_locations(there.definition)
+
+    def take(self, store: Store, external_games: Collection[str]) -> MergedTournament:
+        """Check the tournament and take it.
+
+        Raises:
+            UsageError: if anything in it is refused; nothing was changed then.
+        """
+        there, definition = self._there, self._definition
+        check_definition(definition, external_games)
+        check_corrections(there.corrections, definition)
+        scheduled = sum(1 for _ in self._checked_lines())
+        left_out = {line.match for line in self._source.skipped(there)}
+        recorded = self._count_records(left_out)
+        for _ in self._set_aside(replays=True):
+            pass
+        left = scheduled - len(left_out) - recorded
+        finished = finished_at(definition, left, there.finished_at)
+        store.add(
+            Addition(
+                tournament=None,
+                definition=definition,
+                created_at=check_time(there.created_at, "created_at"),
+                finished_at=finished,
+                lines=self._source.lines(there),
+                records=self._records(replays=False),
+                voids=checked_voids(self._source, there),
+                corrections=corrections_without_locations(there.corrections),
+                set_aside=self._set_aside(replays=False),
+                skipped=self._source.skipped(there),
+            )
+        )
+        return MergedTournament(
+            name=there.name,
+            is_new=True,
+            taken=recorded,
+            lines_taken=scheduled,
+            left=left,
+            is_finished=finished is not None,
+            absent_bots=absent_bots(store, definition),
+        )
+
+    def _checked_lines(self) -> Iterator[ScheduledMatch]:
+        return checked_lines(self._source.lines(self._there), self._definition, bool(self._there.corrections))
+
+    def _count_records(self, left_out: Collection[int]) -> int:
+        """Replay the records and return how many there are."""
+        count = 0
+        for row in self._records(replays=True):
+            count += 1
+            if row.match in left_out:
+                raise RefusedRecordError(row.match, "it has a record, although a correction has left it out")
+        return count
+
+    def _records(self, *, replays: bool) -> Iterator[RecordRow]:
+        texts = TextsByMatch(self._source.record_texts(self._there))
+        for line in self._source.lines(self._there):
+            text = texts.take(line.match)
+            if text is not None:
+                yield checked_row(text, line, self._definition, replays=replays)
+        texts.check_end()
+
+    def _set_aside(self, *, replays: bool) -> Iterator[tuple[int, RecordRow]]:
+        """Yield the records that corrections have set aside, each after the number of its correction."""
+        coming = self._source.set_aside(self._there)
+        following: SetAside | None = next(coming, None)
+        for line in self._source.lines(self._there):
+            while following is not None and following.match == line.match:
+                if not 1 <= following.correction <= len(self._there.corrections):
+                    raise StoreError(f"its log has no correction {following.correction}, which set aside a record")
+                yield following.correction, self._row_aside(following, line, replays)
+                following = next(coming, None)
+        if following is not None:
+            raise StoreError(f"match {following.match} has a record that was set aside, but is not in its schedule")
+
+    def _row_aside(self, aside: SetAside, line: ScheduledMatch, replays: bool) -> RecordRow:
+        try:
+            return checked_row(aside.text, line, self._definition, replays=replays, has_other_bots=True)
+        except RefusedRecordError as error:
+            where = f"the record of match {aside.match} that correction {aside.correction} has set aside"
+            raise StoreError(f"{where}: {error.reason}") from error

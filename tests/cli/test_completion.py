@@ -1,0 +1,277 @@
+"""Completion of command lines: click's protocol with the process, and real shells at a terminal."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import shlex
+import shutil
+import sqlite3
+import subprocess
+import sys
+import termios
+import time
+from contextlib import closing
+from pathlib import Path
+
+import click
+import pytest
+
+from arena.cli.command_table import COMMANDS
+from arena.cli.completion import CANDIDATES, PATHS
+from arena.cli.group import LazyGroup, run
+from arena.home import ArenaHome
+from arena.shipped import example_bots, example_tournaments
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+from benchmarks import zoo_bots as zoo
+from tests import needs
+
+pytestmark = pytest.mark.processes
+
+TRICKS = "it's $(touch pwned); `touch pwned`"
+HOSTILE = ("x\x1b[31m", "y\nz", "-rf", "a,b", "\u202egpj")
+FILE = f"""
+game = "differences"
+options = {{ size = 3 }}
+[[entrants]]
+bot = "{zoo.BOTS / "minimal"}"
+[[entrants]]
+bot = "{zoo.BOTS / "minimal"}"
+name = "some bot"
+"""
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    """A directory with a home, ``.arena``, and a program ``arena``."""
+    directory = tmp_path_factory.mktemp("completion")
+    program = directory / "bin" / "arena"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m arena "$@"\n')
+    program.chmod(0o755)
+    (directory / "tiny.toml").write_text(FILE)
+    (directory / "empty").mkdir()
+    with ArenaHome(directory / ".arena") as home:
+        definition = load_definition(directory / "tiny.toml")
+        run_tournament(definition, home.store, executor="in-process")
+    with closing(sqlite3.connect(directory / ".arena" / "arena.sqlite3")) as database:
+        columns = "definition, created_at, format"
+        for name in ("two words", TRICKS, "a:b", "*", "deleted", *HOSTILE):
+            copy = f"INSERT INTO tournaments (name, {columns}) SELECT ?, {columns} FROM tournaments WHERE id = 1"
+            database.execute(copy, (name,))
+        database.commit()
+    with ArenaHome(directory / ".arena") as home:
+        home.store.delete(home.store.tournament("deleted"))
+    return directory
+
+
+def complete(directory, line, **variables):
+    """Return what the process answers to bash for a line up to the cursor."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
+    environment |= {"_ARENA_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_WORDBREAKS": " :=", **variables}
+    done = subprocess.run(
+        [sys.executable, "-m", "arena"], cwd=directory, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    return done.stdout.strip().splitlines()
+
+
+def plain(items):
+    return [item.removeprefix("plain,") for item in items if item.startswith("plain,")]
+
+
+def test_commands_are_completed_without_importing_them(directory):
+    assert plain(complete(directory, "arena ")) == list(COMMANDS)
+    assert plain(complete(directory, "arena st")) == ["standings", "stats"]
+    assert plain(complete(directory, "arena --")) == ["--home", "--store", "--version", "--help"]
+    assert "--workers" in plain(complete(directory, "arena run --w"))
+
+
+def test_tournaments_are_completed_but_not_the_deleted_nor_hostile_names(directory):
+    expected = ["*", "a:b", TRICKS, "two words", "tiny"]  # the latest first
+    for command in ("standings", "verify", "report", "crosstable"):
+        assert plain(complete(directory, f"arena {command} ")) == expected
+    assert plain(complete(directory, "arena standings t")) == ["two words", "tiny"]
+    assert plain(complete(directory, "arena standings two\\ w")) == ["two words"]
+    assert plain(complete(directory, 'arena standings "two w')) == ["two words"]
+
+
+def test_matches_are_completed_with_their_tournament(directory):
+    assert plain(complete(directory, "arena replay ")) == ["tiny/1", "tiny/2"]
+    assert plain(complete(directory, "arena repro tiny/2")) == ["tiny/2"]
+    assert complete(directory, "arena replay nobody/") == []
+
+
+def test_bots_games_files_and_choices_are_completed(directory):
+    bots = plain(complete(directory, "arena check "))
+    assert bots[:4] == ["minimal", "minimal@1", "some bot", "some bot@1"]
+    assert bots[4:] == [f"arena:{name}" for name in example_bots()]
+    assert plain(complete(directory, "arena play differences arena:gre")) == ["greedy"]  # bash splits at the colon
+    assert plain(complete(directory, "arena play p")) == ["plusminus", "plaid"]
+    assert plain(complete(directory, "arena standings --game pla")) == ["plaid"]
+    assert plain(complete(directory, "arena standings --game=pla")) == ["plaid"]
+    assert plain(complete(directory, "arena run ")) == [f"arena:{name}" for name in example_tournaments()]
+    assert complete(directory, "arena run t") == ["file,t"]
+    assert plain(complete(directory, "arena standings --format c")) == ["csv"]
+    assert plain(complete(directory, "arena new x --language p")) == ["python", "python-plain"]
+    assert plain(complete(directory, "arena play --isolation l")) == ["limits", "landlock"]
+    assert complete(directory, "arena --home e") == ["dir,e"]
+
+
+def test_names_come_from_the_home_that_the_line_names(directory):
+    away = directory / "empty"
+    assert plain(complete(away, "arena standings ")) == []
+    assert "tiny" in plain(complete(away, f"arena --home {directory}/.arena standings "))
+    assert "tiny" in plain(complete(away, f"arena standings --home {directory}/.arena "))
+    assert "tiny" in plain(complete(away, "arena standings ", ARENA_HOME=f"{directory}/.arena"))
+    assert plain(complete(directory, "arena standings ", ARENA_STORE="postgresql://nowhere/x")) == []
+
+
+def test_without_a_home_nothing_is_said_and_nothing_written(directory, tmp_path):
+    for home in ("missing", "/dev/null", "/proc/self/mem", "x" * 5000, str(tmp_path)):
+        assert complete(tmp_path, f"arena --home {home} standings ") == []
+    (tmp_path / "arena.sqlite3").write_bytes(b"no database")
+    assert complete(tmp_path, f"arena --home {tmp_path} standings ") == []
+    assert [path.name for path in tmp_path.iterdir()] == ["arena.sqlite3"]
+
+
+def test_a_home_in_use_is_not_waited_for_and_not_changed(directory, tmp_path):
+    shutil.copytree(directory / ".arena", tmp_path / "home")
+    file = tmp_path / "home" / "arena.sqlite3"
+    before = file.read_bytes()
+    with closing(sqlite3.connect(file, isolation_level=None)) as database:
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        database.execute("BEGIN EXCLUSIVE")
+        started = time.monotonic()
+        complete(directory, f"arena --home {tmp_path / 'home'} standings ")
+        assert time.monotonic() - started < 10
+        database.execute("ROLLBACK")
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "line", ["", "arena", "nonsense", "arena nobody x", "arena 'open", "arena \\", "arena run \udcff"]
+)
+def test_an_odd_line_is_no_error(directory, line):
+    complete(directory, line)
+
+
+def test_every_argument_is_completed_or_is_a_word_of_its_own():
+    own = {"matches", "name", "number", "path", "ply", "shell"}
+    for name in COMMANDS:
+        command = LazyGroup().get_command(click.Context(click.Group()), name)
+        for parameter in command.params:
+            if isinstance(parameter, click.Argument) and not isinstance(parameter.type, click.Choice):
+                assert parameter.name in own | CANDIDATES.keys() | PATHS.keys(), f"{name} {parameter.name}"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_is_printed(capsys, shell):
+    assert run(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert f"_ARENA_COMPLETE={shell}_complete" in script
+
+
+@pytest.mark.parametrize("arguments", [["tcsh"], [""], ["bash", "zsh"], []])
+def test_an_unknown_shell_is_one_sentence(capsys, arguments):
+    assert run(["completion", *arguments]) == 2
+    out, errors = capsys.readouterr()
+    assert out == ""
+    assert errors.startswith("arena: ")
+    assert errors.count("\n") == 1
+
+
+# real shells
+
+
+ZSH_WIDGET = 'shown() { print -r -- "<$BUFFER>" }; zle -N shown; bindkey "^G" shown'
+SHELLS = {
+    "bash": (["--norc", "--noprofile", "-i"], r"""bind -x '"\C-g": printf "<%s>\n" "$READLINE_LINE"'"""),
+    "zsh": (["-f", "-i"], f"autoload -U compinit; compinit -u -D; {ZSH_WIDGET}"),
+    "fish": (["--no-config", "-i"], r"""bind \cg 'printf "<%s>\n" (commandline)'"""),
+}
+"""The options of each shell, and what makes Ctrl-G print the line."""
+
+
+class Terminal:
+    """A shell at a terminal, in which Tab completes and Ctrl-G prints the line as ``<LINE>``."""
+
+    def __init__(self, shell, directory):
+        self._ours, theirs = pty.openpty()
+        path = f"{directory / 'bin'}:{os.environ['PATH']}"
+        environment = {"PATH": path, "HOME": str(directory), "TERM": "xterm", "COLUMNS": "200", "LC_ALL": "C.UTF-8"}
+        options, prepare = SHELLS[shell]
+        self._process = subprocess.Popen(
+            [shell, *options],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=directory,
+            env=environment | {"PYTHONPATH": str(Path(__file__).parents[2])},
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # the terminal is that of the shell's session
+        )
+        os.close(theirs)
+        load = "arena completion fish | source" if shell == "fish" else f'eval "$(arena completion {shell})"'
+        self._load = f"{prepare}; {load}; printf '%s\\n' rea''dy\r"
+
+    def __enter__(self):
+        try:
+            self._type(self._load)
+            self._read(r"[\r\n]ready")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill()
+        self._process.wait()
+        os.close(self._ours)
+
+    def _type(self, text):
+        os.write(self._ours, text.encode())
+
+    def _read(self, pattern, seconds=20.0):
+        text = ""
+        while (match := re.search(pattern, text)) is None:
+            assert select.select([self._ours], [], [], seconds)[0], f"{pattern} did not come:\n{text!r}"
+            text += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", os.read(self._ours, 65536).decode(errors="replace"))
+        return match
+
+    def complete(self, text):
+        """Type a text and Tab, and return the line then; the line is left."""
+        self._type(f"{text}\t\x07")
+        line = self._read(r"<([^>]*)>")[1]
+        self._type("\x15\x0c")
+        return line
+
+
+@pytest.fixture(params=["bash", "zsh", "fish"])
+def terminal(request, directory):
+    if shutil.which(request.param) is None:
+        pytest.skip(f"needs {request.param}")
+    with Terminal(request.param, directory) as terminal:
+        yield terminal
+
+
+def test_a_shell_completes_commands_and_names(terminal, directory):
+    assert terminal.complete("arena stand").rstrip() == "arena standings"
+    assert terminal.complete("arena standings tin").rstrip() == "arena standings tiny"
+    assert terminal.complete("arena replay t").rstrip() == "arena replay tiny/"
+    assert terminal.complete("arena play differences arena:gree").rstrip() == "arena play differences arena:greedy"
+    assert terminal.complete("arena run tin").rstrip() == "arena run tiny.toml"
+    assert terminal.complete("arena --home emp").rstrip("/ ") == "arena --home empty"
+    for name in ("two words", TRICKS, "a:b"):
+        line = terminal.complete(f"arena standings {name[:2]}").strip()
+        assert shlex.split(line) == ["arena", "standings", name]
+    assert not (directory / "pwned").exists()
+
+
+@needs.program("bash")
+def test_bash_completes_within_quotes(directory):
+    with Terminal("bash", directory) as terminal:
+        assert terminal.complete('arena standings "two w').strip() == 'arena standings "two words"'
+        assert terminal.complete("arena standings 'it").strip() == "arena standings 'it"

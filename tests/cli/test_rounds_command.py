@@ -1,0 +1,149 @@
+"""``arena rounds``: what it shows is what the exported records say."""
+
+import csv
+import io
+import json
+from collections import defaultdict
+
+import pytest
+
+from arena.cli.group import run
+from arena.home import ArenaHome
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+from tests.conftest import BOTS
+
+pytestmark = pytest.mark.processes
+
+ENTRANTS = [("greedy", "ada"), ("random_legal", "bob"), ("minimal", "cleo"), ("random_legal", "dan")]
+FILES = {
+    "cup": 'format = "knockout"\nencounters = 2\n[knockout]\nseeding = "entrants"\ntie_encounters = 1\n',
+    "league": 'format = "swiss"\n[swiss]\nrounds = 3\n',
+    "climb": 'format = "ladder"\n[ladder]\nmatches = 44\n',
+    "triple": 'format = "round-robin"\nencounters = 3\n',
+}
+NUMBER_OF = {"cup": 3, "league": 3, "climb": 4, "triple": 4}
+"""Of entrants: three in a knockout and a Swiss, so that there are byes."""
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("rounds")
+    with ArenaHome(directory / "home") as home:
+        for name, text in FILES.items():
+            entrants = "".join(
+                f'[[entrants]]\nbot = "{BOTS / bot}"\nname = "{shown}"\n' for bot, shown in ENTRANTS[: NUMBER_OF[name]]
+            )
+            game = "multiplication" if name == "triple" else "differences"
+            options = "{ players = 3, size = 10 }" if name == "triple" else "{ size = 5 }"
+            (directory / f"{name}.toml").write_text(f'game = "{game}"\noptions = {options}\n{text}{entrants}')
+            run_tournament(load_definition(directory / f"{name}.toml"), home.store, executor="in-process")
+    return directory
+
+
+@pytest.fixture
+def arena(directory, capsys):
+    """Return a function that runs a command and returns (exit code, stdout, stderr)."""
+
+    def call(*arguments):
+        code = run([*map(str, arguments), "--home", str(directory / "home")])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in out + err
+        return code, out, err
+
+    return call
+
+
+def points_from_records(arena, name):
+    """Return the points of each bot by round and set of bots, from the schedule's rounds and the exported ranks."""
+    round_of = {
+        row["match"]: row["round"] for row in json.loads(arena("schedule", f"{name}", "--matches", "--json")[1])
+    }
+    points = defaultdict(lambda: defaultdict(float))
+    for line in arena("export", name.stem)[1].splitlines():
+        record = json.loads(line)
+        bots = [bot.partition("@")[0] for bot in record["bots"]]
+        for bot, rank in zip(bots, record["ranks"], strict=True):
+            beaten = [(rank < other) + (rank == other) / 2 for other in record["ranks"]]
+            share = (sum(beaten) - 0.5) / (len(bots) - 1)
+            points[round_of[record["match"]], frozenset(bots)][bot] += share
+    return {key: dict(of) for key, of in points.items()}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_rounds_have_the_points_of_the_records(arena, directory, name):
+    found = json.loads(arena("rounds", name, "--json")[1])
+    shown = {
+        (played["number"], frozenset(meeting["bots"])): dict(zip(meeting["bots"], meeting["points"], strict=True))
+        for played in found["rounds"]
+        for meeting in played["meetings"]
+    }
+    assert shown == points_from_records(arena, directory / f"{name}.toml")
+    assert (found["bracket"] is None, found["cards"] is None) == (name != "cup", name != "league")
+    rows = list(csv.DictReader(io.StringIO(arena("rounds", name, "--format", "csv")[1])))
+    assert len(rows) == len(shown)
+
+
+def test_the_bracket_ends_with_the_winner_of_the_ranking(arena):
+    (first, second, third) = json.loads(arena("standings", "cup", "--places", "--json")[1])
+    bracket = json.loads(arena("rounds", "cup", "--json")[1])["bracket"]
+    semifinals, (final,) = bracket["stages"]
+    assert [duel["bots"] for duel in semifinals] == [["ada", None], ["bob", "cleo"]]
+    assert semifinals[0]["decided_by"] == "bye"
+    assert final["winner"] == first["bot"]
+    assert set(final["bots"]) == {first["bot"], second["bot"]}
+    assert third["bot"] in semifinals[1]["bots"]
+    code, out, _ = arena("rounds", "cup")
+    assert code == 0
+    assert out.startswith(f"cup: knockout, 3 entrants, winner: {first['bot']}\n\nsemifinals")
+
+
+def test_round_cards_have_the_scores_of_the_ranking(arena):
+    places = json.loads(arena("standings", "league", "--places", "--json")[1])
+    cards = json.loads(arena("rounds", "league", "--json")[1])["cards"]
+    assert [(card["bot"], card["total"]) for card in cards] == [(row["bot"], row["score"]) for row in places]
+    assert all([line["rival"] for line in card["rounds"]].count(None) == 1 for card in cards), "three byes for three"
+    code, out, _ = arena("rounds", "league")
+    assert code == 0
+    assert out.splitlines()[0] == "league: swiss, 3 entrants, round 3 of 3"
+    assert out.count("bye") == 3
+
+
+def test_a_round_is_shown_alone(arena):
+    out = arena("rounds", "league", "--round", "2")[1]
+    assert out.splitlines()[0] == "round 2"
+    assert len(out.splitlines()) == 3
+    assert "  bye: " in out
+    (played,) = json.loads(arena("rounds", "league", "--round", "2", "--json")[1])["rounds"]
+    assert sorted(played["meetings"][0]["bots"] + played["byes"]) == ["ada", "bob", "cleo"]
+    found = json.loads(arena("rounds", "triple", "--round", "3", "--json")[1])
+    assert [played["number"] for played in found["rounds"]] == [3]
+
+
+def test_many_rounds_are_cut_to_the_latest(arena):
+    out = arena("rounds", "climb")[1]
+    last = json.loads(arena("rounds", "climb", "--json")[1])["last"]
+    assert last > 10
+    assert out.splitlines()[0].endswith(f"round {last}; rounds {last - 9} to {last} are shown, and --round N shows any")
+    assert out.count("\nround ") == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nobody"], "unknown tournament 'nobody'"),
+        (["cup", "--round", "99"], "--round 99: tournament 'cup' has rounds 1 to "),
+        (["cup", "--round", "0"], "0 is not in the range 1<=x<=2147483647"),
+        (["cup", "--round", "x"], "'x' is not a valid integer"),
+    ],
+)
+def test_wrong_use_is_refused_in_a_sentence(arena, arguments, says):
+    code, out, err = arena("rounds", *arguments)
+    assert (code, out) == (2, "")
+    assert says in err
+
+
+@pytest.mark.parametrize(("name", "has_own_table"), [("cup", True), ("league", True), ("climb", False)])
+def test_standings_mention_the_rounds_of_a_format_with_a_table_of_its_own(arena, name, has_own_table):
+    assert arena("standings", name)[1].endswith(f"\nRound by round: arena rounds {name}\n") == has_own_table
+    assert "Round by round" not in arena("standings", name, "--format", "github")[1]

@@ -1,0 +1,70 @@
+"""Tournaments of many bots in a moment: the real director and store, with players in this process."""
+
+from arena.definition import Definition, GameChoice
+from arena.enums import FaultKind
+from arena.errors import BotError
+from arena.executors import Executor, Played
+from arena.games import make_game
+from arena.match.referee import Referee
+from arena.players.player import Answer
+from arena.players.scripted import ScriptedPlayer
+from arena.records import Bot
+from arena.seeds import pick_below
+from arena.store.rows import row_of
+from arena.tournament.director import run_tournament
+
+
+def chooser(seed, fails, note):
+    """Choose any action; a bot that fails makes a fault in one of five matches."""
+
+    def choose(request):
+        if fails and not pick_below(5, *seed):
+            raise BotError(FaultKind.PROTOCOL, f"not msgpack: {note}")
+        action = request.legal[pick_below(len(request.legal), *seed, request.ply)]
+        return Answer(action, 0.001, None, note or None)
+
+    return choose
+
+
+class ScriptedExecutor(Executor):
+    """Plays every match at once."""
+
+    def __init__(self, failing, note):
+        self.failing, self.note = failing, note
+
+    def __exit__(self, *_):
+        pass
+
+    def run(self, queue):
+        while (spec := queue.take()) is not None:
+            players = [
+                ScriptedPlayer(chooser((spec.rng_seed, seat), bot.name in self.failing, self.note))
+                for seat, bot in enumerate(spec.bots)
+            ]
+            yield [Played(row_of(Referee(spec, players).play()))]
+
+
+def play(home, name, bots, game="differences", failing=(), note="", **fields):
+    """Play a tournament to its end; return it.
+
+    Args:
+        home: the arena's home.
+        name: of the tournament.
+        bots: their names.
+        game: its name, or a list of names and options.
+        failing: bots that make faults.
+        note: what each bot says with each action.
+        **fields: of the definition.
+    """
+    games = [(game, {"size": 5})] if isinstance(game, str) else game
+    made = [make_game(game, **options) for game, options in games]
+    definition = Definition(
+        name=name,
+        games=tuple(GameChoice(game=one.name, options=one.options, players=one.players) for one in made),
+        entrants=tuple(Bot(name=bot, version="1", command=("x",), directory="/", digest="d" * 64) for bot in bots),
+        rng_seed=1,
+        isolation="none",
+        **fields,
+    )
+    run_tournament(definition, home.store, executor=ScriptedExecutor(failing, note))
+    return home.store.tournament(name)

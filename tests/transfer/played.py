@@ -1,0 +1,90 @@
+"""Tournaments played without processes: every bot plays legal actions that a seed picks."""
+
+from dataclasses import replace
+
+from arena.definition import Definition, GameChoice
+from arena.games import make_game
+from arena.match.final_ranks import final_ranks
+from arena.records import Bot, Fault, MatchRecord, SeatReport
+from arena.seeds import pick_below
+from arena.store.rows import row_of
+from arena.tournament.rounds import TournamentRounds
+from arena.tournament.schedule import schedule, spec_of
+
+GAME = GameChoice(game="multiplication", options=dict(make_game("multiplication", size=7).options), players=2)
+
+
+def bot(name, **fields):
+    return Bot(
+        name=name, version="1", command=("python", "main.py"), directory=f"/bots/{name}", digest=name * 4, **fields
+    )
+
+
+def definition_of(name="cup", entrants="abcd", **fields):
+    return Definition(name=name, games=(GAME,), entrants=tuple(map(bot, entrants)), **fields)
+
+
+def played(definition, line, by="here"):
+    """Return the record of a match; ``by`` says on which machine, and decides the actions."""
+    spec = spec_of(line, definition)
+    game = make_game(spec.game, **spec.options)
+    state = game.initial_state()
+    actions = []
+    for action in spec.opening_actions:
+        actions.append([game.seat_to_act(state), action])
+        state = game.apply(state, action)
+    while not game.is_over(state):
+        legal = game.legal_actions(state)
+        action = legal[pick_below(len(legal), by, line.match, len(actions))]
+        actions.append([game.seat_to_act(state), action])
+        state = game.apply(state, action)
+    return MatchRecord(
+        match=spec.match, tournament=spec.tournament, game=spec.game, options=spec.options,
+        bots=tuple(bot.label for bot in spec.bots), rng_seed=spec.rng_seed, encounter=spec.encounter,
+        opening=spec.opening, opening_plies=len(spec.opening_actions), actions=tuple(actions),
+        scores=tuple(game.scores(state)), ranks=tuple(final_ranks(game, state, ())), termination="normal", faults=(),
+        wall_seconds=(0.25,) * len(actions), cpu_seconds=(None,) * len(actions),
+        seats=(SeatReport(),) * len(spec.bots), notes=(), time_control=spec.time_control, isolation="none",
+        versions={}, started_at="2026-01-31T12:00:00+00:00",
+    )  # fmt: skip
+
+
+def forfeited(record, seat):
+    """Return the same match, which a seat forfeits at its end by a fault."""
+    game = make_game(record.game, **record.options)
+    fault = Fault(seat=seat, kind="exit", ply=len(record.actions), detail="it has exited")
+    state = game.initial_state()
+    for _, action in record.actions:
+        state = game.apply(state, action)
+    ranks = tuple(final_ranks(game, state, [seat]))
+    return replace(record, faults=(fault,), termination="forfeit", ranks=ranks)
+
+
+def begin(store, definition):
+    found = store.find_tournament(definition.name)
+    return found or store.create_tournament(definition, schedule(definition))
+
+
+def play(store, definition, chosen=lambda match: True, by="here"):
+    """Play the matches of the present schedule that are chosen and have no record."""
+    tournament = begin(store, definition)
+    lines = [line for line in store.unplayed(tournament) if chosen(line.match)]
+    store.record(tournament, [row_of(played(definition, line, by)) for line in lines])
+
+
+def play_rounds(store, definition, rounds, by="here"):
+    """Play a tournament whose rounds depend on results, so many rounds."""
+    play(store, definition, by=by)
+    tournament = begin(store, definition)
+    coming = TournamentRounds(definition, store, tournament)
+    for _ in range(rounds - store.last_round(tournament)):
+        lines = coming.next_round()
+        if not lines:
+            return
+        store.extend_schedule(tournament, lines)
+        play(store, definition, by=by)
+
+
+def exported(store, name):
+    """Return the records of a tournament, as ``arena export`` prints them."""
+    return [text for _, text in store.record_texts(store.tournament(name))]
