@@ -13,7 +13,8 @@ What the commands do can also be called:
 
 ``make_game`` gives the rules of a game, ``load_bot`` a bot from disk, ``play_match`` plays a single match, ``submit``
 takes a bot into the arena, ``standings_of(home.store, game=NAME)`` is a leaderboard, ``home.store.records(…)`` yields
-what ``arena export`` prints, ``verify`` checks it, and ``rate_results`` rates results from anywhere.
+what ``arena export`` prints, ``verify`` checks it, and ``rate_results`` rates results from anywhere. ``withdraw``,
+``disqualify``, ``replace_bot``, ``void_matches``, ``enter_late`` and ``undo_correction`` correct a tournament.
 """
 
 from __future__ import annotations
@@ -24,15 +25,27 @@ from typing import TYPE_CHECKING, Any
 from arena.version import __version__
 
 if TYPE_CHECKING:  # the table below for type checkers; a test compares them
+    from arena.analysis.overview import LatestResult as LatestResult
+    from arena.analysis.overview import Overview as Overview
+    from arena.analysis.overview import overview as overview
     from arena.analysis.standings import Standing as Standing
     from arena.analysis.standings import Standings as Standings
     from arena.analysis.standings_cache import standings_of as standings_of
+    from arena.analysis.tournament_list import Leaders as Leaders
+    from arena.analysis.tournament_list import ListedTournament as ListedTournament
+    from arena.analysis.tournament_list import listed_tournaments as listed_tournaments
     from arena.analysis.verification import Verification as Verification
     from arena.analysis.verification import verify as verify
     from arena.bot_registry import BotRegistry as BotRegistry
     from arena.bot_registry import RecordedBot as RecordedBot
     from arena.conformance.submission import Submission as Submission
     from arena.conformance.submission import submit as submit
+    from arena.corrections.absence import disqualify as disqualify
+    from arena.corrections.absence import withdraw as withdraw
+    from arena.corrections.bots import enter_late as enter_late
+    from arena.corrections.bots import replace_bot as replace_bot
+    from arena.corrections.undoing import undo_correction as undo_correction
+    from arena.corrections.void_matches import void_matches as void_matches
     from arena.definition import Absence as Absence
     from arena.definition import Definition as Definition
     from arena.definition import GameChoice as GameChoice
@@ -42,6 +55,7 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.enums import FaultKind as FaultKind
     from arena.enums import OffTurn as OffTurn
     from arena.enums import Termination as Termination
+    from arena.enums import TournamentState as TournamentState
     from arena.errors import ArenaError as ArenaError
     from arena.errors import BotDefinitionError as BotDefinitionError
     from arena.errors import ClusterError as ClusterError
@@ -118,13 +132,19 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
 _MODULE_OF = {
     name: module
     for module, names in {
+        "arena.analysis.overview": "LatestResult Overview overview",
         "arena.analysis.standings": "Standing Standings",
         "arena.analysis.standings_cache": "standings_of",
+        "arena.analysis.tournament_list": "Leaders ListedTournament listed_tournaments",
         "arena.analysis.verification": "Verification verify",
         "arena.bot_registry": "BotRegistry RecordedBot",
         "arena.conformance.submission": "Submission submit",
+        "arena.corrections.absence": "disqualify withdraw",
+        "arena.corrections.bots": "enter_late replace_bot",
+        "arena.corrections.undoing": "undo_correction",
+        "arena.corrections.void_matches": "void_matches",
         "arena.definition": "Absence Definition GameChoice",
-        "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination",
+        "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination TournamentState",
         "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError StoreError UnknownNameError"
         " UsageError VoidMatchError",
         "arena.executors.executor": "Executor Job Played Void",
