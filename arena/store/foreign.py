@@ -47,6 +47,7 @@ def open_foreign(path: Path, directory: Path) -> Source:
     try:
         _copy(path, copy)
         with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            connection.text_factory = lambda data: data.decode(errors="replace")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
             connection.execute("PRAGMA trusted_schema = OFF")
             _check_schema(connection, path)
