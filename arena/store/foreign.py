@@ -54,6 +54,8 @@ def open_foreign(path: Path, directory: Path) -> Source:
             _check_pages(connection, path)
     except sqlite3.Error as error:
         raise StoreError(f"{path}: {reason_of(str(error))}") from error
+    except UnicodeError as error:  # in what SQLite says of a damaged schema
+        raise StoreError(f"{path}: {reason_of('malformed')}") from error
     except OSError as error:
         raise StoreError(f"{path}: can't be copied: {error.strerror}") from error
     database = Database(copy, shown=str(path), max_value_bytes=MAX_VALUE_BYTES)

@@ -469,6 +469,15 @@ def test_a_value_that_no_arena_stores_is_refused(here, there):
     assert "larger than an arena stores" in merged(here, there).refusal
 
 
+def test_a_damaged_schema_is_refused(here, there):
+    play(there.store, CUP)
+    there.close()
+    path = there.directory / "arena.sqlite3"
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE voids", b"CREATE TABLE \xff\xff\xff\xff\xff"))
+    with pytest.raises(StoreError, match="the database is damaged"):
+        merge_home(here, there.directory)
+
+
 def test_a_damaged_database_is_refused(here, there):
     play(there.store, CUP)
     there.close()
