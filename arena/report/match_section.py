@@ -21,6 +21,9 @@ CHUNK = 50
 MAX_BYTES = 1_200_000
 """Of the matches in a page, packed and listed, unless a number of matches is asked for."""
 
+LINE_BYTES = 250
+"""Of a match in the list, about."""
+
 COLUMNS = [
     Column("match", "match"),
     Column("game", "game", is_number=False),
@@ -35,11 +38,11 @@ _VIEWER = """<div id="viewer" class="card" tabindex="0" role="group" aria-label=
 <ul id="seats">{seats}</ul>
 {board}
 <div id="controls" hidden>
-<button type="button" id="first" aria-label="first ply">first</button>
-<button type="button" id="back" aria-label="one ply back">‹ back</button>
+<button type="button" id="first" aria-label="first: the beginning">first</button>
+<button type="button" id="back" aria-label="back: one ply">‹ back</button>
 <button type="button" id="play">play</button>
-<button type="button" id="next" aria-label="one ply forward">next ›</button>
-<button type="button" id="last" aria-label="last ply">last</button>
+<button type="button" id="next" aria-label="next: one ply">next ›</button>
+<button type="button" id="last" aria-label="last: the end">last</button>
 </div>
 <div id="progress" hidden>
 <input id="slider" type="range" min="0" value="0" aria-label="ply"> <span id="ply"></span>
@@ -82,7 +85,7 @@ class MatchSection:
             taken.append((record, match_view(record, names)))
             chunk.append(taken[-1][1])
             if len(chunk) == CHUNK:
-                size_bytes += len(packed_data("", chunk)) + sum(len(repr(view["bots"])) + 200 for view in chunk)
+                size_bytes += len(packed_data("", chunk)) + LINE_BYTES * len(chunk)
                 chunk.clear()
                 if max_matches is None and size_bytes > MAX_BYTES:
                     break
@@ -113,7 +116,8 @@ class MatchSection:
             "result": lambda row: results[row["match"]],
             "ended": lambda row: _ending(row, names),
         }
-        table = html_table(COLUMNS, rows, "matches", anchors, cells, sorted_by="match")
+        columns = [column for column in COLUMNS if column.key != "game" or len(self._tournament.games) > 1]
+        table = html_table(columns, rows, "matches", anchors, cells, sorted_by="match")
         chunks = [views[k : k + CHUNK] for k in range(0, len(views), CHUNK)]
         return "\n".join(
             [

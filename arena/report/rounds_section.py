@@ -53,7 +53,7 @@ def bracket_html(
         fed = [_has_line_from(bracket, number, place) for place in range(len(stage))]
         duels = "".join(_duel(duel, has_line, anchors, departed) for duel, has_line in zip(stage, fed, strict=True))
         title = text(stage_name(len(bracket.stages) - number))
-        stages.append(f'<div class="stage"><h4>{title}</h4><ol>{duels}</ol></div>')
+        stages.append(f'<div class="stage"><h3>{title}</h3><ol>{duels}</ol></div>')
     card = '<div class="scroll" role="region" tabindex="0" aria-label="bracket">'
     return f'{card}<div class="bracket">{"".join(stages)}</div></div>'
 
