@@ -218,6 +218,7 @@ def test_corrections_are_named_above_and_listed_below(home):
     void_matches(home.store, "corrected", [2, 5], reason="the <b>fan</b> failed")
     page = Page(tournament_page(home, home.store.tournament("corrected")))
     assert "Corrected: 2 voided matches" in page.text
+    assert '<div class="state open">' in page.source, "it is not finished any more"
     assert "10 of 12 matches so far" in page.text
     assert page.all("a", href="#numbers-corrections")
     assert "the <b>fan</b> failed" in page.text
@@ -262,6 +263,12 @@ def test_nothing_that_a_bot_says_is_more_than_text(home, hostile):
         return sorted((tag, *sorted(attributes)) for tag, attributes in page.elements)
 
     assert kinds(hostile) == kinds(plain)
+
+
+def test_commands_on_the_page_can_be_pasted_into_a_shell(home):
+    page = Page(tournament_page(home, play(home, "may; ls", FOUR[:2], failing=["alpha"], encounters=6)))
+    assert re.search(r"arena repro 'may; ls/\d+'", page.text)
+    assert "arena verify 'may; ls'" in page.text
 
 
 def test_control_and_direction_characters_are_visible(home):
