@@ -13,7 +13,8 @@ What the commands do can also be called:
 
 ``make_game`` gives the rules of a game, ``load_bot`` a bot from disk, ``play_match`` plays a single match, ``submit``
 takes a bot into the arena, ``standings_of(home.store, game=NAME)`` is a leaderboard, ``home.store.records(…)`` yields
-what ``arena export`` prints, ``verify`` checks it, and ``rate_results`` rates results from anywhere.
+what ``arena export`` prints, ``verify`` checks it, and ``rate_results`` rates results from anywhere. ``withdraw``,
+``disqualify``, ``replace_bot``, ``void_matches``, ``enter_late`` and ``undo_correction`` correct a tournament.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.bot_registry import RecordedBot as RecordedBot
     from arena.conformance.submission import Submission as Submission
     from arena.conformance.submission import submit as submit
+    from arena.corrections.absence import disqualify as disqualify
+    from arena.corrections.absence import withdraw as withdraw
+    from arena.corrections.bots import enter_late as enter_late
+    from arena.corrections.bots import replace_bot as replace_bot
+    from arena.corrections.undoing import undo_correction as undo_correction
+    from arena.corrections.void_matches import void_matches as void_matches
     from arena.definition import Absence as Absence
     from arena.definition import Definition as Definition
     from arena.definition import GameChoice as GameChoice
@@ -109,8 +116,11 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.tournament.definition import load_definition as load_definition
     from arena.tournament.director import Progress as Progress
     from arena.tournament.director import run_tournament as run_tournament
+    from arena.tournament.formats.format import StopLimits as StopLimits
+    from arena.transfer.importing import import_records as import_records
     from arena.transfer.merging import merge_home as merge_home
     from arena.transfer.results import MergedTournament as MergedTournament
+    from arena.transfer.whole_export import whole_export as whole_export
 
 _MODULE_OF = {
     name: module
@@ -120,6 +130,10 @@ _MODULE_OF = {
         "arena.analysis.verification": "Verification verify",
         "arena.bot_registry": "BotRegistry RecordedBot",
         "arena.conformance.submission": "Submission submit",
+        "arena.corrections.absence": "disqualify withdraw",
+        "arena.corrections.bots": "enter_late replace_bot",
+        "arena.corrections.undoing": "undo_correction",
+        "arena.corrections.void_matches": "void_matches",
         "arena.definition": "Absence Definition GameChoice",
         "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination",
         "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError StoreError UnknownNameError"
@@ -153,8 +167,11 @@ _MODULE_OF = {
         "arena.store.values": "StoredBot StoredFault StoredTournament",
         "arena.tournament.definition": "KnownBots load_definition",
         "arena.tournament.director": "Progress run_tournament",
+        "arena.transfer.importing": "import_records",
+        "arena.tournament.formats.format": "StopLimits",
         "arena.transfer.merging": "merge_home",
         "arena.transfer.results": "MergedTournament",
+        "arena.transfer.whole_export": "whole_export",
     }.items()
     for name in names.split()
 }

@@ -37,6 +37,18 @@ def size_text(size_bytes: int) -> str:
     return f"{size_bytes / 2**20:.0f} MiB" if size_bytes >= 10 * 2**20 else f"{size_bytes:,} bytes"
 
 
+def duration_text(seconds: float) -> str:
+    """Return a duration in a few characters.
+
+    >>> duration_text(7.4), duration_text(750), duration_text(7200), duration_text(9000), duration_text(400_000)
+    ('7 s', '12 min', '2 h', '2.5 h', '4.6 days')
+    """
+    for unit_seconds, unit in ((86400, "days"), (3600, "h")):
+        if seconds >= 2 * unit_seconds:
+            return f"{round(seconds / unit_seconds, 1):g} {unit}"
+    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
+
+
 def any_of(values: Sequence[object]) -> str:
     """Return values as a choice of one.
 

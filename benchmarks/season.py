@@ -138,13 +138,8 @@ def draw(rows, path):
         "standings_seconds": "standings",
         "record_seconds": "one record",
     }
-    figure = history_plot({title: [(row["matches"], row[key]) for row in rows] for key, title in names.items()})
-    axes = figure.axes[0]
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_ylabel("seconds")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    lines = {title: [(row["matches"], row[key]) for row in rows] for key, title in names.items()}
+    figure = history_plot("What a season costs", lines, "matches", "seconds", is_logarithmic=True)
     Path(path).write_bytes(rendered(figure, "svg"))
 
 

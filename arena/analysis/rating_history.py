@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -43,6 +43,24 @@ def history_of_tournament(store: Store, tournament: StoredTournament, points: in
                 RatingSnapshot(title=str(table.matches), at=str(table.matches), matches=table.matches, table=table)
             )
     return snapshots
+
+
+def mu_histories(
+    store: Store, tournament: StoredTournament, shown_names: Mapping[str, str]
+) -> dict[str, list[tuple[float, float]]]:
+    """Return pairs of matches and mu for each bot of a tournament, by the name that tables show.
+
+    Args:
+        store: where the records are.
+        tournament: the tournament.
+        shown_names: by ``name@version``, in the order of the standings, which is kept.
+    """
+    histories: dict[str, list[tuple[float, float]]] = {shown: [] for shown in shown_names.values()}
+    for snapshot in history_of_tournament(store, tournament):
+        for line in snapshot.table.lines:
+            if line.label in shown_names:
+                histories[shown_names[line.label]].append((snapshot.matches, line.rating.mu))
+    return histories
 
 
 def history_over_tournaments(

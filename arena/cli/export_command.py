@@ -7,21 +7,34 @@ import json
 import click
 
 from arena.cli.common import open_home
+from arena.errors import UsageError
 from arena.stored import from_json_text
 
 
 @click.command("export")
 @click.argument("tournament", required=False)
+@click.option(
+    "--whole", is_flag=True, help="With definition, schedule and corrections, so that another home can import it."
+)
 @click.option("--set-aside", is_flag=True, help="The records that corrections have set aside, in place of the others.")
 @click.option("--json", is_flag=True, expose_value=False, help="Print JSON, and nothing else; it does so anyway.")
-def command(tournament: str | None, set_aside: bool) -> None:
+def command(tournament: str | None, whole: bool, set_aside: bool) -> None:
     """Print one JSON object for each recorded match of TOURNAMENT, or of all, in the order of the schedule."""
+    if whole and set_aside:
+        raise UsageError("--whole and --set-aside: expected one of them; a whole export has what was set aside as well")
     from arena.store.scope import ALL_TOURNAMENTS, Scope
+    from arena.transfer import whole_export
 
     with open_home(must_exist=True) as arena_home:
         within = arena_home.store.tournament(tournament) if tournament is not None else ALL_TOURNAMENTS
+        chosen = arena_home.store.tournaments() if isinstance(within, Scope) else [within]
+        if whole:
+            for stored in chosen:
+                for line in whole_export(arena_home.store.as_source(), stored):
+                    click.echo(line)
+            return
         if set_aside:
-            for stored in arena_home.store.tournaments() if isinstance(within, Scope) else [within]:
+            for stored in chosen:
                 for match, _, text in arena_home.store.corrections.set_aside(stored):
                     click.echo(json.dumps(from_json_text(text, f"the record of match {match}")))
             return

@@ -5,16 +5,8 @@ from __future__ import annotations
 import click
 
 from arena.cli.common import open_home
-from arena.cli.merged_tournaments import print_merged
+from arena.cli.merged_tournaments import external_game_option, print_merged
 from arena.cli.options import json_option
-
-external_game_option = click.option(
-    "--external-game",
-    "external_games",
-    metavar="MODULE:CLASS",
-    multiple=True,
-    help="A game from outside the package that may be imported to replay the records; repeatable.",
-)
 
 
 @click.command("merge")
@@ -33,5 +25,4 @@ def command(other_home: str, tournaments: tuple[str, ...], external_games: tuple
     from arena.transfer import merge_home
 
     with open_home() as arena_home:
-        merged = merge_home(arena_home, other_home, tournaments, external_games=external_games)
-    return print_merged(merged, as_json)
+        return print_merged(merge_home(arena_home, other_home, tournaments, external_games=external_games), as_json)

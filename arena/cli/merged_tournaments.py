@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 MAX_SHOWN_BOTS = 3
 
 
+external_game_option = click.option(
+    "--external-game",
+    "external_games",
+    metavar="MODULE:CLASS",
+    multiple=True,
+    help="A game from outside the package that may be imported to replay the records; repeatable.",
+)
+
+
 def print_merged(tournaments: Sequence[MergedTournament], as_json: bool) -> int:
     """Print what was taken of each tournament, and return the exit code: refusals are on stderr."""
     for merged in tournaments:
@@ -45,7 +54,7 @@ def _sentences(merged: MergedTournament) -> Iterator[str]:
         names = ", ".join(merged.absent_bots[:MAX_SHOWN_BOTS])
         more = len(merged.absent_bots) - MAX_SHOWN_BOTS
         others = f" and {more} more" if more > 0 else ""
-        yield f"the programs of {names}{others} were not taken; arena run and arena repro --bot-path PATH need them"
+        yield f"the programs of {names}{others} were not taken; arena run and arena repro --bot-path need them"
 
 
 def _taken(merged: MergedTournament) -> str:

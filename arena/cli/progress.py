@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from arena.cli.boards import USUAL_WIDTH
+from arena.cli.run_progress import SEPARATOR, in_lines, run_parts, share_done, time_left, total_matches
 from arena.report.tables import printable
-from arena.text import counted
+from arena.report.text_layout import shortened
 
 if TYPE_CHECKING:
     from arena.analysis.standings import Standing
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from arena.tournament.director import Progress
 
 TOP = 5
+MAX_NAME_CELLS = 20
+"""Longer names of tournaments are shortened beside the bar."""
+
 PLAIN_SECONDS = 10.0
 PLAIN_SHARE = 0.1
 RATING_SHARE = 0.05
@@ -59,11 +64,6 @@ class Silent:
         """Show nothing."""
 
 
-def total(progress: Progress) -> int:
-    """Return the number of matches in the whole tournament, as far as it is known."""
-    return max(progress.scheduled, progress.expected or 0)
-
-
 class PlainLines(Silent):
     """A line on stderr for each tenth of the matches, and every ten seconds."""
 
@@ -77,18 +77,14 @@ class PlainLines(Silent):
         """Print a line if the interval since the last one is over."""
         now = time.monotonic()
         steps = progress.recorded - self._printed
-        is_due = steps >= PLAIN_SHARE * total(progress) or now - self._printed_at > PLAIN_SECONDS
+        is_due = steps >= PLAIN_SHARE * total_matches(progress) or now - self._printed_at > PLAIN_SECONDS
         if steps == 0 or not (is_due or self._printed < 0 or progress.is_complete):
             return
         self._printed, self._printed_at = progress.recorded, now
-        text = f"{self._name}: {progress.recorded} of {counted(total(progress), 'match')}"
-        if progress.played:
-            rate = progress.played / (now - self._started)
-            left = (total(progress) - progress.recorded) / rate
-            text += f", {rate:.1f}/s, {left:.0f} s left"
-        if progress.status:
-            text += f"; {progress.status}"
-        click.echo(printable(text), err=True)
+        elapsed_seconds = now - self._started
+        left = time_left(progress, elapsed_seconds)
+        parts = [*run_parts(progress, elapsed_seconds), *([str(left)] if left and left.seconds else [])]
+        click.echo(printable(f"{self._name}: {SEPARATOR.join(parts)}"), err=True)
 
 
 class Live:
@@ -97,26 +93,26 @@ class Live:
     def __init__(self, definition: Definition) -> None:
         from rich.console import Console
         from rich.live import Live as RichLive
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bar
 
         self._entrants = [bot.label for bot in definition.entrants]
         self._names = definition.shown_names
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(compact=True),
-            TextColumn("left"),
+        self._bar = Bar(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[left]}", markup=False),
+            expand=True,
         )
-        self._task: Any = None
-        self._description = printable(definition.name)
+        name = shortened([printable(definition.name)], MAX_NAME_CELLS)[0]
+        self._task = self._bar.add_task(name, total=None, left="")
+        self._progress: Progress | None = None
         self._results: Counter[tuple[str, str, str]] = Counter()
         self._top: tuple[Standing, ...] = ()
         self._next_rating_at = 0.0
-        self._live = RichLive(
-            console=Console(stderr=True), refresh_per_second=4, transient=True, get_renderable=self._draw
-        )
+        self._console = Console(stderr=True)
+        self._started = time.monotonic()
+        self._live = RichLive(console=self._console, refresh_per_second=4, transient=True, get_renderable=self._draw)
 
     def __enter__(self) -> Live:
         self._started = time.monotonic()
@@ -128,13 +124,9 @@ class Live:
 
     def update(self, progress: Progress) -> None:
         """Count the new results; update the ratings when enough time has passed."""
-        if self._task is None:
-            self._task = self._bar.add_task(self._description, total=total(progress), rate="")
+        self._progress = progress
         self._results.update((row.game, row.bots, row.ranks) for row in progress.new)
         now = time.monotonic()
-        rate = progress.played / max(1e-9, now - self._started)
-        text = f"{rate:.1f}/s" + (f"  {progress.status}" if progress.status else "")
-        self._bar.update(self._task, completed=progress.recorded, total=total(progress), rate=text)
         if now >= self._next_rating_at and self._results:
             self._rate()
             took = time.monotonic() - now
@@ -157,11 +149,30 @@ class Live:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=None, padding=(0, 2, 0, 0))
+        gap = 2 if self._console.width >= USUAL_WIDTH else 1
+        table = Table(box=None, padding=(0, gap, 0, 0))
         for title in ("", "bot", "exposure", "matches", "score %"):
             table.add_column(title, justify="left" if title == "bot" else "right")
         for line in self._top:
             score = "-" if line.score_share is None else f"{100 * line.score_share:.1f}"
             name = Text(printable(line.bot))
             table.add_row(str(line.rank), name, f"{line.rating.exposure:.2f}", str(line.matches), score)
-        return Group(self._bar, table) if self._top else self._bar
+        return Group(self._bar, *self._lines(), *([table] if self._top else []))
+
+    def _lines(self) -> list[Any]:
+        """Update the bar, and return the lines below it."""
+        from rich.text import Text
+
+        if self._progress is None:
+            return []
+        elapsed_seconds = time.monotonic() - self._started
+        share = share_done(self._progress, elapsed_seconds)
+        left = time_left(self._progress, elapsed_seconds)
+        self._bar.update(
+            self._task,
+            completed=0 if share is None else share,
+            total=None if share is None else 1,
+            left="" if left is None else str(left),
+        )
+        parts = [printable(part) for part in run_parts(self._progress, elapsed_seconds)]
+        return [Text(line, no_wrap=True) for line in in_lines(parts, self._console.width)]

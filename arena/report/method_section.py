@@ -45,7 +45,8 @@ def _columns(columns: Iterable[Column]) -> str:
     explained: dict[str, tuple[str, str]] = {}
     for column in columns:
         if meaning := meaning_of(column.key):
-            explained.setdefault(meaning_anchor(column.key), (column.title, meaning))
+            title = "1, 2, …" if column.title == "1" else column.title
+            explained.setdefault(meaning_anchor(column.key), (title, meaning))
     return "".join(
         f'<div><dt>{text(title)}</dt><dd id="{anchor}">{text(meaning)}</dd></div>'
         for anchor, (title, meaning) in explained.items()

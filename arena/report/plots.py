@@ -1,15 +1,19 @@
 """Plots, with matplotlib, from plain values. Needs the extra ``plots``; imported only where a plot is made.
 
-Colours work on light and on dark paper: text and axes take the colour of the page where it sets one (SVG), and the
-marks come from a palette that can be told apart with all common kinds of colour vision (Okabe and Ito, 2008).
+Up to eight lines have a colour, a dash pattern and a marker each, and their names at their ends; the colours can be
+told apart with all common kinds of colour vision (Okabe and Ito, 2008). No palette tells more apart, so more lines
+become small multiples: each in a plot of its own, with all others in grey behind it.
 """
 
 from __future__ import annotations
 
 import io
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+import logging
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from math import ceil
+from typing import Any, ParamSpec
 
 from arena.errors import UsageError
 from arena.report.tables import printable
@@ -19,148 +23,267 @@ try:
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 except ImportError:  # pragma: no cover - the sentence is tested where the package is missing
     raise UsageError("plots need the package matplotlib; try: pip install 'grid-arena[plots]'") from None
 
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C8C00", "#7F7F7F")
-INK = "#010203"
-"""A placeholder for the colour of the page's text in an SVG."""
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # a missing font of the list is no news
 
+_Arguments = ParamSpec("_Arguments")
+
+Points = Sequence[tuple[float, float]]
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A6A00", "#5F6368")
+DASHES = ("-", "--", "-.", ":", "-", "--", "-.", ":")
+MARKERS = "osD^v<>P"
+MAX_LINES = len(PALETTE)
+"""In one plot; more become small multiples."""
+
+MAX_MULTIPLES = 60
 MAX_LABELS = 60
+MAX_CHARACTERS = 30
+"""Of a name beside an axis; longer ones are shortened in the middle."""
+
+MAX_NUMBERED_CELLS = 30
+_COLUMNS = 4
+_GREEN, _RUST, _SOFT, _GRID = "#1F6F5C", "#AD4F28", "#63676E", "#E4E1DA"
+_HEAT = LinearSegmentedColormap.from_list("arena", ["#C07A5C", "#FFFFFF", "#5C9A8A"])
 _STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "arena",
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
+    "text.color": "#1D1F21",
+    "axes.labelcolor": _SOFT,
+    "axes.edgecolor": _GRID,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.titlesize": 12,
+    "axes.titlepad": 14,
+    "axes.axisbelow": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "font.family": "sans-serif",
+    "axes.spines.left": False,
+    "grid.color": _GRID,
+    "xtick.color": _SOFT,
+    "xtick.labelcolor": _SOFT,
+    "ytick.left": False,
+    "ytick.labelcolor": "#1D1F21",
+    "legend.frameon": False,
+    "font.family": ["DejaVu Sans", "Noto Sans", "Noto Sans CJK JP", "Noto Sans Hebrew", "sans-serif"],
     "text.parse_math": False,
 }
 
 
-def ratings_plot(bots: Sequence[str], means: Sequence[float], margins: Sequence[float | None]) -> Any:
+def _styled(draw: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
+    """Return a function that draws in our style; texts take part of it when they are made."""
+
+    @wraps(draw)
+    def draw_in_style(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> Any:
+        with pyplot.rc_context(_STYLE):
+            return draw(*arguments, **named)
+
+    return draw_in_style
+
+
+@_styled
+def ratings_plot(title: str, bots: Sequence[str], means: Sequence[float], margins: Sequence[float | None]) -> Any:
     """Return mu of each bot with its 95 % interval, the best on top."""
-    figure, axes = _figure(height=0.32 * len(bots) + 1.2)
+    figure, axes = _figure(title, height=0.3 * len(bots) + 1.4)
     rows = range(len(bots))
-    axes.errorbar(means, rows, xerr=[margin or 0.0 for margin in margins], fmt="o", color=PALETTE[0], capsize=3)
+    spans = [margin or 0.0 for margin in margins]
+    axes.errorbar(means, rows, xerr=spans, fmt="none", ecolor=_GREEN, elinewidth=6, alpha=0.4)
+    axes.plot(means, rows, "|", color=_GREEN, markersize=11, markeredgewidth=2.2)
     _name_rows(axes, bots)
-    axes.set_xlabel("mu, with 95 % interval")
-    axes.grid(axis="x", alpha=0.25)
+    axes.set_xlabel("rating (mu); the bar is its 95 % interval")
+    axes.grid(axis="x")
     return figure
 
 
-def history_plot(histories: Mapping[str, Sequence[tuple[float, float]]], x_label: str = "matches") -> Any:
-    """Return each bot's mu over matches, from (x, mu) pairs."""
-    figure, axes = _figure(height=4.2)
-    for number, (bot, points) in enumerate(histories.items()):
-        style = ("-", "--", ":", "-.")[number // len(PALETTE) % 4]
-        axes.plot(
-            [x for x, _ in points],
-            [mu for _, mu in points],
-            style,
-            marker="o",
-            markersize=3,
-            color=PALETTE[number % len(PALETTE)],
-            label=printable(bot),
-        )
-    axes.set_xlabel(x_label)
-    axes.set_ylabel("mu")
-    axes.grid(alpha=0.25)
-    if histories:
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+@_styled
+def history_plot(
+    title: str, histories: Mapping[str, Points], x_label: str, y_label: str, is_logarithmic: bool = False
+) -> Any:
+    """Return a line for each name: in one plot if there are few, else in small multiples.
+
+    Args:
+        title: of the whole.
+        histories: pairs of x and y by name; in a list of more than ``MAX_MULTIPLES`` the last ones are left out.
+        x_label: what x is, with its unit.
+        y_label: what y is, with its unit.
+        is_logarithmic: whether both axes are.
+    """
+    scale = "log" if is_logarithmic else "linear"
+    if len(histories) > MAX_LINES:
+        return _multiples(title, dict(list(histories.items())[:MAX_MULTIPLES]), x_label, y_label, scale)
+    figure, axes = _figure(title, height=4.4)
+    axes.set(xscale=scale, yscale=scale, xlabel=x_label, ylabel=y_label)
+    for number, points in enumerate(histories.values()):
+        style = {"linestyle": DASHES[number], "marker": MARKERS[number], "color": PALETTE[number]}
+        axes.plot(*_columns(points), markersize=4, **style)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if is_logarithmic:
+        _number_ticks(axes.xaxis)
+        _number_ticks(axes.yaxis)
+    axes.grid()
+    _name_ends(figure, axes, histories)
     return figure
 
 
-def heat_map(bots: Sequence[str], scores: Sequence[Sequence[float | None]]) -> Any:
+def _number_ticks(axis: Any) -> None:
+    """Write plain numbers along a logarithmic axis, whose own are powers of ten in mathematical notation."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _name_ends(figure: Any, axes: Any, histories: Mapping[str, Points]) -> None:
+    """Write each name at the end of its line, moved up or down until it is clear of the others."""
+    figure.canvas.draw()
+    lines = enumerate(histories.items())
+    ends = [(axes.transData.transform(points[-1])[1], number, name) for number, (name, points) in lines if points]
+    right, below = axes.get_window_extent().x1 + 8, -1e9
+    for height, number, name in sorted(ends):
+        below = max(height, below + 19)
+        x, y = axes.transAxes.inverted().transform((right, below))
+        style = {"marker": MARKERS[number], "color": PALETTE[number], "transform": axes.transAxes}
+        axes.plot([x], [y], markersize=5, clip_on=False, **style)
+        axes.text(x + 0.015, y, _short(name), transform=axes.transAxes, va="center")
+
+
+def _multiples(title: str, histories: Mapping[str, Points], x_label: str, y_label: str, scale: str) -> Any:
+    rows = ceil(len(histories) / _COLUMNS)
+    figure, grid = pyplot.subplots(
+        rows,
+        _COLUMNS,
+        figsize=(11, 1.65 * rows + 1.1),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    figure.suptitle(printable(title), x=0.01, ha="left", weight="bold", fontsize=13)
+    figure.supxlabel(x_label, fontsize=10, color=_SOFT)
+    figure.supylabel(y_label, fontsize=10, color=_SOFT)
+    for axes in grid.flat[len(histories) :]:
+        axes.set_visible(False)
+    for number, (axes, name) in enumerate(zip(grid.flat, histories, strict=False), 1):
+        axes.set(xscale=scale, yscale=scale)
+        for points in histories.values():
+            axes.plot(*_columns(points), color="#C9C7C1", linewidth=0.7)
+        axes.plot(*_columns(histories[name]), color=_GREEN, linewidth=2.2)
+        axes.set_title(f"{number}  {_short(name)}", fontsize=9.5, pad=4)
+        axes.tick_params(labelsize=8, labelbottom=number > len(histories) - _COLUMNS)
+        axes.grid()
+    return figure
+
+
+def _columns(points: Points) -> tuple[list[float], list[float]]:
+    return [x for x, _ in points], [y for _, y in points]
+
+
+@_styled
+def heat_map(title: str, bots: Sequence[str], scores: Sequence[Sequence[float | None]]) -> Any:
     """Return who scored what against whom, in percent; rows against columns."""
-    size = 0.45 * len(bots)
-    figure, axes = _figure(width=size + 3.5, height=size + 1.5)
+    size = 0.4 * len(bots)
+    figure, axes = _figure(title, width=size + 3, height=size + 1.5)
     values = [[float("nan") if share is None else 100 * share for share in row] for row in scores]
-    image = axes.imshow(values, cmap="PuOr_r", vmin=0, vmax=100)
-    if len(bots) <= 20:
+    image = axes.imshow(values, cmap=_HEAT, vmin=0, vmax=100, aspect="equal")
+    if len(bots) <= MAX_NUMBERED_CELLS:
         for y, row in enumerate(values):
             for x, value in enumerate(row):
                 if value == value:
-                    colour = "black" if 20 < value < 80 else "white"
-                    axes.text(x, y, f"{value:.0f}", ha="center", va="center", fontsize=8, color=colour)
+                    axes.text(x, y, f"{value:.0f}", ha="center", va="center", fontsize=8)
     _name_rows(axes, bots)
-    axes.set_xticks(range(len(bots)), [str(k + 1) for k in range(len(bots))])
-    figure.colorbar(image, ax=axes, label="score % of the row", shrink=0.8)
+    axes.set_xticks(range(len(bots)), [str(k + 1) for k in range(len(bots))], fontsize=8 if len(bots) > 12 else 10)
+    axes.set_xlabel("rival, by its number")
+    bar = figure.colorbar(image, ax=axes, shrink=min(0.9, 2.5 / max(size, 1)), pad=0.03, ticks=[0, 50, 100])
+    bar.set_label("score of the row in %")
+    bar.outline.set_visible(False)
     return figure
 
 
-def seats_plot(bots: Sequence[str], shares: Sequence[Sequence[float | None]]) -> Any:
-    """Return the score of each bot in each seat, in percent."""
-    figure, axes = _figure(height=0.4 * len(bots) + 1.4)
+@_styled
+def seats_plot(title: str, bots: Sequence[str], shares: Sequence[Sequence[float | None]]) -> Any:
+    """Return the score of each bot in each seat, in percent; a line joins the seats of a bot."""
+    figure, axes = _figure(title, height=0.3 * len(bots) + 1.7)
     seats = max((len(row) for row in shares), default=0)
+    for k, row in enumerate(shares):
+        known = [100 * share for share in row if share is not None]
+        if known:
+            axes.plot([min(known), max(known)], [k, k], color="#C9C7C1", linewidth=2)
     for seat in range(seats):
-        marks = [(k, 100 * row[seat]) for k, row in enumerate(shares) if seat < len(row) and row[seat] is not None]  # type: ignore[operator]
-        offset = 0.6 * ((seat + 0.5) / seats - 0.5)
-        axes.plot(
-            [x for _, x in marks],
-            [k + offset for k, _ in marks],
-            "os^Dv<>p"[seat % 8],
-            color=PALETTE[seat % len(PALETTE)],
-            label=f"seat {seat}",
-        )
+        marks = [
+            (100 * share, k) for k, row in enumerate(shares) if seat < len(row) and (share := row[seat]) is not None
+        ]
+        style = {"marker": MARKERS[seat % 8], "color": PALETTE[seat % 8], "linestyle": "none"}
+        axes.plot(*_columns(marks), markersize=7, label=f"seat {seat}", **style)
     _name_rows(axes, bots)
-    axes.set_xlabel("score %")
-    axes.set_xlim(-2, 102)
-    axes.axvline(50, color=INK, alpha=0.3, linewidth=1)
-    axes.grid(axis="x", alpha=0.25)
-    if seats:
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    axes.set(xlabel="score in the seat in %", xlim=(-2, 102))
+    axes.axvline(50, color=_SOFT, linewidth=1, zorder=0)
+    axes.grid(axis="x")
+    _legend(axes)
     return figure
 
 
-def times_plot(bots: Sequence[str], means: Sequence[float | None], p99s: Sequence[float | None]) -> Any:
+@_styled
+def times_plot(title: str, bots: Sequence[str], means: Sequence[float | None], p99s: Sequence[float | None]) -> Any:
     """Return the mean and the 99th percentile of the seconds an action took, on a logarithmic axis."""
-    figure, axes = _figure(height=0.32 * len(bots) + 1.4)
-    for values, marker, label in ((means, "o", "mean"), (p99s, "|", "99 of 100 are faster")):
-        marks = [(k, 1000 * value) for k, value in enumerate(values) if value]
-        colour = PALETTE[0 if marker == "o" else 5]
-        axes.plot([x for _, x in marks], [k for k, _ in marks], marker, color=colour, label=label, markersize=9)
+    figure, axes = _figure(title, height=0.3 * len(bots) + 1.7)
+    for k, (mean, p99) in enumerate(zip(means, p99s, strict=True)):
+        if mean and p99:
+            axes.plot([1000 * mean, 1000 * p99], [k, k], color="#C9C7C1", linewidth=2)
+    for values, marker, colour, label in ((means, "o", _GREEN, "mean"), (p99s, "D", _RUST, "99 of 100 are faster")):
+        marks = [(1000 * value, k) for k, value in enumerate(values) if value]
+        axes.plot(*_columns(marks), marker, color=colour, label=label, markersize=6)
     _name_rows(axes, bots)
     if any(means):
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.set_xlabel("milliseconds for an action")
-    axes.grid(axis="x", alpha=0.25)
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+        _number_ticks(axes.xaxis)
+    axes.set_xlabel("time for an action in ms")
+    axes.grid(axis="x")
+    _legend(axes)
     return figure
 
 
-def _figure(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
-    with pyplot.rc_context(_STYLE):
-        return pyplot.subplots(figsize=(width, min(height, 40.0)))
+def _figure(title: str, width: float = 8.0, height: float = 4.0) -> tuple[Any, Any]:
+    figure, axes = pyplot.subplots(figsize=(width, min(height, 40.0)))
+    axes.set_title(printable(title))
+    return figure, axes
+
+
+def _legend(axes: Any) -> None:
+    """Put the legend between the title and the plot."""
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=8, handletextpad=0.2)
+        axes.set_title(axes.get_title(loc="left"), loc="left", pad=34)
 
 
 def _name_rows(axes: Any, bots: Sequence[str]) -> None:
-    step = max(1, len(bots) // MAX_LABELS)
+    step = max(1, ceil(len(bots) / MAX_LABELS))
     shown = range(0, len(bots), step)
-    axes.set_yticks(list(shown), [f"{printable(bots[k])}  {k + 1}" for k in shown])
+    axes.set_yticks(list(shown), [f"{_short(bots[k])}  {k + 1}" for k in shown])
     axes.set_ylim(len(bots) - 0.5, -0.5)
 
 
-def rendered(figure: Any, image_format: str, for_page: bool = False) -> bytes:
+def _short(bot: str) -> str:
+    shown = printable(bot)
+    if len(shown) <= MAX_CHARACTERS:
+        return shown
+    return f"{shown[: MAX_CHARACTERS - 11]}…{shown[-10:]}"
+
+
+def rendered(figure: Any, image_format: str) -> bytes:
     """Return a figure as the bytes of a file, and close it.
 
     Args:
         figure: from one of the functions above.
         image_format: "svg" or "png".
-        for_page: for an SVG in a page: text and axes take the page's colour, and the background is transparent.
     """
     out = io.BytesIO()
-    with pyplot.rc_context(_STYLE):
-        metadata = {"Date": None} if image_format == "svg" else None
-        figure.savefig(out, format=image_format, bbox_inches="tight", transparent=for_page, dpi=150, metadata=metadata)
+    metadata = {"Date": None} if image_format == "svg" else None
+    with pyplot.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # a box is drawn instead
+        figure.savefig(out, format=image_format, bbox_inches="tight", pad_inches=0.15, dpi=150, metadata=metadata)
     pyplot.close(figure)
-    data = out.getvalue()
-    if image_format == "svg" and for_page:
-        text = re.sub("<metadata>.*?</metadata>", "", data.decode(), flags=re.DOTALL).replace(INK, "currentColor")
-        data = text[text.index("<svg") :].encode()
-    return data
+    return out.getvalue()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from arena.analysis.standings import Standing, Standings
 from arena.records import TimeControl
+from arena.report.corrections_table import corrections_line
 from arena.report.html_table import Cell, html_table
 from arena.report.markup import linked, text
 from arena.report.page_charts import IntervalScale
@@ -50,12 +51,14 @@ def _time_text(control: TimeControl) -> str:
 def progress(tournament: StoredTournament) -> str:
     """Return how far the tournament has come, as HTML."""
     of = counted(tournament.scheduled, "match")
+    corrected = corrections_line(tournament.corrections).partition(" (see")[0]
+    link = f' <a href="#numbers-corrections">{text(corrected)}</a>.' if corrected else ""
     if tournament.finished_at is not None:
         ended = tournament.finished_at[:16].replace("T", " ")
-        return f'<p class="state">Finished {text(ended)} UTC: {tournament.recorded:,} of {of}.</p>'
+        return f'<p class="state">Finished {text(ended)} UTC: {tournament.recorded:,} of {of}.{link}</p>'
     share = 100 * tournament.recorded / tournament.scheduled if tournament.scheduled else 0.0
     return (
-        f'<div class="state open"><p>Not finished: {tournament.recorded:,} of {of} so far.</p>'
+        f'<div class="state open"><p>Not finished: {tournament.recorded:,} of {of} so far.{link}</p>'
         '<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="scale" width="100" height="1"/><rect class="mean" width="{share:.1f}" height="1"/></svg></div>'
     )

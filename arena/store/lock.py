@@ -153,6 +153,9 @@ class ServerLock:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._database.when_back = self._before
+        if self._connection is not None and not isinstance(error, StoreAwayError):
+            with contextlib.suppress(DBAPIError):  # the server notices a closed connection only a little later
+                self._connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": self._key})
         self._release()
 
 

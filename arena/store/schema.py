@@ -41,58 +41,79 @@ def _expected(*kinds: type) -> Callable[[Any], Any]:
     return checked
 
 
-class Integer(sa.Integer):
+class Integer(sa.TypeDecorator[int]):
     """A column of whole numbers."""
 
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+    impl = sa.Integer
+    cache_ok = True
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
         """Return what every value read is passed through."""
         return _expected(int)
 
 
-class BigInteger(sa.BigInteger):
+class BigInteger(sa.TypeDecorator[int]):
     """A column of large whole numbers."""
 
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+    impl = sa.BigInteger
+    cache_ok = True
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
         """Return what every value read is passed through."""
         return _expected(int)
 
 
-class String(sa.String):
+class String(sa.TypeDecorator[str]):
     """A column of short texts."""
 
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+    impl = sa.String
+    cache_ok = True
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
         """Return what every value read is passed through."""
         return _expected(str)
 
 
-class OptionalString(sa.String):
+class OptionalString(sa.TypeDecorator[str]):
     """A column of short texts that may be left out."""
 
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+    impl = sa.String
+    cache_ok = True
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
         """Return what every value read is passed through."""
         return _expected(str, type(None))
 
 
-class Text(sa.Text):
+class Text(sa.TypeDecorator[str]):
     """A column of texts."""
 
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+    impl = sa.Text
+    cache_ok = True
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
         """Return what every value read is passed through."""
         return _expected(str)
 
 
-class FaultKindText(sa.String):
+class FaultKindText(sa.TypeDecorator[str]):
     """A column of kinds of faults."""
 
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+    impl = sa.String
+    cache_ok = True
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
         """Return what every value read is passed through."""
         return _member_of(FaultKind, "fault")
 
 
-class CorrectionKindText(sa.String):
+class CorrectionKindText(sa.TypeDecorator[str]):
     """A column of kinds of corrections."""
 
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any] | None:
+    impl = sa.String
+    cache_ok = True
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
         """Return what every value read is passed through."""
         return _member_of(CorrectionKind, "correction")
 

@@ -22,7 +22,7 @@ from arena.records import Bot, ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
 from arena.tournament.corrected import with_corrections
-from arena.tournament.formats import format_class
+from arena.tournament.formats import StopLimits, format_class
 from arena.tournament.resumption import Resumed, create_or_resume
 from arena.tournament.rounds import TournamentRounds
 from arena.tournament.schedule import spec_of
@@ -45,6 +45,7 @@ class Progress:
         recorded: matches with a record, earlier runs included.
         expected: matches in the whole tournament; None if their number is not known.
         status: the state of the tournament in a few words, from its format.
+        stop_limits: what ends a tournament without a fixed number of rounds, such as a ladder.
         is_finished: whether no round follows.
         played: matches recorded in this run.
         given_up: matches that were void too often, with the reason of the last try.
@@ -55,6 +56,7 @@ class Progress:
     recorded: int
     expected: int | None = None
     status: str = ""
+    stop_limits: StopLimits | None = None
     is_finished: bool = False
     played: int = 0
     given_up: dict[int, str] = field(default_factory=dict)
@@ -166,6 +168,7 @@ class _Run:
         self._tries: Counter[int] = Counter()
         self._rounds = TournamentRounds(self._definition, store, self._tournament)
         self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.max_matches)
+        self.progress.stop_limits = self._rounds.stop_limits
 
     def play(self) -> None:
         """Play the schedule and the rounds that follow, until no match is left that may be tried again."""
@@ -185,7 +188,7 @@ class _Run:
         """Schedule and play the next round; if there is no next round, or it is time to stop, the run is finished."""
         self._apply_changes()
         matches = self._rounds.next_round()
-        self.progress.status = self._rounds.status
+        self.progress.status, self.progress.stop_limits = self._rounds.status, self._rounds.stop_limits
         if not matches or self._rounds.should_stop(elapsed_seconds):
             self.progress.is_finished = True
             return

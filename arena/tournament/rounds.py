@@ -13,7 +13,7 @@ from arena.results import StoredResult
 from arena.store.correction import out_of_table
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.formats import Format, Meeting, Placing, format_class, format_of
+from arena.tournament.formats import Format, Meeting, Placing, StopLimits, format_class, format_of
 from arena.tournament.schedule import Scheduler
 
 
@@ -70,6 +70,11 @@ class TournamentRounds:
         if not self._format.needs_results:
             return self._tournament.scheduled
         return _max_matches(self._format, self._definition)
+
+    @property
+    def stop_limits(self) -> StopLimits | None:
+        """What ends the tournament, if it has no fixed number of rounds."""
+        return self._format.stop_limits()
 
     @property
     def status(self) -> str:

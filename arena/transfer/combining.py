@@ -17,7 +17,7 @@ from arena.transfer.results import MergedTournament
 MAX_NAME_CHARACTERS = 64
 
 Place = Callable[[int], str]
-"""Returns where the record of a match stands in a file, as the beginning of a sentence."""
+"""Returns where the record of a match is in an export, as the beginning of a sentence."""
 
 
 def combine(
@@ -34,7 +34,7 @@ def combine(
         source: where it comes from; nobody else changes it.
         name: the tournament.
         external_games: the games from outside the package that may be imported for it.
-        place_of: where the record of a match stands, for messages.
+        place_of: where the record of a match is, for messages.
 
     Returns:
         What was taken, or the refusal; nothing was changed then.

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
-from arena.definition import Definition
+from arena.definition import Definition, bot_from_json, bot_identity, bot_to_json
 from arena.errors import IllegalActionError, StoreError
 from arena.games import GAMES, Game, make_game
 from arena.names import ACCEPTED, is_name
@@ -25,18 +25,30 @@ MAX_NUMBER = 2**31 - 1
 
 def without_locations(definition: Definition) -> Definition:
     """Return a definition without where its bots are on the other machine; its identity is the same."""
-    arguments = [entrant["args"] for entrant in definition.identity()["entrants"]]
-    entrants = tuple(
-        replace(
-            bot,
-            command=("", *args),
-            directory="",
-            own_files=(),
-            external_game=None if bot.external_game is None else (bot.external_game[0], ""),
-        )
-        for bot, args in zip(definition.entrants, arguments, strict=True)
+    return replace(definition, entrants=tuple(map(_without_location, definition.entrants)))
+
+
+def corrections_without_locations(corrections: Iterable[Correction]) -> list[Correction]:
+    """Return a log of corrections without where replaced bots are on the other machine."""
+    return [_correction_without_location(correction) for correction in corrections]
+
+
+def _correction_without_location(correction: Correction) -> Correction:
+    if correction.details.replaced is None:
+        return correction
+    bot = bot_from_json(correction.details.replaced, f"the replaced bot of correction {correction.number}")
+    details = replace(correction.details, replaced=bot_to_json(_without_location(bot)))
+    return replace(correction, details=details)
+
+
+def _without_location(bot: Bot) -> Bot:
+    return replace(
+        bot,
+        command=("", *bot_identity(bot)["args"]),
+        directory="",
+        own_files=(),
+        external_game=None if bot.external_game is None else (bot.external_game[0], ""),
     )
-    return replace(definition, entrants=entrants)
 
 
 def check_definition(definition: Definition, external_games: Collection[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import zip_longest
@@ -12,7 +12,6 @@ from arena.definition import Definition
 from arena.errors import StoreError
 from arena.records import ScheduledMatch
 from arena.store.addition import Addition
-from arena.store.correction import Correction
 from arena.store.rows import RecordRow, as_json
 from arena.store.source import Source, VoidTry
 from arena.store.store import Store
@@ -22,7 +21,12 @@ from arena.text import counted
 from arena.tournament.formats import format_class
 from arena.tournament.resumption import differences
 from arena.tournament.rounds import needs_results
-from arena.transfer.definition_checks import check_definition, checked_lines, without_locations
+from arena.transfer.definition_checks import (
+    check_definition,
+    checked_lines,
+    corrections_without_locations,
+    without_locations,
+)
 from arena.transfer.matches import TextsByMatch, absent_bots, checked_voids, finished_at
 from arena.transfer.record_checks import RefusedRecordError, checked_row
 from arena.transfer.results import MergedTournament
@@ -63,12 +67,7 @@ class KnownTournament:
             StoreError: if they contradict each other.
         """
         self._store, self._here, self._source, self._there = store, here, source, there
-        self._definition = _common_definition(here.definition, there.definition)
-        if _log(here.corrections) != _log(there.corrections):
-            raise StoreError(
-                f"its corrections differ: {counted(len(here.corrections), 'correction')} here,"
-                f" {len(there.corrections)} there, which are not the same; {RENAME}"
-            )
+        self._definition = _common_definition(here, there)
         self._lines_here, self._lines_there = self._compare_schedules()
 
     def take(self) -> MergedTournament:
@@ -196,16 +195,22 @@ class KnownTournament:
         return (void for void in checked_voids(self._source, self._there) if void not in known)
 
 
-def _common_definition(mine: Definition, theirs: Definition) -> Definition:
+def _common_definition(here: StoredTournament, there: StoredTournament) -> Definition:
     """Return the definition of a tournament that two sides have; a ladder may have more entrants there.
 
     Raises:
-        StoreError: if they are two tournaments.
+        StoreError: if they are two tournaments, or were corrected in two ways.
     """
+    mine, theirs = here.definition, there.definition
     is_open = format_class(mine).open_entry
     has_grown = is_open and len(theirs.entrants) > len(mine.entrants)
     shorter, longer = (mine, theirs) if has_grown else (theirs, mine)
     differing = differences(shorter.identity(), longer.identity(), is_open)
+    if corrections_without_locations(here.corrections) != corrections_without_locations(there.corrections):
+        raise StoreError(
+            f"it has {counted(len(here.corrections), 'correction')} here, {len(there.corrections)} there, and they are"
+            f" not the same; {RENAME}"
+        )
     if differing:
         raise StoreError(f"the one here has another definition, which differs in {', '.join(differing)}; {RENAME}")
     if not has_grown:
@@ -213,11 +218,6 @@ def _common_definition(mine: Definition, theirs: Definition) -> Definition:
     grown = replace(mine, entrants=mine.entrants + without_locations(theirs).entrants[len(mine.entrants) :])
     check_definition(grown, [choice.game for choice in grown.games])
     return grown
-
-
-def _log(corrections: Sequence[Correction]) -> list[Any]:
-    """Return a log of corrections without what depends on the machine."""
-    return [replace(line, details=replace(line.details, replaced=None)) for line in corrections]
 
 
 def _content(match: int, text: str) -> Mapping[str, Any]:

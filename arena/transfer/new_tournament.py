@@ -17,6 +17,7 @@ from arena.transfer.definition_checks import (
     check_definition,
     check_time,
     checked_lines,
+    corrections_without_locations,
     without_locations,
 )
 from arena.transfer.matches import TextsByMatch, absent_bots, checked_voids, finished_at
@@ -62,7 +63,7 @@ class NewTournament:
                 lines=self._source.lines(there),
                 records=self._records(replays=False),
                 voids=checked_voids(self._source, there),
-                corrections=there.corrections,
+                corrections=corrections_without_locations(there.corrections),
                 set_aside=self._set_aside(replays=False),
                 skipped=self._source.skipped(there),
             )
@@ -105,8 +106,14 @@ class NewTournament:
             while following is not None and following.match == line.match:
                 if not 1 <= following.correction <= len(self._there.corrections):
                     raise StoreError(f"its log has no correction {following.correction}, which set aside a record")
-                row = checked_row(following.text, line, self._definition, replays=replays, has_other_bots=True)
-                yield following.correction, row
+                yield following.correction, self._row_aside(following, line, replays)
                 following = next(coming, None)
         if following is not None:
             raise StoreError(f"match {following.match} has a record that was set aside, but is not in its schedule")
+
+    def _row_aside(self, aside: SetAside, line: ScheduledMatch, replays: bool) -> RecordRow:
+        try:
+            return checked_row(aside.text, line, self._definition, replays=replays, has_other_bots=True)
+        except RefusedRecordError as error:
+            where = f"the record of match {aside.match} that correction {aside.correction} has set aside"
+            raise StoreError(f"{where}: {error.reason}") from error

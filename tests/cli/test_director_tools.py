@@ -321,7 +321,7 @@ def test_a_name_that_looks_like_mathematics_is_drawn_as_it_is(tmp_path):
     pytest.importorskip("matplotlib", reason="needs matplotlib")
     from arena.report.plots import ratings_plot, rendered
 
-    assert b"$x^2$_\\frac" in rendered(ratings_plot(["$x^2$_\\frac"], [25.0], [1.0]), "svg")
+    assert b"$x^2$_\\frac" in rendered(ratings_plot("$y^2$", ["$x^2$_\\frac"], [25.0], [1.0]), "svg")
 
 
 # the report

@@ -1,10 +1,12 @@
-"""``arena merge``: two homes as a director merges them."""
+"""``arena merge``, ``arena import`` and ``arena export --whole``, as a director uses them."""
+
+import json
 
 import pytest
 
 from arena.cli.group import run
 from arena.home import ArenaHome
-from tests.transfer.played import definition_of, play
+from tests.transfer.played import begin, definition_of, play
 
 CUP = definition_of(encounters=2)
 
@@ -41,8 +43,7 @@ def test_a_new_tournament_and_its_missing_programs_are_named(arena, there):
     assert out == (
         "cup: new here, with 4 records of 24 matches\n"
         "cup: 20 matches still to be played: arena run FILE\n"
-        "cup: the programs of a@1, b@1, c@1 and 1 more were not taken; arena run and arena repro --bot-path PATH"
-        " need them\n"
+        "cup: the programs of a@1, b@1, c@1 and 1 more were not taken; arena run and arena repro --bot-path need them\n"
     )
     assert arena("merge", there.directory)[1].splitlines()[0] == "cup: nothing new; 4 matches were here already"
 
@@ -76,3 +77,64 @@ def test_what_is_no_home_is_one_sentence_on_stderr(arena, tmp_path):
 
 def test_a_home_without_tournaments_has_nothing_to_take(arena, there):
     assert arena("merge", there.directory) == (0, "There is no tournament in it.\n", "")
+
+
+def test_what_was_taken_is_printed_as_json(arena, there):
+    play(there.store, CUP)
+    code, out, _ = arena("merge", there.directory, "--json")
+    (row,) = json.loads(out)
+    assert code == 0
+    assert (row["name"], row["is_new"], row["taken"], row["refusal"]) == ("cup", True, 24, None)
+
+
+def test_an_export_is_imported_from_a_file(arena, there, capsys, tmp_path):
+    play(there.store, CUP)
+    assert run(["export", "--whole", "cup", "--home", str(there.directory)]) == 0
+    path = tmp_path / "cup.jsonl"
+    path.write_text(capsys.readouterr().out)
+    assert arena("import", path)[:2] == (
+        0,
+        "cup: new here, with 24 records of 24 matches; it is finished\n"
+        "cup: the programs of a@1, b@1, c@1 and 1 more were not taken;"
+        " arena run and arena repro --bot-path need them\n",
+    )
+    assert arena("verify", "cup")[0] == 0
+    assert run(["export", "--home", str(there.directory)]) == 0
+    path.write_text(capsys.readouterr().out)
+    assert arena("import", path) == (0, "cup: nothing new; 24 matches were here already\n", "")
+
+
+def test_an_edited_export_is_one_sentence_on_stderr(arena, here, there, capsys, tmp_path):
+    play(there.store, CUP)
+    begin(here.store, CUP)
+    assert run(["export", "--home", str(there.directory)]) == 0
+    path = tmp_path / "cup.jsonl"
+    path.write_text(capsys.readouterr().out.replace('"match": 16, ', '"match": 16, "note": 7, '))
+    code, out, err = arena("import", path)
+    assert (code, out) == (2, "")
+    assert err.startswith("arena: tournament 'cup': line 16: match 16: ")
+    assert err.endswith("nothing of it was taken\n")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("file", ["nowhere.jsonl", "."])
+def test_a_file_that_cannot_be_read_is_one_sentence(arena, file, tmp_path):
+    code, out, err = arena("import", tmp_path / file)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+
+
+def test_a_whole_export_has_what_was_set_aside(arena, here):
+    play(here.store, CUP)
+    code, _, err = arena("export", "--whole", "--set-aside")
+    assert (code, err.count("\n")) == (2, 1)
+
+
+def test_a_line_that_is_refused_is_named_with_its_file(arena, tmp_path):
+    path = tmp_path / "diary.txt"
+    path.write_text("dear diary")
+    assert arena("import", path) == (
+        2,
+        "",
+        f"arena: {path}: line 1: it is not JSON: Expecting value: line 1 column 1 (char 0); the file ends in the middle"
+        " of it; nothing was changed\n",
+    )

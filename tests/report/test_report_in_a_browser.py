@@ -146,6 +146,8 @@ function measured(frame) {
     const card = element.closest(".card") ?? page.body, around = card.getBoundingClientRect();
     if (box.right > around.right + 1 || box.left < around.left - 1) out.push(named(element));
   }
+  for (const card of frame.width < 1280 ? [] : page.querySelectorAll(".scroll"))
+    if (card.scrollWidth > card.clientWidth) out.push("cut: " + card.getAttribute("aria-label"));
   for (const cell of page.querySelectorAll("th.who")) {
     const text = page.createRange();
     text.selectNodeContents(cell);
@@ -175,6 +177,12 @@ def test_nothing_is_cut_at_any_width(home, tmp_path):
     names = [*[name for name in HOSTILE if is_name(name)][:6], "x" * 64, "猫と犬の戦い" * 10]
     hostile = play(home, "y" * 64, names, failing=names, note="/" * 300, encounters=2)
     assert stuck_out(tournament_page(home, hostile), tmp_path) == {str(width): [] for width in WIDTHS}
+
+
+def test_24_bots_fit_into_1280_pixels_without_scrolling_aside(home, tmp_path):
+    names = [f"bot_of_player_{k}" for k in range(24)]
+    league = play(home, "24 bots", names, game=[("differences", {"size": 3})], failing=names[:2])
+    assert stuck_out(tournament_page(home, league), tmp_path) == {str(width): [] for width in WIDTHS}
 
 
 def test_the_measure_sees_what_is_cut(page, tmp_path):

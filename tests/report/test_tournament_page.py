@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import json
 import re
 import zlib
@@ -10,9 +11,11 @@ from html.parser import HTMLParser
 import pytest
 
 from arena.analysis.standings_cache import standings_of
+from arena.corrections import void_matches
 from arena.home import ArenaHome
 from arena.names import is_name
 from arena.report.tournament_page import tournament_page
+from arena.report.verdict import verdict
 from tests.report.test_tables import HOSTILE
 from tests.report.tournaments import play
 
@@ -92,17 +95,20 @@ def test_what_a_class_reads_comes_first(page):
     assert page.source.index("<h1>") < order[0]
 
 
-def test_the_page_is_well_formed_and_every_link_has_a_target(page):
+def assert_sound(page):
+    """Everything is closed, ids are unique, and whatever is referred to is there."""
     assert page.mismatches == []
     assert page.open == []
     ids = [found["id"] for _, found in page.elements if "id" in found]
     assert len(ids) == len(set(ids))
-    links = {found["href"] for tag, found in page.elements if tag in ("a", "use")}
-    assert {link[1:] for link in links} <= set(ids)
-    described = {found["aria-describedby"] for _, found in page.elements if "aria-describedby" in found}
-    assert described <= set(ids)
-    labelled = {found["aria-labelledby"] for _, found in page.elements if "aria-labelledby" in found}
-    assert labelled <= set(ids)
+    links = {found["href"][1:] for tag, found in page.elements if tag in ("a", "use")}
+    for key in ("aria-describedby", "aria-labelledby"):
+        links |= {found[key] for _, found in page.elements if key in found}
+    assert links <= set(ids)
+
+
+def test_the_page_is_well_formed_and_every_link_has_a_target(page):
+    assert_sound(page)
 
 
 def test_nothing_is_loaded_and_only_the_page_s_own_script_runs(page):
@@ -197,6 +203,24 @@ def test_a_tournament_that_has_not_begun_has_a_page(home):
     empty = home.store.create_tournament(Definition.from_json("empty", values), [])
     page = Page(tournament_page(home, empty))
     assert "No match has been recorded yet." in page.text
+    assert_sound(page)
+
+
+def test_the_page_begins_with_the_verdict(page, home):
+    said = verdict(standings_of(home.store, "league"))
+    assert said.endswith(".")
+    place = page.source.index(f'<p class="verdict">{html.escape(said)}</p>')
+    assert page.source.index("<h1>") < place < page.source.index("<table")
+
+
+def test_corrections_are_named_above_and_listed_below(home):
+    play(home, "corrected", FOUR[:3], encounters=2)
+    void_matches(home.store, "corrected", [2, 5], reason="the <b>fan</b> failed")
+    page = Page(tournament_page(home, home.store.tournament("corrected")))
+    assert "Corrected: 2 voided matches" in page.text
+    assert "10 of 12 matches so far" in page.text
+    assert page.all("a", href="#numbers-corrections")
+    assert "the <b>fan</b> failed" in page.text
     assert page.mismatches == []
 
 
@@ -212,7 +236,7 @@ def test_a_tournament_that_has_not_begun_has_a_page(home):
 def test_every_game_and_format_has_a_page(home, game, fields):
     name = f"t {game[0][0]}"
     page = Page(tournament_page(home, play(home, name, FOUR, game, **fields)))
-    assert page.mismatches == []
+    assert_sound(page)
     for view in page.views:
         owned = [shape for shape in view["shapes"] if shape[0] == "mark"]
         assert {seat for *_, seat, _ in owned} <= set(range(len(view["bots"])))

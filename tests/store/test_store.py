@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from arena.analysis.encounters import count_encounters
+from arena.enums import CorrectionKind, FaultKind
 from arena.errors import StoreAwayError, StoreError, UnknownNameError
 from arena.records import Fault
+from arena.store.correction import CorrectionDetails
+from arena.store.correction_log import Change
 from arena.store.schema import SCHEMA_VERSION
 from arena.store.store import Store
 from arena.store.values import StoredBot
@@ -378,3 +381,12 @@ def test_a_password_is_not_shown():
         Store("postgresql://me:secret@localhost:1/x")
     assert "secret" not in str(raised.value)
     assert "can't be reached" in str(raised.value)
+
+
+def test_kinds_are_read_as_members_from_every_database(store, tournament):
+    """A driver of PostgreSQL adapts the types of columns, and must not lose what their values are passed through."""
+    store.record(tournament, [record(1, faults=[Fault(seat=1, kind="exit", ply=0, detail="")])])
+    assert store.faults_of("b@1")[0].kind is FaultKind.EXIT
+    details = CorrectionDetails(matches=(1,))
+    store.corrections.add(tournament, Change(kind=CorrectionKind.VOID, reason="x", details=details, set_aside=(1,)))
+    assert store.tournament(tournament.name).corrections[0].kind is CorrectionKind.VOID

@@ -488,8 +488,7 @@ def test_a_ladder_stops_after_so_many_matches_or_when_it_is_sure():
     assert sum(4 for _ in rounds_of(by_matches, random.Random(1))) >= 20
     sure = made("ladder", 4, margin_95=4.0)
     rounds_of(sure, random.Random(1))
-    assert "widest ± 95 %" in sure.status()
-    assert float(sure.status().rpartition(" ")[2]) <= 4.0
+    assert sure.stop_limits().widest_margin <= 4.0
 
 
 def test_a_newcomer_plays_in_every_round_until_it_is_known():

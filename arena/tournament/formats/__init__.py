@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Placing, Round
+from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Placing, Round, StopLimits
 from arena.tournament.formats.knockout import Knockout
 from arena.tournament.formats.sprt import Comparison
 from arena.tournament.formats.swiss import Swiss
@@ -19,6 +19,7 @@ __all__ = [
     "Pairing",
     "Placing",
     "Round",
+    "StopLimits",
     "Swiss",
     "field_of",
     "format_class",

@@ -74,6 +74,23 @@ class Placing(NamedTuple):
     values: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopLimits:
+    """What ends a tournament without a fixed number of rounds, whichever comes first; None for what doesn't end it.
+
+    Attributes:
+        matches: this many matches.
+        margin_95: the widest ± 95 % interval is at most this.
+        hours: a run has lasted this long.
+        widest_margin: the widest ± 95 % interval after the last round; None before every entrant has played.
+    """
+
+    matches: int | None
+    margin_95: float | None
+    hours: float | None
+    widest_margin: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class NoSettings:
     """Of a format without settings of its own."""
@@ -204,6 +221,10 @@ class Format(ABC, Generic[SettingsT]):
     def should_stop(self, elapsed_seconds: float) -> bool:
         """Return whether a run that has lasted this long ends before the next round."""
         return False
+
+    def stop_limits(self) -> StopLimits | None:
+        """Return what ends the tournament, if it has no fixed number of rounds; None otherwise."""
+        return None
 
     def ranking(self) -> list[Placing] | None:
         """Return the format's own table, the best entrant first; None if only ratings rank."""

@@ -27,7 +27,7 @@ from annotated_types import Ge, Gt, Le
 from arena.ratings import MU, SIGMA, Rating, fit_counted
 from arena.ratings.environment import CONFIDENCE_95
 from arena.seeds import derived_seed
-from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Round
+from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Round, StopLimits
 
 UNCERTAIN = 0.7
 """The share of the widest sigma from which on an entrant plays in every round."""
@@ -115,6 +115,17 @@ class Ladder(Format[LadderSettings]):
         hours = self.field.settings.hours
         return hours is not None and elapsed_seconds >= 3600 * hours
 
+    def stop_limits(self) -> StopLimits:
+        """Return the settings that end it, and the widest interval."""
+        settings = self.field.settings
+        have_all_played = all(self.field.bots[k] in self._ratings for k in self._present())
+        return StopLimits(
+            matches=settings.matches,
+            margin_95=settings.margin_95,
+            hours=settings.hours,
+            widest_margin=CONFIDENCE_95 * self._widest() if have_all_played else None,
+        )
+
     def _is_over(self) -> bool:
         settings = self.field.settings
         if settings.matches is not None and self._counts.total() >= settings.matches:
@@ -133,5 +144,5 @@ class Ladder(Format[LadderSettings]):
         return NormalDist(rating.mu, rating.sigma).inv_cdf(uniform)
 
     def status(self) -> str:
-        """Return the round and the widest interval."""
-        return f"round {self._round}, widest ± 95 % {CONFIDENCE_95 * self._widest():.2f}"
+        """Return the number of the round."""
+        return f"round {self._round}"
