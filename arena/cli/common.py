@@ -100,7 +100,7 @@ def print_wrapped(head: str, indent: int, text: str) -> None:
     """
     lines = textwrap.wrap(
         text,
-        max(20, _line_width() - indent),
+        max(20, line_width() - indent),
         drop_whitespace=True,
         replace_whitespace=False,
         subsequent_indent=text[: len(text) - len(text.lstrip())],
@@ -118,7 +118,7 @@ def can_be_printed(text: str) -> bool:
     return True
 
 
-def _line_width() -> int:
+def line_width() -> int:
     """Return the maximum width of a line: that of the terminal; none in a file or a pipe, which may be searched."""
     return terminal_width() if _is_terminal() else sys.maxsize
 
@@ -140,11 +140,11 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: st
         click.echo(render_table(columns, rows, table_format))
 
 
-def table_text(columns: Sequence[Column], rows: Sequence[Row], footer: str = "") -> str:
+def table_text(columns: Sequence[Column], rows: Sequence[Row], footer: str = "", names_left_out: bool = True) -> str:
     """Return a table as text that fits the terminal, with the sentences under it and the names of left-out columns."""
     text, left_out = fitted_table(columns, rows, text_width())
     names = ", ".join(title.replace(" ", NO_BREAK_SPACE) for title in left_out)
-    note = f"Left out at {_table_width()} columns: {names}; --wide shows all." if left_out else ""
+    note = f"Left out at {_table_width()} columns: {names}; --wide shows all." if left_out and names_left_out else ""
     return "\n\n".join(filter(None, (text, sentences_text(footer), sentences_text(note))))
 
 

@@ -299,7 +299,7 @@ def test_a_ladder_goes_on_without_who_has_withdrawn(home, bots):
     play(home, definition)
     assert matches_with(home, 2) == known
     assert home.store.tournament("t").finished_at is not None
-    with pytest.raises(UsageError, match="a new version enters through the tournament file"):
+    with pytest.raises(UsageError, match="new versions enter a ladder through the tournament file"):
         replace_bot(home.store, "t", "bob", bots[0], reason="x")
 
 
@@ -515,7 +515,7 @@ def test_a_comparison_is_not_corrected_but_for_void_matches(home, bots):
     definition = comparison_definition(bots[0], bots[1], "differences", {"size": 4}, Hypotheses(), name="t", limit=32)
     play(home, definition)
     for correct in (withdraw, disqualify):
-        with pytest.raises(UsageError, match="a comparison needs both of its bots"):
+        with pytest.raises(UsageError, match="a comparison needs all of its bots"):
             correct(home.store, "t", "ann", reason="x")
     void_matches(home.store, "t", [1, 2], reason="x")
     assert play(home, definition).is_complete

@@ -153,6 +153,7 @@ class Format(ABC, Generic[SettingsT]):
         needs_results: whether rounds depend on results; if not, ``add_results`` may be given an empty list.
         open_entry: whether entrants may come and go while it is played.
         has_ranking: whether it ranks entrants by itself, and not by ratings only.
+        has_fixed_field: whether it makes no sense without one of its entrants.
         has_later_stages: whether who meets whom is settled by earlier results, so that these can't be changed once the
             next stage has begun.
     """
@@ -162,6 +163,7 @@ class Format(ABC, Generic[SettingsT]):
     needs_results: ClassVar[bool] = True
     open_entry: ClassVar[bool] = False
     has_ranking: ClassVar[bool] = False
+    has_fixed_field: ClassVar[bool] = False
     has_later_stages: ClassVar[bool] = False
 
     def __init__(self, field: Field[SettingsT]) -> None:
