@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
+from arena.cli.boards import has_colours
 from arena.cli.common import find_bots, print_table, print_wrapped
 from arena.cli.group import FAILED, OK
 from arena.cli.options import games_option, isolation_option, json_option, seconds_option
@@ -199,6 +198,5 @@ class _Display:
 
 
 def _alarming(text: str) -> str:
-    """Return a text in bold red, if stdout is a terminal with colours and $NO_COLOR is not set."""
-    has_colours = sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
-    return click.style(text, fg="red", bold=True) if has_colours else text
+    """Return a text in bold red, if the terminal has colours."""
+    return click.style(text, fg="red", bold=True) if has_colours() else text
