@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from arena.cli.common import open_home, print_standings, print_table
-from arena.cli.options import format_options
+from arena.cli.options import comparisons_option, format_options
+from arena.cli.since import read_since
 from arena.report.tables import Column
 
 if TYPE_CHECKING:
@@ -18,25 +20,50 @@ SHOWN_BOTS = 8
 
 @click.command("leaderboard")
 @click.argument("game", required=False)
+@click.option("--season", metavar="NAME", help="Only the tournaments of this season.")
+@click.option("--tournament", "tournaments", multiple=True, metavar="NAME", help="Only this tournament; repeatable.")
+@click.option(
+    "--since",
+    callback=read_since,
+    metavar="DATE",
+    help="Only tournaments begun since a date or an age: 2026-03-01, 30d.",
+)
+@comparisons_option
 @click.option("--over-time", is_flag=True, help="The rating of each bot after each tournament.")
 @format_options
-def command(game: str | None, over_time: bool, table_format: str) -> None:
+def command(
+    game: str | None,
+    season: str | None,
+    tournaments: tuple[str, ...],
+    since: datetime | None,
+    comparisons: bool,
+    over_time: bool,
+    table_format: str,
+) -> None:
     """Rate every bot that has played GAME, over all tournaments; without GAME, every bot in all games together.
 
     A new version of a bot is a new player. A bot's rating over all games is fitted to all its matches together, and
     means most where all bots play the same games.
+
+    Tournaments named by --tournament are added to those of --season; of these, --since leaves out what was begun
+    earlier. Comparisons count if they are named, belong to the season, or with --comparisons. Deleted tournaments never
+    count.
     """
     from arena.analysis.rating_history import history_over_tournaments
     from arena.analysis.standings_cache import standings_of
     from arena.games import find_game
+    from arena.store.scope import Scope
 
     if game is not None:
         find_game(game)
+    scope = Scope(tournaments=tournaments, season=season, since=since, comparisons=comparisons)
     with open_home(must_exist=True) as arena_home:
+        if since is not None and not arena_home.store.tournaments(scope):
+            click.echo(f"No tournament of these was begun since {since:%Y-%m-%d %H:%M} (UTC).", err=True)
         if over_time:
-            _print_history(history_over_tournaments(arena_home.store, game), table_format)
+            _print_history(history_over_tournaments(arena_home.store, game, scope), table_format)
             return
-        table = standings_of(arena_home.store, game=game)
+        table = standings_of(arena_home.store, scope, game)
     print_standings(table, table_format)
 
 

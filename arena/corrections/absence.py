@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from arena.corrections.corrected_tournament import COMPARISON, CorrectedTournament, corrected_tournament
+from arena.corrections.corrected_tournament import CorrectedTournament, corrected_tournament
 from arena.enums import CorrectionKind, DisqualifiedMatches
 from arena.errors import UsageError
 from arena.store.correction import Correction, CorrectionDetails
 from arena.store.store import Store
-from arena.tournament.formats import format_class
-
-_COMPARED = "a comparison needs both of its bots; delete it, or let it end"
 
 
 def withdraw(store: Store, tournament: str, bot: str, *, reason: str) -> Correction:
@@ -29,7 +26,7 @@ def withdraw(store: Store, tournament: str, bot: str, *, reason: str) -> Correct
         StoreError: if the tournament is being run.
     """
     with corrected_tournament(store, tournament, reason) as corrected:
-        corrected.refuse_format([COMPARISON], _COMPARED)
+        corrected.require_loose_field()
         entrant = corrected.entrant(bot)
         corrected.require_takes_part(entrant)
         absent_from, unplayed = _unplayed(corrected, entrant)
@@ -63,7 +60,7 @@ def disqualify(
         StoreError: if the tournament is being run.
     """
     with corrected_tournament(store, tournament, reason) as corrected:
-        corrected.refuse_format([COMPARISON], _COMPARED)
+        corrected.require_loose_field()
         entrant = corrected.entrant(bot)
         _require_no_disqualification(corrected, entrant)
         absent_from, unplayed = _unplayed(corrected, entrant)
@@ -75,7 +72,7 @@ def disqualify(
         )
         if matches is DisqualifiedMatches.KEEP:
             return corrected.make(CorrectionKind.DISQUALIFY, details, skip=unplayed)
-        if format_class(corrected.definition).has_later_stages:
+        if corrected.format.has_later_stages:
             raise UsageError(
                 f"tournament {tournament!r}: in a {corrected.definition.format} later duels follow from earlier ones,"
                 " so these can't be annulled; expected the rule 'keep'"

@@ -17,7 +17,6 @@ from arena.errors import UsageError
 from arena.records import ScheduledMatch
 from arena.store.correction import Correction, CorrectionDetails, undone_by
 from arena.store.store import Store
-from arena.tournament.formats import format_class
 
 
 def undo_correction(store: Store, tournament: str, number: int | None = None, *, reason: str) -> Correction:
@@ -103,7 +102,7 @@ def _builds_on(
 def _require_same_rounds(corrected: CorrectedTournament, undone: Correction) -> None:
     """Raise UsageError if later duels of a knockout have been paired without an entrant who would come back."""
     is_absence = undone.details.absent_from is not None
-    has_stages = format_class(corrected.definition).has_later_stages
+    has_stages = corrected.format.has_later_stages
     if is_absence and has_stages and undone.details.last_round < corrected.last_round:
         raise UsageError(
             f"correction {undone.number} of tournament {corrected.stored.name!r}: later duels have been paired without"

@@ -46,10 +46,12 @@ class TournamentReader:
 
         Raises:
             UnknownNameError: if it does not exist.
-            StoreError: if several had this name.
+            StoreError: if it is not deleted, or several had this name.
         """
         deleted = self.deleted_tournaments()
         found = [tournament for tournament in deleted if name in (tournament.name, tournament.bin_name)]
+        if not found and self.find_tournament(name) is not None:
+            raise StoreError(f"tournament {name!r} is not in the bin")
         if not found:
             raise UnknownNameError("deleted tournament", name, [tournament.name for tournament in deleted])
         if len(found) > 1:

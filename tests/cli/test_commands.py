@@ -301,7 +301,8 @@ def test_every_command_has_help_and_its_line_in_the_list(arena):
         assert text.startswith("Usage: arena ")
 
 
-def test_without_a_command_the_help_is_shown_and_the_exit_code_is_2(arena):
+def test_without_a_command_the_help_is_shown_and_the_exit_code_is_2(arena, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     code, _, errors = arena(with_home=False)
     assert code == 2
     assert "Usage: arena" in errors

@@ -14,6 +14,7 @@ from benchmarks import zoo_bots as zoo
 BOTS = str(zoo.BOTS / "minimal"), str(zoo.BOTS / "random_legal")
 
 VARIANTS = {
+    "--as": {"Its name from now on, in place of the one it had.", "Its name in this tournament, in place of its own."},
     "--game": {
         "Only the matches of this game.",
         "The game they play.",

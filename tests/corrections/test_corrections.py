@@ -3,6 +3,7 @@
 import re
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,35 @@ def test_a_late_entrant_of_a_round_robin_meets_everybody_from_their_openings(pla
     assert play(played, contest((*bots, newcomer))).is_complete  # the file may have it by now
 
 
+def test_a_late_entrant_may_be_anywhere_in_the_file(played, bots, newcomer, tmp_path):
+    with pytest.raises(DefinitionError, match=r"differs in the new entrant 'eve@1'; .*\(arena enter\)"):
+        play(played, contest((bots[0], newcomer, *bots[1:])))
+    enter_late(played.store, "t", newcomer, reason="was ill")
+    (later,) = write_bots(tmp_path / "later", ["abe"])
+    enter_late(played.store, "t", later, reason="was ill, too")
+    assert play(played, contest((bots[0], newcomer, *bots[1:]))).is_complete  # without the second
+    assert play(played, contest((later, newcomer, *bots))).is_complete
+    labels = [bot.label for bot in played.store.tournament("t").definition.entrants]
+    assert labels == [*(bot.label for bot in bots), "eve@1", "abe@1"]
+
+
+def test_a_late_entrant_that_was_replaced_may_have_its_old_or_new_files_in_the_file(played, bots, newcomer, tmp_path):
+    enter_late(played.store, "t", newcomer, reason="was ill")
+    newer = replace(write_bots(tmp_path / "newer", ["eve"], "mended")[0], version="2")
+    replace_bot(played.store, "t", "eve", newer, reason="a bug")
+    for present in (newcomer, newer):
+        assert play(played, contest((present, *bots))).is_complete
+
+
+@pytest.mark.parametrize(
+    ("entrants", "differing"),
+    [((0, 1, 2), "the missing entrant 'dan@1'"), ((1, 0, 2, 3), "the order of entrants")],
+)
+def test_a_file_with_other_entrants_is_refused_with_their_names(played, bots, entrants, differing):
+    with pytest.raises(DefinitionError, match=rf"differs in {differing}; give this one another name \(--name NAME\)$"):
+        play(played, contest(tuple(bots[k] for k in entrants)))
+
+
 def test_who_enters_late_does_not_meet_who_has_withdrawn(home, bots, newcomer):
     play(home, contest(bots, encounters=2), max_matches=20)
     withdraw(home.store, "t", "ann", reason="x")
@@ -269,7 +299,7 @@ def test_a_ladder_goes_on_without_who_has_withdrawn(home, bots):
     play(home, definition)
     assert matches_with(home, 2) == known
     assert home.store.tournament("t").finished_at is not None
-    with pytest.raises(UsageError, match="a new version enters through the tournament file"):
+    with pytest.raises(UsageError, match="new versions enter a ladder through the tournament file"):
         replace_bot(home.store, "t", "bob", bots[0], reason="x")
 
 
@@ -485,7 +515,7 @@ def test_a_comparison_is_not_corrected_but_for_void_matches(home, bots):
     definition = comparison_definition(bots[0], bots[1], "differences", {"size": 4}, Hypotheses(), name="t", limit=32)
     play(home, definition)
     for correct in (withdraw, disqualify):
-        with pytest.raises(UsageError, match="a comparison needs both of its bots"):
+        with pytest.raises(UsageError, match="a comparison needs all of its bots"):
             correct(home.store, "t", "ann", reason="x")
     void_matches(home.store, "t", [1, 2], reason="x")
     assert play(home, definition).is_complete
