@@ -231,6 +231,18 @@ def test_late_entrants_of_a_game_for_three_meet_every_pair(home, bots, newcomer)
     assert play(home, definition).is_complete
 
 
+def test_other_tournaments_make_no_difference(home, bots):
+    """Their matches have the same numbers."""
+    play(home, contest(bots, name="other", encounters=2))
+    play(home, contest(bots, encounters=2), max_matches=10)
+    withdraw(home.store, "t", "bob", reason="x")
+    play(home, contest(bots, encounters=2))
+    stored = home.store.tournament("t")
+    assert stored.scheduled == stored.recorded == len(records(home)) < 24
+    other = home.store.tournament("other")
+    assert (other.scheduled, other.recorded, other.corrections) == (24, 24, ())
+
+
 # formats whose rounds depend on results
 
 
