@@ -242,7 +242,7 @@ def test_a_ladder_that_has_grown_is_taken(here, there):
     [
         ({"rng_seed": 7}, "rng_seed"),
         ({"opening_plies": 1, "encounters": 3}, "encounters, opening_plies"),
-        ({"entrants": (*CUP.entrants[:3], bot("e"))}, "entrants"),
+        ({"entrants": (*CUP.entrants[:3], bot("e"))}, "the missing entrant 'e@1', the new entrant 'd@1'"),
         ({"entrants": (replace(CUP.entrants[0], digest="other"), *CUP.entrants[1:])}, "the bot 'a@1'"),
     ],
 )
