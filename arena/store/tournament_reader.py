@@ -86,7 +86,9 @@ class TournamentReader:
     def _select_tournaments(self, chosen: Select[Any]) -> list[StoredTournament]:
         lines = select(func.count()).where(matches.c.tournament_id == tournaments.c.id).scalar_subquery()
         of_this = skipped.c.tournament_id == tournaments.c.id
-        has_record = exists().where(records.c.tournament_id == tournaments.c.id, records.c.match == skipped.c.match)
+        has_record = exists().where(
+            records.c.tournament_id == skipped.c.tournament_id, records.c.match == skipped.c.match
+        )
         left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~has_record)
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
         query = chosen.add_columns(
