@@ -194,6 +194,15 @@ def test_rounds_that_were_played_on_are_taken(here, there, tmp_path):
     assert exported(here.store, "swiss") == exported(there.store, "swiss")
 
 
+def test_that_a_tournament_is_finished_is_taken(here, there):
+    for home in (here, there):
+        play_rounds(home.store, SWISS, 3)
+    assert merged(here, there).is_finished is False
+    there.store.set_finished(there.store.tournament("swiss"), True)
+    assert merged(here, there).is_finished
+    assert here.store.tournament("swiss").finished_at is not None
+
+
 def test_an_earlier_state_brings_nothing_new(here, there):
     play_rounds(here.store, SWISS, 3)
     play_rounds(there.store, SWISS, 2)
