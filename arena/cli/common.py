@@ -220,7 +220,7 @@ def split_arguments(text: str) -> list[str]:
 def show_result(record: MatchRecord) -> None:
     """Print how a match ended: the ranks, each fault on a line of its own, and the stderr of bots with a fault."""
     bots, faults = record.bots, record.faults
-    click.echo(f"{_result_line(bots, record.scores, record.ranks)} ({record.termination})")
+    print_wrapped("", 0, f"{_result_line(bots, record.scores, record.ranks)} ({record.termination})")
     for fault in faults:
         who = f"{bots[fault.seat]} (seat {fault.seat}) forfeits at ply {fault.ply}"
         click.echo(printable(f"{who}: {fault.kind}: {fault.detail}"))

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.boards import USUAL_WIDTH, beside, board, note_text, room_beside, terminal_width
+from arena.cli.boards import (
+    USUAL_WIDTH,
+    beside,
+    board,
+    note_text,
+    position_lines,
+    room_beside,
+    score_lines,
+    terminal_height,
+    terminal_width,
+)
 from arena.cli.common import match_of, open_home, print_json, show_result
 from arena.cli.options import json_option
 from arena.report.tables import printable
@@ -19,6 +29,7 @@ if TYPE_CHECKING:
     from arena.records import MatchRecord
 
 HELP = "Enter: next  b: back  5 Enter: to ply 5  g, G: start, end  p: play  q: leave"
+HELP_LINES = 4
 PLAY_SECONDS = 0.7
 
 
@@ -30,7 +41,8 @@ def command(match: str, as_json: bool) -> None:
 
     Enter, n or the right arrow step forward, b or the left arrow back; a number and Enter jump to that ply, g and G to
     the start and the end; p plays until a key is pressed. The actions with their times and the bots' notes are beside
-    the board. Without a terminal, every position is printed.
+    the board, on which A is seat 0, B seat 1 and so on, and the last action is in brackets. Without a terminal, every
+    position is printed.
     """
     from arena.match.replay import states_of
 
@@ -84,13 +96,8 @@ def _title(record: MatchRecord, ply: int) -> str:
 def _plain_page(record: MatchRecord, ply: int, game: Any, state: Any) -> list[str]:
     """Return a position with the action that led to it."""
     action = [_action_line(record, ply - 1, game)] if ply else []
-    last = record.actions[ply - 1][1] if ply else None
-    return [_title(record, ply), *action, "", *board(game, state, USUAL_WIDTH, last), "", _scores(record, game, state)]
-
-
-def _scores(record: MatchRecord, game: Any, state: Any) -> str:
-    scores = zip(record.bots, game.scores(state), strict=True)
-    return "scores: " + "  ".join(f"{printable(bot)} {score:g}" for bot, score in scores)
+    position = position_lines(game, state, record.actions[:ply], record.bots, USUAL_WIDTH)
+    return [_title(record, ply), *action, "", *position]
 
 
 def _note(record: MatchRecord, index: int) -> str:
@@ -111,16 +118,26 @@ def _action_line(record: MatchRecord, index: int, game: Any) -> str:
     return f"{text}; note: {note}" if note else text
 
 
-def _page(record: MatchRecord, ply: int, game: Any, state: Any, width: int) -> list[str]:
-    """Return a position with its neighbouring actions and the note of the last one beside it."""
-    last = record.actions[ply - 1][1] if ply else None
-    lines = board(game, state, width, last)
+def _page(record: MatchRecord, ply: int, game: Any, state: Any, width: int, height: int | None = None) -> list[str]:
+    """Return a position with its neighbouring actions and the note of the last one beside it.
+
+    Args:
+        record: the match.
+        ply: the number of actions before the position.
+        game: the rules.
+        state: the position.
+        width: of the terminal.
+        height: how many lines there may be, if the notes fit beside the board; None for any number.
+    """
+    scores = score_lines(game, state, record.bots, width)
+    frame = [_title(record, ply), "", "", *scores]
+    lines = board(game, state, width, record.actions[:ply], None if height is None else height - len(frame))
     count = max(6, len(lines) - 4) if room_beside(lines, width) else 5
     notes = _neighbours(record, ply, game, count)
     note = _note(record, ply - 1) if ply else ""
     if note:
         notes += ["", *textwrap.wrap(f"note: {note}", room_beside(lines, width) or width)]
-    return [_title(record, ply), "", *beside(lines, notes, width), "", _scores(record, game, state)]
+    return [_title(record, ply), "", *beside(lines, notes, width), "", *scores]
 
 
 def _neighbours(record: MatchRecord, ply: int, game: Any, count: int) -> list[str]:
@@ -191,7 +208,8 @@ def _step_through(record: MatchRecord, positions: list[Any]) -> None:
         while not cursor.has_left:
             game, state = positions[cursor.ply]
             click.clear()
-            click.echo("\n".join(_page(record, cursor.ply, game, state, terminal_width())))
+            page = _page(record, cursor.ply, game, state, terminal_width(), terminal_height() - HELP_LINES)
+            click.echo("\n".join(page))
             playing = "   playing, any key stops" if cursor.is_playing else ""
             click.echo(f"\n{HELP}\n{cursor.digits}{playing}", nl=False)
             cursor.press(keys.read(PLAY_SECONDS if cursor.is_playing else None))

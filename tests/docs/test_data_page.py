@@ -15,6 +15,7 @@ from arena.cli.group import run
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
+from arena.transfer import whole_export
 from benchmarks import zoo_bots as zoo
 
 pytestmark = pytest.mark.processes
@@ -38,7 +39,16 @@ FILES = {
 }
 """Tournaments that together have every field: of two and of three players, with faults, with a ranking of their own."""
 
-JSON_LINES = {"arena export", "arena export --set-aside", "arena check"}
+COPIES = ("corrected", "exported", "renamed", "doomed", "removed")
+PREPARATIONS = (
+    "void corrected 1 --reason test",
+    "disqualify exported minimal --reason test",
+    "submit BOTS/minimal --game differences",
+    "season 2026 --add noted",
+    "delete removed --yes",
+)
+
+JSON_LINES = {"arena export", "arena export --set-aside", "arena export --whole", "arena check"}
 
 CALLS = {
     "arena standings": ["standings faulty", "standings three"],
@@ -58,22 +68,33 @@ CALLS = {
     "arena matches --times": ["matches faulty --times"],
     "arena export": ["export faulty", "export noted"],
     "arena export --set-aside": ["export corrected --set-aside"],
+    "arena export --whole": ["export corrected --whole", "export exported --whole"],
     "arena play": ["play differences BOTS/greedy BOTS/minimal -o size=4"],
     "arena replay": ["replay faulty/3", "replay noted/1"],
     "arena report": ["report faulty -o r.html"],
     "arena plot": ["plot swiss -o plots"],
     "arena corrections": ["corrections corrected"],
     "arena void": ["void corrected 2 --reason test"],
-    "arena replace": ["replace corrected greedy BOTS/stepper --reason test"],
+    "arena replace": ["replace corrected minimal BOTS/stepper --reason test"],
     "arena enter": ["enter corrected BOTS/random_legal --reason test"],
     "arena withdraw": ["withdraw corrected minimal --reason test"],
-    "arena disqualify": ["disqualify corrected greedy --reason test"],
+    "arena disqualify": ["disqualify corrected good_with_note --reason test"],
     "arena undo": ["undo corrected --reason test"],
     "arena verify": ["verify faulty"],
     "arena merge": ["merge other"],
+    "arena import": ["import whole.jsonl --name faulty"],
+    "arena tournaments": ["tournaments"],
+    "arena season NAME": ["season 2026"],
+    "arena tournaments --deleted": ["tournaments --deleted"],
+    "arena season NAME --add": ["season 2026 --add swiss"],
+    "arena seasons": ["seasons"],
+    "arena rename": ["rename renamed named"],
+    "arena delete": ["delete doomed --yes"],
+    "arena restore": ["restore removed"],
     "arena games": ["games"],
     "arena games NAME": ["games plaid", "games differences"],
     "arena bots": ["bots"],
+    "arena bots --remove": ["bots --remove minimal@1 --yes"],
     "arena submit": ["submit BOTS/minimal --game differences"],
     "arena check": ["check BOTS/minimal --game differences"],
     "arena repro": [
@@ -145,14 +166,17 @@ def fields_of(value, promised, path=""):
 def directory(tmp_path_factory):
     """Where commands are called: a home with tournaments, and another home to be merged."""
     directory = tmp_path_factory.mktemp("data")
-    for home_name, names in (("home", [*FILES, "corrected"]), ("other", ["elsewhere"])):
+    for home_name, names in (("home", [*FILES, *COPIES]), ("other", ["elsewhere"])):
         with ArenaHome(directory / home_name) as home:
             for name in names:
-                (directory / f"{name}.toml").write_text(file_of(*FILES.get(name, FILES["faulty"])))
+                (directory / f"{name}.toml").write_text(file_of(*FILES.get(name, FILES["noted"])))
                 run_tournament(load_definition(directory / f"{name}.toml"), home.store, executor="in-process")
-    home = ["--home", str(directory / "home")]
-    assert run([*home, "void", "corrected", "1", "--reason", "a test"]) == 0
-    assert run([*home, "submit", str(BOTS["minimal"]), "--game", "differences"]) == 0
+    with ArenaHome(directory / "home") as home:
+        home.store.note_void(home.store.tournament("corrected"), 1, "a test")
+        lines = list(whole_export(home.store.as_source(), home.store.tournament("faulty")))
+        (directory / "whole.jsonl").write_text("\n".join(lines) + "\n")
+    for text in PREPARATIONS:
+        assert run(["--home", str(directory / "home"), *text.replace("BOTS", str(ROOT / "bots")).split()]) == 0
     return directory
 
 
@@ -180,6 +204,8 @@ def test_a_section_has_the_fields_that_its_commands_print(printed, commands):
             out = printed(text, "--json")
             value = [json.loads(line) for line in out.splitlines()] if command in JSON_LINES else json.loads(out)
             assert value, text
+            if command == "arena export --whole":
+                value = [line for line in value if "match" not in line]
             for field, inner in fields_of(value, promised):
                 assert field in promised, f"arena {text} prints {field}, which is not on the page"
                 assert is_of(inner, promised[field]), f"arena {text}: {field} is {inner!r}"
