@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -101,7 +102,7 @@ def _launched_or_not(text: str, check: Callable[[str], _Result], as_json: bool) 
             _print_json(text, 1, Step("can be launched", False, str(error)))
         else:
             print_wrapped("", 0, printable(str(error)))
-        return _Result(text, None, str(error))
+        return _Result(text, None, str(error).removeprefix(f"bot {str(Path(text).resolve())!r}: "))
 
 
 def _print_summary(results: Sequence[_Result]) -> None:

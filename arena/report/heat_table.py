@@ -37,8 +37,8 @@ def heat_table(
         for row, bot in enumerate(shown)
     )
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(label)}"><table class="heat"><thead><tr>'
-        f'<th scope="col" class="rank">#</th><th scope="col" class="who">bot</th>{heads}</tr></thead>'
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(label)}, table"><table class="heat">'
+        f'<thead><tr><th scope="col" class="rank">#</th><th scope="col" class="who">bot</th>{heads}</tr></thead>'
         f"<tbody>\n{rows}\n</tbody></table></div>"
     )
 

@@ -53,7 +53,7 @@ def html_table(
     )
     dense = " dense" if len(columns) > DENSE_COLUMNS else ""
     table = f'<table class="sortable{dense}"><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>'
-    return f'<div class="scroll" role="region" tabindex="0" aria-label="{text(label)}">{table}</div>'
+    return f'<div class="scroll" role="region" tabindex="0" aria-label="{text(label)}, table">{table}</div>'
 
 
 def _heading(column: Column, is_sorted: bool) -> str:

@@ -86,7 +86,9 @@ class TournamentReader:
     def _select_tournaments(self, chosen: Select[Any]) -> list[StoredTournament]:
         lines = select(func.count()).where(matches.c.tournament_id == tournaments.c.id).scalar_subquery()
         of_this = skipped.c.tournament_id == tournaments.c.id
-        has_record = exists().where(records.c.tournament_id == tournaments.c.id, records.c.match == skipped.c.match)
+        has_record = exists().where(
+            records.c.tournament_id == skipped.c.tournament_id, records.c.match == skipped.c.match
+        )
         left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~has_record)
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
         query = chosen.add_columns(
@@ -147,10 +149,10 @@ class TournamentReader:
         query = select(func.max(matches.c.round, type_=Integer)).where(matches.c.tournament_id == tournament.number)
         return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
 
-    def unplayed(self, tournament: StoredTournament) -> Iterator[ScheduledMatch]:
-        """Yield the matches that are still to be played, in order, reading the schedule piece by piece."""
+    def unplayed(self, tournament: StoredTournament, after_round: int = 0) -> Iterator[ScheduledMatch]:
+        """Yield the matches of later rounds that are still to be played, in order, reading them piece by piece."""
         chosen = select(matches).where(matches.c.tournament_id == tournament.number, is_to_be_played())
-        return self._lines(tournament, chosen)
+        return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
 
     def schedule(self, tournament: StoredTournament, after_round: int = 0) -> Iterator[ScheduledMatch]:
         """Yield all matches of the rounds later than ``after_round``, in order, reading them piece by piece."""

@@ -3,6 +3,7 @@
 import re
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,35 @@ def test_a_late_entrant_of_a_round_robin_meets_everybody_from_their_openings(pla
     assert play(played, contest((*bots, newcomer))).is_complete  # the file may have it by now
 
 
+def test_a_late_entrant_may_be_anywhere_in_the_file(played, bots, newcomer, tmp_path):
+    with pytest.raises(DefinitionError, match=r"differs in the new entrant 'eve@1'; .*\(arena enter\)"):
+        play(played, contest((bots[0], newcomer, *bots[1:])))
+    enter_late(played.store, "t", newcomer, reason="was ill")
+    (later,) = write_bots(tmp_path / "later", ["abe"])
+    enter_late(played.store, "t", later, reason="was ill, too")
+    assert play(played, contest((bots[0], newcomer, *bots[1:]))).is_complete  # without the second
+    assert play(played, contest((later, newcomer, *bots))).is_complete
+    labels = [bot.label for bot in played.store.tournament("t").definition.entrants]
+    assert labels == [*(bot.label for bot in bots), "eve@1", "abe@1"]
+
+
+def test_a_late_entrant_that_was_replaced_may_have_its_old_or_new_files_in_the_file(played, bots, newcomer, tmp_path):
+    enter_late(played.store, "t", newcomer, reason="was ill")
+    newer = replace(write_bots(tmp_path / "newer", ["eve"], "mended")[0], version="2")
+    replace_bot(played.store, "t", "eve", newer, reason="a bug")
+    for present in (newcomer, newer):
+        assert play(played, contest((present, *bots))).is_complete
+
+
+@pytest.mark.parametrize(
+    ("entrants", "differing"),
+    [((0, 1, 2), "the missing entrant 'dan@1'"), ((1, 0, 2, 3), "the order of entrants")],
+)
+def test_a_file_with_other_entrants_is_refused_with_their_names(played, bots, entrants, differing):
+    with pytest.raises(DefinitionError, match=rf"differs in {differing}; give this one another name \(--name NAME\)$"):
+        play(played, contest(tuple(bots[k] for k in entrants)))
+
+
 def test_who_enters_late_does_not_meet_who_has_withdrawn(home, bots, newcomer):
     play(home, contest(bots, encounters=2), max_matches=20)
     withdraw(home.store, "t", "ann", reason="x")
@@ -199,6 +229,18 @@ def test_late_entrants_of_a_game_for_three_meet_every_pair(home, bots, newcomer)
     groups = {frozenset(line.seats) for line in home.store.schedule(home.store.tournament("t")) if 4 in line.seats}
     assert len(groups) == 6  # as many as pairs of the four
     assert play(home, definition).is_complete
+
+
+def test_other_tournaments_make_no_difference(home, bots):
+    """Their matches have the same numbers."""
+    play(home, contest(bots, name="other", encounters=2))
+    play(home, contest(bots, encounters=2), max_matches=10)
+    withdraw(home.store, "t", "bob", reason="x")
+    play(home, contest(bots, encounters=2))
+    stored = home.store.tournament("t")
+    assert stored.scheduled == stored.recorded == len(records(home)) < 24
+    other = home.store.tournament("other")
+    assert (other.scheduled, other.recorded, other.corrections) == (24, 24, ())
 
 
 # formats whose rounds depend on results
