@@ -124,10 +124,10 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.tournament.director import Progress as Progress
     from arena.tournament.director import run_tournament as run_tournament
     from arena.tournament.formats.format import StopLimits as StopLimits
+    from arena.transfer.export_writer import whole_export as whole_export
     from arena.transfer.importing import import_records as import_records
     from arena.transfer.merging import merge_home as merge_home
     from arena.transfer.results import MergedTournament as MergedTournament
-    from arena.transfer.whole_export import whole_export as whole_export
 
 _MODULE_OF = {
     name: module
@@ -180,7 +180,7 @@ _MODULE_OF = {
         "arena.tournament.formats.format": "StopLimits",
         "arena.transfer.merging": "merge_home",
         "arena.transfer.results": "MergedTournament",
-        "arena.transfer.whole_export": "whole_export",
+        "arena.transfer.export_writer": "whole_export",
     }.items()
     for name in names.split()
 }

@@ -2,7 +2,9 @@
 
 import io
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -356,3 +358,15 @@ def test_an_export_is_imported_into_a_database_on_a_server(postgres_url, there, 
         (void,) = here.store.as_source().voids(here.store.tournament("cup"))
         assert (void.match, void.reason) == (3, "the worker\\0was killed")
         assert whole(here) == whole(there)
+
+
+@pytest.mark.usefixtures("unchecked_bots")
+def test_the_form_of_a_whole_export_is_on_the_page_for_directors(there):
+    play(there.store, CUP)
+    void_matches(there.store, "cup", [3], reason="the lights went out")
+    disqualify(there.store, "cup", "d@1", reason="a book of openings")
+    there.store.note_void(there.store.tournament("cup"), 3, "the worker was killed")
+    page = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text(encoding="utf-8")
+    table = page[page.index("| first key |") : page.index("A digest is the first")]
+    documented = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert list(dict.fromkeys(next(iter(json.loads(line))) for line in whole(there))) == documented
