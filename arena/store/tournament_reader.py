@@ -149,10 +149,10 @@ class TournamentReader:
         query = select(func.max(matches.c.round, type_=Integer)).where(matches.c.tournament_id == tournament.number)
         return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
 
-    def unplayed(self, tournament: StoredTournament) -> Iterator[ScheduledMatch]:
-        """Yield the matches that are still to be played, in order, reading the schedule piece by piece."""
+    def unplayed(self, tournament: StoredTournament, after_round: int = 0) -> Iterator[ScheduledMatch]:
+        """Yield the matches of later rounds that are still to be played, in order, reading them piece by piece."""
         chosen = select(matches).where(matches.c.tournament_id == tournament.number, is_to_be_played())
-        return self._lines(tournament, chosen)
+        return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
 
     def schedule(self, tournament: StoredTournament, after_round: int = 0) -> Iterator[ScheduledMatch]:
         """Yield all matches of the rounds later than ``after_round``, in order, reading them piece by piece."""
