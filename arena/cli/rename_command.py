@@ -11,9 +11,9 @@ from arena.report.tables import printable
 
 @click.command("rename")
 @click.argument("tournament")
-@click.argument("new")
+@click.argument("name", metavar="NEW")
 @json_option
-def command(tournament: str, new: str, as_json: bool) -> None:
+def command(tournament: str, name: str, as_json: bool) -> None:
     """Give TOURNAMENT the name NEW; its log goes with it.
 
     Its records keep the name they were recorded under. To resume it from a file in which it has its old name:
@@ -22,8 +22,8 @@ def command(tournament: str, new: str, as_json: bool) -> None:
     from arena.housekeeping import rename_tournament
 
     with open_home(must_exist=True) as arena_home:
-        rename_tournament(arena_home, tournament, new)
+        rename_tournament(arena_home, tournament, name)
     if as_json:
-        print_json({"tournament": new, "was": tournament})
+        print_json({"tournament": name, "was": tournament})
     else:
-        click.echo(printable(f"{tournament} is named {new} now."))
+        click.echo(printable(f"{tournament} is named {name} now."))

@@ -11,10 +11,10 @@ from arena.text import counted
 
 
 @click.command("restore")
-@click.argument("tournament")
+@click.argument("deleted_tournament", metavar="TOURNAMENT")
 @click.option("--as", "new_name", metavar="NAME", help="Its name from now on, in place of the one it had.")
 @json_option
-def command(tournament: str, new_name: str | None, as_json: bool) -> None:
+def command(deleted_tournament: str, new_name: str | None, as_json: bool) -> None:
     """Take TOURNAMENT out of the bin, as it was.
 
     TOURNAMENT is the name it had; if several had it, the name that `arena tournaments --deleted` shows, such as
@@ -23,7 +23,7 @@ def command(tournament: str, new_name: str | None, as_json: bool) -> None:
     from arena.housekeeping import restore_tournament
 
     with open_home(must_exist=True) as arena_home:
-        restored = restore_tournament(arena_home, tournament, new_name)
+        restored = restore_tournament(arena_home, deleted_tournament, new_name)
     if as_json:
         print_json({"tournament": restored.name, "recorded": restored.recorded})
     else:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 @click.command("season")
-@click.argument("name")
+@click.argument("season", metavar="NAME")
 @click.argument("tournaments", nargs=-1, metavar="[TOURNAMENT]...")
 @click.option("--add", "change", flag_value="add", help="Add tournaments; the season begins with its first.")
 @click.option("--drop", "change", flag_value="drop", help="Take tournaments out; the season ends with its last.")
 @click.option("--delete", "change", flag_value="delete", help="Forget the season; its tournaments stay.")
 @format_options
-def command(name: str, tournaments: tuple[str, ...], change: str | None, table_format: str) -> None:
+def command(season: str, tournaments: tuple[str, ...], change: str | None, table_format: str) -> None:
     """List the tournaments of season NAME, or change which ones it has.
 
     \b
@@ -35,20 +35,20 @@ def command(name: str, tournaments: tuple[str, ...], change: str | None, table_f
     A season may have tournaments of several games, and a tournament may be in several seasons.
     """
     if change in ("add", "drop") and not tournaments:
-        raise UsageError(f"season {name!r}: expected the tournaments to {change}")
+        raise UsageError(f"season {season!r}: expected the tournaments to {change}")
     if change in (None, "delete") and tournaments:
-        raise UsageError(f"season {name!r}: expected --add or --drop with tournaments")
+        raise UsageError(f"season {season!r}: expected --add or --drop with tournaments")
     with open_home(must_exist=True) as arena_home:
         store = arena_home.store
         if change is None:
-            _print_season(store, name, table_format)
+            _print_season(store, season, table_format)
             return
-        _change(store, name, change, tournaments)
-        left = next((season.tournaments for season in store.seasons.all() if season.name == name), ())
+        _change(store, season, change, tournaments)
+        left = next((one.tournaments for one in store.seasons.all() if one.name == season), ())
     if table_format == "json":
-        print_json({"season": name, "tournaments": left})
+        print_json({"season": season, "tournaments": left})
     else:
-        click.echo(printable(_sentence(name, left, change)))
+        click.echo(printable(_sentence(season, left, change)))
 
 
 def _change(store: Store, name: str, change: str, tournaments: Sequence[str]) -> None:
