@@ -95,9 +95,13 @@ def _cut_rows(lines: Sequence[str], count: int) -> list[str]:
     if len(lines) <= count:
         return list(lines)
     row = next((number for number, line in enumerate(lines) if "[" in line), 0)
-    first = min(max(0, row - (count - 2) // 2), len(lines) - (count - 2))
-    shown = lines[first : first + count - 2]
-    return ["…" if first else "", *shown, "…" if first + count - 2 < len(lines) else ""]
+    first = min(max(0, row - count // 2), len(lines) - count)
+    shown = list(lines[first : first + count])
+    if first > 0:
+        shown[0] = "…"
+    if first + count < len(lines):
+        shown[-1] = "…"
+    return shown
 
 
 def _column_of(actions: Sequence[Any]) -> int:

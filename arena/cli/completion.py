@@ -105,7 +105,8 @@ def _is_harmless(value: str) -> bool:
 def add_completions(command: click.Command) -> None:
     """Make the parameters of a command complete their values."""
     for parameter in command.params:
-        if parameter.name in CANDIDATES or parameter.name in PATHS:
+        is_file = isinstance(parameter.type, click.File)  # any file, and not a tournament file
+        if not is_file and (parameter.name in CANDIDATES or parameter.name in PATHS):
             parameter.type = _Completed(parameter)
 
 

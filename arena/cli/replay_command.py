@@ -24,12 +24,15 @@ from arena.cli.boards import (
 from arena.cli.common import match_of, open_home, print_json, show_result
 from arena.cli.options import json_option
 from arena.report.tables import printable
+from arena.report.text_layout import shortened
 
 if TYPE_CHECKING:
     from arena.records import MatchRecord
 
 HELP = "Enter: next  b: back  5 Enter: to ply 5  g, G: start, end  p: play  q: leave"
-HELP_LINES = 4
+NOTES_BELOW = 5
+"""How many actions are listed below a board that has no room for them on its right."""
+
 PLAY_SECONDS = 0.7
 
 
@@ -90,7 +93,8 @@ def _position(record: MatchRecord, ply: int, game: Any, state: Any) -> dict[str,
 
 
 def _title(record: MatchRecord, ply: int) -> str:
-    return f"{record.tournament}/{record.match}  {record.game}  ply {ply} of {len(record.actions)}"
+    match = f"{record.tournament}/{record.match}  {record.game}"
+    return f"{printable(match)}  ply {ply} of {len(record.actions)}"
 
 
 def _plain_page(record: MatchRecord, ply: int, game: Any, state: Any) -> list[str]:
@@ -127,17 +131,19 @@ def _page(record: MatchRecord, ply: int, game: Any, state: Any, width: int, heig
         game: the rules.
         state: the position.
         width: of the terminal.
-        height: how many lines there may be, if the notes fit beside the board; None for any number.
+        height: how many lines there may be; None for any number.
     """
     scores = score_lines(game, state, record.bots, width)
-    frame = [_title(record, ply), "", "", *scores]
-    lines = board(game, state, width, record.actions[:ply], None if height is None else height - len(frame))
-    count = max(6, len(lines) - 4) if room_beside(lines, width) else 5
-    notes = _neighbours(record, ply, game, count)
+    rows = None if height is None else height - len(scores) - 3  # the title and two blank lines
+    lines = board(game, state, width, record.actions[:ply], rows)
+    room = room_beside(lines, width)
+    notes = _neighbours(record, ply, game, max(6, len(lines) - 4) if room else NOTES_BELOW)
     note = _note(record, ply - 1) if ply else ""
     if note:
-        notes += ["", *textwrap.wrap(f"note: {note}", room_beside(lines, width) or width)]
-    return [_title(record, ply), "", *beside(lines, notes, width), "", *scores]
+        notes += ["", *textwrap.wrap(f"note: {note}", room or width)]
+    if not room and rows is not None:
+        lines = board(game, state, width, record.actions[:ply], rows - len(notes) - 1)
+    return [*shortened([_title(record, ply)], width), "", *beside(lines, notes, width), "", *scores]
 
 
 def _neighbours(record: MatchRecord, ply: int, game: Any, count: int) -> list[str]:
@@ -208,9 +214,10 @@ def _step_through(record: MatchRecord, positions: list[Any]) -> None:
         while not cursor.has_left:
             game, state = positions[cursor.ply]
             click.clear()
-            page = _page(record, cursor.ply, game, state, terminal_width(), terminal_height() - HELP_LINES)
-            click.echo("\n".join(page))
+            keys_help = textwrap.wrap(HELP, terminal_width())
+            rows = terminal_height() - len(keys_help) - 2  # a blank line, and that of the digits
+            page = _page(record, cursor.ply, game, state, terminal_width(), rows)
             playing = "   playing, any key stops" if cursor.is_playing else ""
-            click.echo(f"\n{HELP}\n{cursor.digits}{playing}", nl=False)
+            click.echo("\n".join([*page, "", *keys_help, f"{cursor.digits}{playing}"]), nl=False)
             cursor.press(keys.read(PLAY_SECONDS if cursor.is_playing else None))
     click.echo()

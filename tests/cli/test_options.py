@@ -25,6 +25,7 @@ VARIANTS = {
     "--json": {"Print JSON, and nothing else.", "Print JSON, and nothing else; it does so anyway."},
     "--name": {
         "The name of the tournament [default: that of the file].",
+        "The name of the tournament [default: that in the file].",
         "The name of the tournament [default: made from the bots' names].",
     },
     "--output": {

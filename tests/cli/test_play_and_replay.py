@@ -300,6 +300,19 @@ def test_a_replay_page_holds_the_board_the_actions_and_the_note():
         assert line in text
 
 
+@pytest.mark.processes
+@pytest.mark.parametrize(("size", "width"), [(8, 80), (30, 80), (60, 200), (12, 40)])
+def test_a_replay_page_keeps_to_the_terminal(size, width):
+    record = play_match("differences", [load_bot(BOTS / "minimal")] * 2, options={"size": size})
+    record = replace(record, tournament="t\x1b[2J" + "x" * 60)
+    for ply, (game, state) in enumerate(states_of(record)):
+        page = _page(record, ply, game, state, width, 22)
+        assert len(page) <= 22
+        assert max(map(len, page)) <= width
+        assert sum("[A]" in line or "[B]" in line for line in page) == min(ply, 1)
+        assert "\x1b" not in "".join(page)
+
+
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
