@@ -61,6 +61,8 @@ def _advice(differing: Sequence[str]) -> str:
         return f"{advice}, or give the entrant its new files (arena replace)"
     if all(name.startswith("the new entrant ") for name in differing):
         return f"{advice}, or let the entrant enter late (arena enter)"
+    if all(name.startswith("the missing entrant ") for name in differing):
+        return f"{advice}, or put the files of the entrant back"
     return advice
 
 

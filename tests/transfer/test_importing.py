@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from arena.corrections import disqualify, replace_bot, undo_correction, void_mat
 from arena.errors import StoreError
 from arena.home import ArenaHome
 from arena.transfer import import_records, merge_home, whole_export
+from arena.transfer.export_writer import DigestChain
 from tests.transfer.played import begin, bot, definition_of, exported, play, play_rounds
 
 CUP = definition_of(encounters=2)
@@ -212,6 +214,36 @@ def test_what_no_replay_can_find_is_found_by_its_digest(changes, here, there):
         imported(here, with_line(lines, number, **changes))
     assert str(refused.value) == f"line {number}: match 16 was changed after it was exported"
     assert here.store.tournaments() == []
+
+
+def forged(lines, rng):
+    """Return a whole export in which a value was replaced, with digests that agree."""
+    lines, number = list(lines), rng.randrange(len(lines) - 2)
+    value = json.loads(lines[number])
+    part, key = value, rng.choice(list(value))
+    while isinstance(part[key], dict | list) and part[key] and rng.random() < 0.8:
+        part = part[key]
+        key = rng.choice(list(part)) if isinstance(part, dict) else rng.randrange(len(part))
+    part[key] = rng.choice([None, True, -1, 0, 1, 2**63, 10**400, 1.5, "", "\0", "\ud800", [], [[]], {}, [1, 2]])
+    lines[number] = json.dumps(value)
+    chain = DigestChain()
+    for line in lines[:-2]:
+        chain.add(line.encode())
+    return [*lines[:-2], json.dumps({"digests": chain.digests}), lines[-1]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_forged_export_is_refused_in_one_sentence_or_still_verified(seed, here, there):
+    play(there.store, definition_of())
+    lines = forged(whole(there), random.Random(seed))
+    try:
+        refusal = imported(here, lines).refusal
+    except StoreError as error:
+        refusal = str(error)
+    assert refusal is None or "\n" not in refusal
+    for tournament in here.store.tournaments():
+        assert refusal is None
+        assert verify(here, tournament) == (tournament.recorded, [])
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,15 @@ def test_rounds_that_were_played_on_are_taken(here, there, tmp_path):
     assert exported(here.store, "swiss") == exported(there.store, "swiss")
 
 
+def test_that_a_tournament_is_finished_is_taken(here, there):
+    for home in (here, there):
+        play_rounds(home.store, SWISS, 3)
+    assert merged(here, there).is_finished is False
+    there.store.set_finished(there.store.tournament("swiss"), True)
+    assert merged(here, there).is_finished
+    assert here.store.tournament("swiss").finished_at is not None
+
+
 def test_an_earlier_state_brings_nothing_new(here, there):
     play_rounds(here.store, SWISS, 3)
     play_rounds(there.store, SWISS, 2)
@@ -511,6 +520,27 @@ def test_a_home_that_is_in_use_is_read_as_it_is(here, there):
         writer.execute("DELETE FROM records")
         assert merged(here, there).taken == 12
         writer.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("endings", [("", "-wal"), ("", "-wal", "-shm")])
+def test_what_a_killed_run_has_left_is_taken_and_stays_as_it_is(endings, here, there, tmp_path):
+    play(there.store, CUP)  # its records are in the write ahead log as long as the store is open
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    for ending in endings:
+        shutil.copyfile(f"{there.directory}/arena.sqlite3{ending}", killed / f"arena.sqlite3{ending}")
+    database, log = (killed / "arena.sqlite3").read_bytes(), (killed / "arena.sqlite3-wal").read_bytes()
+    (result,) = merge_home(here, killed)
+    assert result.taken == 24
+    assert (killed / "arena.sqlite3").read_bytes() == database
+    assert (killed / "arena.sqlite3-wal").read_bytes() == log
+
+
+def test_a_file_that_claims_to_be_endless_is_not_copied(here, tmp_path):
+    with (tmp_path / "arena.sqlite3").open("wb") as file:
+        file.truncate(2**42)
+    with pytest.raises(StoreError, match="4194304 MiB"):
+        merge_home(here, tmp_path)
 
 
 def test_a_home_of_an_earlier_version_is_taken_and_not_changed(here, tmp_path):
