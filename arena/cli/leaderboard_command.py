@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.common import open_home, print_standings, print_table
-from arena.cli.options import comparisons_option, format_options
+from arena.cli.options import comparisons_option, format_options, is_wide
 from arena.cli.since import read_since
 from arena.report.tables import Column
 
@@ -70,7 +70,7 @@ def command(
 def _print_history(snapshots: list[RatingSnapshot], table_format: str) -> None:
     """Print mu after each tournament, a column for each bot, the best at the end first."""
     bots = list(snapshots[-1].table.shown_names) if snapshots else []
-    shown = bots if table_format in ("json", "csv") else bots[:SHOWN_BOTS]
+    shown = bots if table_format in ("json", "csv") or is_wide() else bots[:SHOWN_BOTS]
     columns = [
         Column("tournament", "after", is_number=False),
         Column("at", "begun", is_number=False, drop_order=2),
@@ -83,5 +83,5 @@ def _print_history(snapshots: list[RatingSnapshot], table_format: str) -> None:
         mus = {bot: rated[bot].rating.mu if bot in rated else None for bot in shown}
         at = snapshot.at if table_format == "json" else snapshot.at[:16].replace("T", " ")
         rows.append({"tournament": snapshot.title, "at": at, "matches": snapshot.matches, **mus})
-    more = f" The best {len(shown)} of {len(bots)} bots; all with --format csv." if len(shown) < len(bots) else ""
+    more = f" The best {len(shown)} of {len(bots)} bots; --wide shows all." if len(shown) < len(bots) else ""
     print_table(columns, rows, table_format, f"mu of each bot after each tournament.{more}")
