@@ -91,6 +91,6 @@ def _crosstable(scores: Mapping[tuple[str, str], Score], table: Standings, ancho
         lambda row, column: score_cell(scores.get((bots[row].label, bots[column].label))),
     )
     return (
-        '<p class="legend">Points per match in percent, the row against the column: green above half, rust below, white'
-        f" for half.{left_out(len(bots), 'arena crosstable')}</p>{heat}"
+        '<p class="legend">Points per match in percent, the row against the column: green above half, rust below, no'
+        f" colour at half.{left_out(len(bots), 'arena crosstable')}</p>{heat}"
     )

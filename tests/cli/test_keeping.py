@@ -370,3 +370,30 @@ def test_the_leader_is_who_is_first_by_the_format(arena, home):
     _, text, _ = arena()
     assert re.search(r"^tie +a and b, 50\.0 % of the points +stopped", text, re.MULTILINE)
     assert re.search(r"^ladder +b +stopped", text, re.MULTILINE)
+
+
+@pytest.mark.processes
+def test_a_database_on_a_server_is_kept_in_order_too(arena, postgres_url, tmp_path):
+    with ArenaHome(tmp_path / "here", store=postgres_url) as home:
+        cup = home.store.create_tournament(definition(name="cup"), [line(1)])
+        home.store.record(cup, [record(1, **A_WINS)])
+
+        def on_server(*arguments):
+            return arena("--home", str(tmp_path / "home"), "--store", postgres_url, *arguments)
+
+        assert f"?host={postgres_url.partition('?host=')[2]}: 1 tournament with 1 match" in on_server()[1].replace(
+            "%2F", "/"
+        )
+        with home.store.lock("cup"):
+            (row,) = json.loads(on_server("tournaments", "--json")[1])
+            assert (row["state"], row["bytes"]) == ("running", len(next(home.store.record_texts(cup))[1]))
+            assert re.fullmatch(rf"process {os.getpid()} on \S+", row["director"])
+            assert on_server("delete", "cup", "--yes")[0] == 2
+        assert on_server("rename", "cup", "league")[1] == "cup is named league now.\n"
+        assert on_server("delete", "league", "--yes")[0] == 0
+        assert json.loads(on_server("tournaments", "--json")[1]) == []
+        assert on_server("restore", "league")[1] == "league is back, with 1 record.\n"
+        assert on_server("season", "x", "--add", "league")[1] == "Season x has 1 tournament: league\n"
+        assert json.loads(on_server("leaderboard", "--season", "x", "--json")[1])[0]["bot"] == "a@1"
+        assert on_server("delete", "league", "--yes")[0] == on_server("delete", "--forever", "league", "--yes")[0] == 0
+        assert home.store.deleted_tournaments() == []

@@ -1,5 +1,6 @@
 """Each kind of correction, its undoing, and what is refused."""
 
+import json
 import re
 import shutil
 import sqlite3
@@ -15,8 +16,10 @@ from arena.analysis.standings_cache import standings_of
 from arena.analysis.verification import verify
 from arena.corrections import disqualify, enter_late, replace_bot, undo_correction, void_matches, withdraw
 from arena.enums import CorrectionKind, DisqualifiedMatches
-from arena.errors import ArenaError, DefinitionError, StoreError, UsageError
+from arena.errors import DefinitionError, StoreError, UsageError
+from arena.ratings.sequential import Hypotheses
 from arena.tournament.comparison import comparison_definition
+from arena.tournament.director import run_tournament
 from arena.tournament.formats.swiss import Swiss
 from arena.tournament.formats.tie_breaks import CardLine
 from arena.tournament.rounds import played_format, ranking_of
@@ -151,11 +154,9 @@ def test_void_matches_are_played_again_with_the_same_seats_and_opening(played, b
     assert played.store.corrections.set_aside_matches(played.store.tournament("t"), 1) == [3, 5]
     play(played, contest(bots))
     assert set(records(played)) == set(before)
-    timeless = [
-        re.sub(r'"started_at":"[^"]*"|"(wall|cpu)_seconds":[^,}]*', "", text)
-        for text in (before[3], records(played)[3])
-    ]
-    assert timeless[0].split('"seats"')[0] == timeless[1].split('"seats"')[0]
+    then, now = json.loads(before[3]), json.loads(records(played)[3])
+    for name in ("bots", "opening_plies", "actions", "rng_seed", "ranks"):  # the same scripts play the same again
+        assert then[name] == now[name]
     assert whole(played)["faults"] == faults
 
 
@@ -163,9 +164,7 @@ def test_a_late_entrant_of_a_round_robin_meets_everybody_from_their_openings(pla
     enter_late(played.store, "t", newcomer, reason="was ill")
     stored = played.store.tournament("t")
     new = [line for line in played.store.schedule(stored) if 4 in line.seats]
-    assert sorted(line.seats for line in new) == sorted((k, 4) for k in range(4)) + sorted(
-        (4, k) for k in range(4)
-    ) or (sorted(line.seats for line in new) == sorted([(k, 4) for k in range(4)] + [(4, k) for k in range(4)]))
+    assert sorted(line.seats for line in new) == sorted([(k, 4) for k in range(4)] + [(4, k) for k in range(4)])
     openings = {line.opening_actions for line in played.store.schedule(stored) if 4 not in line.seats}
     assert {line.opening_actions for line in new} == openings
     assert stored.finished_at is None
@@ -270,9 +269,12 @@ def test_in_a_swiss_the_rival_of_a_withdrawn_bot_has_the_point_of_a_bye(home, tm
     assert len(third) == 4  # two pairs in two matches; the fifth has the bye
     table = dict(ranking_of(home.store, stored))
     assert table[names[leaver]].values["score"] == before[names[leaver]].values["score"]
-    points = 1 + (0 if rival in {k for line in third for k in line.seats} else 1)
-    assert table[names[rival]].values["score"] - before[names[rival]].values["score"] >= points - 0.01
-    assert sum(placing.values["score"] for placing in table.values()) == 3 + 3 + 3  # a point each for three pairs
+    had_bye = rival not in {k for line in third for k in line.seats}
+    gained = table[names[rival]].values["score"] - before[names[rival]].values["score"]
+    assert gained in ({2} if had_bye else {1, 1.5, 2})
+    assert (
+        sum(placing.values["score"] for placing in table.values()) == 9
+    )  # in each round a point for each pair, or bye
     assert verify(home, stored).problems == []
 
 
@@ -353,7 +355,7 @@ def story(home, draw, bots, mended, newcomer):
     return made
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_undoing_everything_brings_every_record_back(tmp_path_factory, no_check, data):
     directory = tmp_path_factory.mktemp("story")
@@ -387,12 +389,11 @@ def test_undoing_everything_brings_every_record_back(tmp_path_factory, no_check,
     ids=["annul", "keep", "replace", "void"],
 )
 def test_an_undone_correction_leaves_nothing_but_its_lines_in_the_log(played, mended, correct):
-    before, finished = whole(played), played.store.tournament("t").finished_at
+    before = whole(played)
     correct(played.store, mended)
-    assert whole(played) != before or correct.__code__.co_consts
     undo_correction(played.store, "t", reason="x")
     assert whole(played) == before
-    assert (played.store.tournament("t").finished_at is None) == (finished is None)
+    assert played.store.tournament("t").finished_at is not None
     assert [c.kind for c in played.store.tournament("t").corrections][1:] == [CorrectionKind.UNDO]
 
 
@@ -416,9 +417,8 @@ def test_a_correction_that_later_ones_build_on_is_not_undone(played, bots, mende
     replace_bot(played.store, "t", "bob", mended, reason="x")
     with pytest.raises(UsageError, match=r"correction 1 of tournament 't': correction 2 \(replacement\) came later"):
         undo_correction(played.store, "t", 1, reason="x")
-    withdraw_of_another = "ann"
     play(played, contest(bots))
-    disqualify(played.store, "t", withdraw_of_another, reason="x", matches=DisqualifiedMatches.KEEP)
+    disqualify(played.store, "t", "ann", reason="of another bot", matches=DisqualifiedMatches.KEEP)
     undo_correction(played.store, "t", 2, reason="x")
     undo_correction(played.store, "t", 1, reason="x")
     assert [c.number for c in played.store.tournament("t").corrections] == [1, 2, 3, 4, 5]
@@ -525,8 +525,6 @@ def test_a_running_tournament_is_not_corrected(played):
 
 
 def test_a_comparison_is_not_corrected_but_for_void_matches(home, bots):
-    from arena.ratings.sequential import Hypotheses
-
     definition = comparison_definition(bots[0], bots[1], "differences", {"size": 4}, Hypotheses(), name="t", limit=32)
     play(home, definition)
     for correct in (withdraw, disqualify):
@@ -566,8 +564,6 @@ def test_a_tournament_of_an_earlier_version_takes_every_correction(version, tmp_
         void_matches(home.store, name, [1], reason="x")
         withdraw(home.store, name, labels[0], reason="x")
         disqualify(home.store, name, labels[1], reason="x")
-        from arena.tournament.director import run_tournament
-
         run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, workers=2)
         assert verify(home, home.store.tournament(name)).problems == []
         assert tabled(home, name) == reckoned(records(home, name).values())
@@ -614,8 +610,4 @@ def test_verify_names_what_the_log_does_not_explain(played, case):
         connection.execute(statement)
     connection.close()
     problems = verify(played, played.store.tournament("t")).problems
-    assert any(re.match(problem, text) or re.search(problem, text) for text in problems), problems
-
-
-def test_every_error_is_of_the_arena():
-    assert issubclass(UsageError, ArenaError)
+    assert any(re.search(problem, text) for text in problems), problems

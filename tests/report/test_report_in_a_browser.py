@@ -91,6 +91,37 @@ def test_the_viewer_opens_at_the_end_steps_plays_and_jumps(page, tmp_path):
     assert seen[15] == "8 of 12"
 
 
+EVERY = """
+(async () => {
+  const out = [];
+  for (const number of index.matches) {
+    await open(number);
+    out.push([number, at("ply").textContent, at("board").children.length > 0]);
+    for (const id of ["first", "next", "back", "last"]) at(id).click();
+  }
+  at("probe").textContent = JSON.stringify(out);
+})().catch((error) => { at("probe").textContent = JSON.stringify(String(error)); });
+"""
+
+
+def test_every_match_of_every_game_can_be_opened(home, tmp_path):
+    """Also one that ended before its first action."""
+    options = {
+        "multiplication": {"size": 10, "players": 3},
+        "coprimality": {"size": 4},
+        "plaid": {},
+        "plusminus": {"size": 5},
+    }
+    games = list(options.items())
+    played = play(home, "games", ["alpha", "beta", "gamma"], games, failing=["beta"], opening_plies=0, encounters=3)
+    path = tmp_path / "page.html"
+    path.write_text(probed(tournament_page(home, played), EVERY))
+    plies = {record.match: len(record.actions) for record in home.store.records(played)}
+    assert 0 in plies.values()
+    expected = [[match, f"ply {count} of {count}", True] for match, count in plies.items()]
+    assert result(dom(path.as_uri(), tmp_path / "profile")) == expected
+
+
 SORT = """
 const table = document.querySelector("#standings table");
 const heading = (text) => [...table.tHead.rows[0].cells].find((cell) => cell.textContent.startsWith(text));

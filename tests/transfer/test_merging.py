@@ -487,6 +487,16 @@ def test_a_damaged_schema_is_refused(here, there):
         merge_home(here, there.directory)
 
 
+def test_pages_that_are_used_twice_are_refused(here, there):
+    play(there.store, CUP)
+    with contextlib.closing(sqlite3.connect(there.directory / "arena.sqlite3")) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        root = "(SELECT rootpage FROM sqlite_master WHERE name = 'skipped')"
+        connection.execute(f"UPDATE sqlite_master SET rootpage = {root} WHERE name = 'seasons'")
+    with pytest.raises(StoreError, match="the database is damaged"):
+        merge_home(here, there.directory)
+
+
 def test_a_damaged_database_is_refused(here, there):
     play(there.store, CUP)
     there.close()
