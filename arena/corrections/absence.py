@@ -90,7 +90,7 @@ def _unplayed(corrected: CorrectedTournament, entrant: int) -> tuple[int, list[i
 
 
 def _require_no_disqualification(corrected: CorrectedTournament, entrant: int) -> None:
-    for c in corrected.standing:
+    for c in corrected.in_force:
         if c.kind is CorrectionKind.DISQUALIFY and c.details.entrant == entrant:
             raise UsageError(
                 f"{corrected.label(entrant)} is disqualified in tournament {corrected.stored.name!r} already"

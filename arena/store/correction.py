@@ -63,10 +63,16 @@ def undone_by(corrections: Iterable[Correction]) -> dict[int, Correction]:
     return {c.details.undoes: c for c in corrections if c.details.undoes is not None}
 
 
-def standing(corrections: Sequence[Correction]) -> list[Correction]:
-    """Return the corrections that stand: neither undone, nor an undoing themselves."""
+def in_force(corrections: Sequence[Correction]) -> list[Correction]:
+    """Return the corrections that have an effect: neither undone, nor an undoing themselves."""
     undone = undone_by(corrections)
     return [c for c in corrections if c.number not in undone and c.kind is not CorrectionKind.UNDO]
+
+
+def explaining(corrections: Sequence[Correction]) -> frozenset[int]:
+    """Return the numbers of the corrections that may set records aside: those in force, and every undoing."""
+    undoings = (c for c in corrections if c.kind is CorrectionKind.UNDO)
+    return frozenset(c.number for c in (*in_force(corrections), *undoings))
 
 
 def absences(corrections: Sequence[Correction]) -> tuple[Absence, ...]:
