@@ -17,9 +17,11 @@ def command(tournament: str | None, table_format: str) -> None:
     """List what has been corrected in TOURNAMENT (by default the latest), and why, the oldest first."""
     from arena.report.corrections_table import corrections_table
 
-    with open_home(must_exist=True) as home:
-        stored = named_or_latest(home, tournament)
-        set_aside = {c.number: home.store.corrections.set_aside_matches(stored, c.number) for c in stored.corrections}
+    with open_home(must_exist=True) as arena_home:
+        stored = named_or_latest(arena_home, tournament)
+        set_aside = {
+            c.number: arena_home.store.corrections.set_aside_matches(stored, c.number) for c in stored.corrections
+        }
     columns, rows = corrections_table(stored.corrections, set_aside)
     if table_format != "text":
         print_table(columns, rows, table_format)
