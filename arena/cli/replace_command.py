@@ -19,8 +19,8 @@ from arena.cli.options import json_option
 def command(tournament: str, bot: str, new: str, args: str, reason: str, as_json: bool) -> None:
     """Give the entrant BOT of TOURNAMENT the files of NEW: a path, or a submitted bot.
 
-    NEW has to pass its check. The matches that BOT has played are void and played again by the next arena run; all
-    other results stay. The tournament file may stay as it is.
+    NEW has to pass its check. The records of BOT's matches are set aside, and the next arena run plays these again;
+    all other results stay. The tournament file may stay as it is.
     """
     from arena.corrections import replace_bot
 
