@@ -13,7 +13,7 @@ from arena.enums import CorrectionKind
 from arena.errors import UnknownNameError, UsageError
 from arena.names import is_visible_text
 from arena.records import Bot, ScheduledMatch
-from arena.store.correction import Correction, CorrectionDetails, standing
+from arena.store.correction import Correction, CorrectionDetails, absences, standing
 from arena.store.correction_log import Change
 from arena.store.store import Store
 from arena.store.values import StoredTournament
@@ -25,10 +25,10 @@ COMPARISON = "comparison"
 
 
 class Replays(NamedTuple):
-    """What becomes of matches whose records are set aside.
+    """What becomes of matches that have no record.
 
     Attributes:
-        skip: those that can't be played again, because an entrant is absent.
+        skip: those that can't be played, because an entrant is absent.
         missed: the rounds that these entrants miss.
     """
 
@@ -50,7 +50,7 @@ class CorrectedTournament:
     stored: StoredTournament
     reason: str
 
-    @property
+    @cached_property
     def definition(self) -> Definition:
         """Its definition."""
         return self.stored.definition
@@ -66,6 +66,14 @@ class CorrectedTournament:
         return self.store.recorded_matches(self.stored)
 
     @cached_property
+    def left_out(self) -> dict[int, set[int]]:
+        """The matches that corrections have taken out of the schedule, each with the numbers of these."""
+        found: dict[int, set[int]] = {}
+        for match, correction in self.store.corrections.skipped(self.stored):
+            found.setdefault(match, set()).add(correction)
+        return found
+
+    @cached_property
     def last_round(self) -> int:
         """The last round in the schedule; 0 before the first."""
         return max((line.round for line in self.lines), default=0)
@@ -78,7 +86,11 @@ class CorrectedTournament:
     @property
     def absent(self) -> frozenset[int]:
         """The entrants who are not paired any more."""
-        return frozenset(absence.entrant for absence in self.definition.absences if absence.last_round is None)
+        return _gone(self.definition.absences)
+
+    def absent_without(self, correction: Correction) -> frozenset[int]:
+        """Return the entrants who would not be paired any more if a correction had not been made."""
+        return _gone(absences([c for c in self.stored.corrections if c.number != correction.number]))
 
     def entrant(self, text: str) -> int:
         """Return the number of an entrant, given as ``name@version``, or by its name if that is clear.
@@ -135,9 +147,14 @@ class CorrectedTournament:
                         " duels have been paired by its result, so it can't be played again"
                     )
 
-    def replays(self, matches: Iterable[ScheduledMatch]) -> Replays:
-        """Return what becomes of matches that are to be played again."""
-        absent = self.absent
+    def replays(self, matches: Iterable[ScheduledMatch], absent: frozenset[int] | None = None) -> Replays:
+        """Return what becomes of matches that are to be played.
+
+        Args:
+            matches: without a record.
+            absent: the entrants who are not paired any more; by default as it is now.
+        """
+        absent = self.absent if absent is None else absent
         hindered = [line for line in matches if not absent.isdisjoint(line.seats)]
         missed = {(k, line.round) for line in hindered for k in line.seats if k in absent}
         absences = (Absence(entrant=k, first_round=number, last_round=number) for k, number in sorted(missed))
@@ -154,6 +171,10 @@ class CorrectedTournament:
             **effects,
         )
         return self.store.corrections.add(self.stored, change)
+
+
+def _gone(found: Iterable[Absence]) -> frozenset[int]:
+    return frozenset(absence.entrant for absence in found if absence.last_round is None)
 
 
 @contextmanager

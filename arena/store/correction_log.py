@@ -37,6 +37,7 @@ class Change:
         details: what it is about.
         set_aside: matches whose records don't count any more.
         skip: matches that are not played although they have no record.
+        unskip: matches that are to be played although earlier corrections have left them out.
         definition: the tournament's definition afterwards; None if it stays the same.
         lines: added to the schedule.
         has_whole_schedule: whether no round follows when everything in the schedule has been played.
@@ -47,6 +48,7 @@ class Change:
     details: CorrectionDetails
     set_aside: Sequence[int] = ()
     skip: Sequence[int] = ()
+    unskip: Sequence[int] = ()
     definition: Definition | None = None
     lines: Sequence[ScheduledMatch] = ()
     has_whole_schedule: bool = False
@@ -156,6 +158,7 @@ def _make(connection: Connection, tournament: StoredTournament, change: Change, 
     _move_aside(connection, key, change.set_aside, number)
     if change.details.undoes is not None:
         _bring_back(connection, key, change.details.undoes, number)
+    _unskip(connection, key, change.unskip)
     _skip(connection, key, change.skip, number)
     insert_lines(connection, key, change.lines)
     _update(connection, tournament, change)
@@ -221,6 +224,11 @@ def _skip(connection: Connection, tournament: int, chosen: Sequence[int], correc
     for chunk in chunks(chosen):
         key = {"tournament_id": tournament, "correction": correction}
         connection.execute(skipped.insert(), [{**key, "match": match} for match in chunk])
+
+
+def _unskip(connection: Connection, tournament: int, chosen: Sequence[int]) -> None:
+    for chunk in chunks(chosen):
+        connection.execute(skipped.delete().where(skipped.c.tournament_id == tournament, skipped.c.match.in_(chunk)))
 
 
 def _update(connection: Connection, tournament: StoredTournament, change: Change) -> None:

@@ -156,8 +156,8 @@ class TournamentReader:
         return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
 
     def _lines(self, tournament: StoredTournament, chosen: Select[Any]) -> Iterator[ScheduledMatch]:
-        last = 0
+        definition, last = tournament.definition, 0
         while lines := self._rows(chosen.where(matches.c.match > last).order_by(matches.c.match).limit(CHUNK_ROWS)):
             for line in lines:
                 last = line.match
-                yield scheduled_match(line, tournament.definition)
+                yield scheduled_match(line, definition)

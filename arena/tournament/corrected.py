@@ -37,11 +37,16 @@ def with_corrections(definition: Definition, stored: StoredTournament) -> Defini
     if not late.issuperset(missing):
         return definition
     earlier = _replaced_bots(stored)
+    gone = {absence.entrant for absence in corrected.absences if absence.last_round is None}
+
+    def corrected_bot(k: int) -> Bot:
+        return corrected.entrants[k] if k in gone else _unchanged(corrected.entrants[k])
+
     entrants = [
-        _unchanged(corrected.entrants[k]) if bot_identity(bot) in earlier.get(k, ()) else bot
+        corrected_bot(k) if bot_identity(bot) in earlier.get(k, ()) else bot
         for k, bot in enumerate(definition.entrants)
     ]
-    entrants += [_unchanged(corrected.entrants[k]) for k in missing]
+    entrants += [corrected_bot(k) for k in missing]
     earlier_settings = [c.details.settings for c in stored.corrections]
     settings = corrected.settings if definition.settings in earlier_settings else definition.settings
     return replace(definition, entrants=tuple(entrants), settings=settings)
