@@ -12,7 +12,7 @@ from arena.definition import Absence, Definition
 from arena.enums import CorrectionKind
 from arena.errors import UnknownNameError, UsageError
 from arena.names import is_visible_text
-from arena.records import Bot, ScheduledMatch
+from arena.records import Bot, Seating
 from arena.store.correction import Correction, CorrectionDetails, absences, standing
 from arena.store.correction_log import Change
 from arena.store.store import Store
@@ -56,9 +56,9 @@ class CorrectedTournament:
         return self.stored.definition
 
     @cached_property
-    def lines(self) -> list[ScheduledMatch]:
-        """Its schedule."""
-        return list(self.store.schedule(self.stored))
+    def lines(self) -> list[Seating]:
+        """Who sits in each match of its schedule."""
+        return list(self.store.seatings(self.stored))
 
     @cached_property
     def recorded(self) -> frozenset[int]:
@@ -113,7 +113,7 @@ class CorrectedTournament:
         """Return the ``name@version`` of an entrant."""
         return self.definition.entrants[entrant].label
 
-    def matches_of(self, entrant: int) -> list[ScheduledMatch]:
+    def matches_of(self, entrant: int) -> list[Seating]:
         """Return the lines of the schedule in which an entrant sits."""
         return [line for line in self.lines if entrant in line.seats]
 
@@ -134,7 +134,7 @@ class CorrectedTournament:
         if entrant in self.absent:
             raise UsageError(f"{self.label(entrant)} does not take part in tournament {self.stored.name!r} any more")
 
-    def require_current_stage(self, matches: Iterable[ScheduledMatch]) -> None:
+    def require_current_stage(self, matches: Iterable[Seating]) -> None:
         """Raise UsageError if later pairings follow from the results of these matches, as in a knockout."""
         if not format_class(self.definition).has_later_stages:
             return
@@ -147,7 +147,7 @@ class CorrectedTournament:
                         " duels have been paired by its result, so it can't be played again"
                     )
 
-    def replays(self, matches: Iterable[ScheduledMatch], absent: frozenset[int] | None = None) -> Replays:
+    def replays(self, matches: Iterable[Seating], absent: frozenset[int] | None = None) -> Replays:
         """Return what becomes of matches that are to be played.
 
         Args:

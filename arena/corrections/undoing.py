@@ -14,7 +14,7 @@ from arena.corrections.corrected_tournament import (
 from arena.definition import Definition, bot_from_json
 from arena.enums import CorrectionKind, DisqualifiedMatches
 from arena.errors import UsageError
-from arena.records import ScheduledMatch
+from arena.records import Seating
 from arena.store.correction import Correction, CorrectionDetails, undone_by
 from arena.store.store import Store
 from arena.tournament.formats import format_class
@@ -70,7 +70,7 @@ def _details(undone: Correction, replays: Replays | None = None) -> CorrectionDe
     )
 
 
-def _set_aside_by(corrected: CorrectedTournament, c: Correction) -> list[ScheduledMatch]:
+def _set_aside_by(corrected: CorrectedTournament, c: Correction) -> list[Seating]:
     """Return the matches whose records a correction has set aside."""
     chosen = set(corrected.store.corrections.set_aside_matches(corrected.stored, c.number))
     return [line for line in corrected.lines if line.match in chosen]
@@ -87,9 +87,7 @@ def _require_nothing_later(corrected: CorrectedTournament, undone: Correction) -
             )
 
 
-def _builds_on(
-    corrected: CorrectedTournament, later: Correction, undone: Correction, own: Sequence[ScheduledMatch]
-) -> bool:
+def _builds_on(corrected: CorrectedTournament, later: Correction, undone: Correction, own: Sequence[Seating]) -> bool:
     entrant = later.details.entrant
     if entrant is not None and entrant == undone.details.entrant:
         return True
@@ -115,7 +113,7 @@ def _require_same_rounds(corrected: CorrectedTournament, undone: Correction) -> 
         )
 
 
-def _undo_other(corrected: CorrectedTournament, undone: Correction, lines: Sequence[ScheduledMatch]) -> Correction:
+def _undo_other(corrected: CorrectedTournament, undone: Correction, lines: Sequence[Seating]) -> Correction:
     """Let records count again, and an entrant come back, who plays whatever it can that has been left out meanwhile."""
     absent = corrected.absent_without(undone)
     entrant = undone.details.entrant
@@ -129,7 +127,7 @@ def _undo_other(corrected: CorrectedTournament, undone: Correction, lines: Seque
     return corrected.make(CorrectionKind.UNDO, _details(undone, replays), unskip=sorted(unskip))
 
 
-def _is_of_undone_entry(corrected: CorrectedTournament, line: ScheduledMatch) -> bool:
+def _is_of_undone_entry(corrected: CorrectedTournament, line: Seating) -> bool:
     """Return whether a match was left out when a late entrant was taken out again."""
     entries = {c.number for c in corrected.stored.corrections if c.kind is CorrectionKind.ENTER}
     undoing = {c.number for c in corrected.stored.corrections if c.details.undoes in entries}

@@ -141,3 +141,13 @@ def test_a_late_entrant_meets_who_comes_back(home, six):
     undo_correction(home.store, "t", 1, reason="x")
     everything_is_played(home, definition)
     assert sum({0, 3} == set(line.seats) for line in lines_of(home)) == 4
+
+
+def test_records_of_another_tournament_are_no_records_of_a_match_that_is_left_out(home, six):
+    play(home, contest(six, name="another"))
+    definition = swiss(six)
+    play_round(home, definition, 1)
+    withdraw(home.store, "t", "ann", reason="x")
+    stored = home.store.tournament("t")
+    assert stored.scheduled == 6 + 4  # a whole round, and the next one without ann's two matches
+    assert play(home, definition).is_complete
