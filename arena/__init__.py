@@ -25,9 +25,15 @@ from typing import TYPE_CHECKING, Any
 from arena.version import __version__
 
 if TYPE_CHECKING:  # the table below for type checkers; a test compares them
+    from arena.analysis.overview import LatestResult as LatestResult
+    from arena.analysis.overview import Overview as Overview
+    from arena.analysis.overview import overview as overview
     from arena.analysis.standings import Standing as Standing
     from arena.analysis.standings import Standings as Standings
     from arena.analysis.standings_cache import standings_of as standings_of
+    from arena.analysis.tournament_list import Leaders as Leaders
+    from arena.analysis.tournament_list import ListedTournament as ListedTournament
+    from arena.analysis.tournament_list import listed_tournaments as listed_tournaments
     from arena.analysis.verification import Verification as Verification
     from arena.analysis.verification import verify as verify
     from arena.bot_registry import BotRegistry as BotRegistry
@@ -49,6 +55,7 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.enums import FaultKind as FaultKind
     from arena.enums import OffTurn as OffTurn
     from arena.enums import Termination as Termination
+    from arena.enums import TournamentState as TournamentState
     from arena.errors import ArenaError as ArenaError
     from arena.errors import BotDefinitionError as BotDefinitionError
     from arena.errors import ClusterError as ClusterError
@@ -117,16 +124,18 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.tournament.director import Progress as Progress
     from arena.tournament.director import run_tournament as run_tournament
     from arena.tournament.formats.format import StopLimits as StopLimits
+    from arena.transfer.export_writer import whole_export as whole_export
     from arena.transfer.importing import import_records as import_records
     from arena.transfer.merging import merge_home as merge_home
     from arena.transfer.results import MergedTournament as MergedTournament
-    from arena.transfer.whole_export import whole_export as whole_export
 
 _MODULE_OF = {
     name: module
     for module, names in {
+        "arena.analysis.overview": "LatestResult Overview overview",
         "arena.analysis.standings": "Standing Standings",
         "arena.analysis.standings_cache": "standings_of",
+        "arena.analysis.tournament_list": "Leaders ListedTournament listed_tournaments",
         "arena.analysis.verification": "Verification verify",
         "arena.bot_registry": "BotRegistry RecordedBot",
         "arena.conformance.submission": "Submission submit",
@@ -135,7 +144,7 @@ _MODULE_OF = {
         "arena.corrections.undoing": "undo_correction",
         "arena.corrections.void_matches": "void_matches",
         "arena.definition": "Absence Definition GameChoice",
-        "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination",
+        "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination TournamentState",
         "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError StoreError UnknownNameError"
         " UsageError VoidMatchError",
         "arena.executors.executor": "Executor Job Played Void",
@@ -171,7 +180,7 @@ _MODULE_OF = {
         "arena.tournament.formats.format": "StopLimits",
         "arena.transfer.merging": "merge_home",
         "arena.transfer.results": "MergedTournament",
-        "arena.transfer.whole_export": "whole_export",
+        "arena.transfer.export_writer": "whole_export",
     }.items()
     for name in names.split()
 }

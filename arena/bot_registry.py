@@ -129,10 +129,8 @@ class BotRegistry:
         remove_tree(str(self._directory / digest))
         forget_build(self._directory / digest)
 
-    def remove(self, label: str) -> StoredBot:
-        """Remove a submitted bot, and its files unless another submitted bot has the same ones.
-
-        The matches it has played stay, and are still verified: a record needs no bot.
+    def removable(self, label: str) -> StoredBot:
+        """Return a submitted bot that may be removed.
 
         Args:
             label: its ``name@version``.
@@ -146,15 +144,34 @@ class BotRegistry:
         found = next((bot for bot in submitted if bot.label == label), None)
         if found is None:
             raise UnknownNameError("bot", label, [bot.label for bot in submitted])
-        is_last = all(bot == found or bot.digest != found.digest for bot in submitted)
-        if is_last:
-            self._require_unneeded(found)
         if as_file_name(found.digest) != found.digest:  # the list may come from another arena
             raise StoreError(f"bot {label!r}: its digest in the database, {found.digest!r}, is malformed")
+        if self._is_last(found):
+            self._require_unneeded(found)
+        return found
+
+    def remove(self, label: str) -> None:
+        """Remove a submitted bot, and its files unless another submitted bot has the same ones.
+
+        The matches it has played stay, and can still be verified: a record needs no bot.
+
+        Args:
+            label: its ``name@version``.
+
+        Raises:
+            UnknownNameError: if no such bot has been submitted.
+            UsageError: if a tournament that is not finished needs its files.
+            StoreError: if its line in the list is malformed.
+        """
+        found = self.removable(label)
+        is_last = self._is_last(found)
         self._store.remove_bot(found)
         if is_last:
             self._remove_files(found.digest)
-        return found
+
+    def _is_last(self, bot: StoredBot) -> bool:
+        """Return whether no other submitted bot has the same files."""
+        return all(other == bot or other.digest != bot.digest for other in self._store.submitted_bots())
 
     def _require_unneeded(self, bot: StoredBot) -> None:
         """Raise UsageError if a tournament that can be resumed may still launch this bot from here."""

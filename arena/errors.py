@@ -82,6 +82,10 @@ class StoreError(UsageError):
     """The database can't be used: a newer version, read-only, full, corrupted, or in use by another director."""
 
 
+class NoHomeError(StoreError):
+    """There is no arena at this place yet."""
+
+
 class StoreAwayError(StoreError):
     """The database server can't be reached now; it may come back."""
 

@@ -6,11 +6,16 @@ from __future__ import annotations
 
 import os
 import tempfile
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from arena.errors import StoreError, UsageError
+from arena.errors import NoHomeError, StoreError, UsageError
 from arena.names import as_file_name
 from arena.text import shortened_text
+
+if TYPE_CHECKING:
+    from arena.bot_registry import BotRegistry
 
 DEFAULT_HOME = ".arena"
 DATABASE_FILE = "arena.sqlite3"
@@ -29,7 +34,6 @@ class ArenaHome:
     Attributes:
         directory: where it is.
         store: its database.
-        bots: the bots it knows.
     """
 
     def __init__(
@@ -45,7 +49,6 @@ class ArenaHome:
         Raises:
             StoreError: if its database can't be opened, or does not exist although it must.
         """
-        from arena.bot_registry import BotRegistry
         from arena.store.store import Store
 
         place = home_path(directory)
@@ -58,9 +61,15 @@ class ArenaHome:
             raise StoreError(f"home {shortened_text(str(place))!r}: {reason}") from error
         server = store or os.environ.get(STORE_VARIABLE)
         if must_exist and not server and not is_there:
-            raise StoreError(f"{self.directory}: there is no tournament yet; begin one with: arena run FILE")
+            raise NoHomeError(f"{self.directory}: there is no tournament yet; begin one with: arena run FILE")
         self.store = Store(server or path)
-        self.bots = BotRegistry(self.directory / "bots", self.store)
+
+    @cached_property
+    def bots(self) -> BotRegistry:
+        """The bots it knows."""
+        from arena.bot_registry import BotRegistry  # which takes time to import
+
+        return BotRegistry(self.directory / "bots", self.store)
 
     def __enter__(self) -> ArenaHome:
         return self

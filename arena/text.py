@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from datetime import date, time
 from typing import Any
@@ -35,6 +36,18 @@ def size_text(size_bytes: int) -> str:
     ('1,000 bytes', '2048 MiB')
     """
     return f"{size_bytes / 2**20:.0f} MiB" if size_bytes >= 10 * 2**20 else f"{size_bytes:,} bytes"
+
+
+def short_size_text(size_bytes: int) -> str:
+    """Return a size as a short text.
+
+    >>> short_size_text(0), short_size_text(900), short_size_text(1500 * 1024), short_size_text(3 * 1024**3)
+    ('0 KiB', '1 KiB', '1.5 MiB', '3.0 GiB')
+    """
+    kib = size_bytes / 2**10
+    if kib < 1000:
+        return f"{math.ceil(kib)} KiB"
+    return f"{kib / 2**10:.1f} MiB" if kib < 1000 * 2**10 else f"{kib / 2**20:.1f} GiB"
 
 
 def duration_text(seconds: float) -> str:

@@ -144,7 +144,8 @@ def test_the_sentence_names_the_thing_the_value_and_what_is_accepted(model, text
 
 
 def test_what_is_missing_is_described():
-    assert accepted_at(TournamentFile, ["entrants"]) == "a list of at least 2, each a table"
+    assert accepted_at(_Manifest, ["command"]) == "a list of at least 1, each a text"
+    assert accepted_at(TournamentFile, ["entrants"]) == "a list, each a table"
 
 
 @pytest.mark.parametrize(

@@ -94,12 +94,14 @@ def test_a_deleted_tournament_is_restored_with_its_log_and_seasons(home):
     assert logs(home) == {"t.log": "log of another t", "t again.log": "log of t"}
     assert [found.name for found in home.store.tournaments(Scope(season="2026"))] == ["t again"]
     assert len(list(home.store.results())) == 1
-    with pytest.raises(UnknownNameError, match="unknown deleted tournament 't': there are none yet"):
+    with pytest.raises(StoreError, match="tournament 't' is not in the bin"):
         restore_tournament(home, "t")
+    with pytest.raises(UnknownNameError, match="unknown deleted tournament 'x': there are none yet"):
+        restore_tournament(home, "x")
 
 
 def test_only_what_is_in_the_bin_is_erased(home):
-    with pytest.raises(UnknownNameError, match="unknown deleted tournament 't'"):
+    with pytest.raises(StoreError, match="tournament 't' is not in the bin"):
         erase_tournament(home, "t")
     delete_tournament(home, "t")
     erase_tournament(home, "deleted/1")
@@ -187,7 +189,7 @@ def test_a_removed_bot_leaves_the_list_and_its_files_go(home):
     tournament = enter(home, directory)
     home.store.record(tournament, [record(1)])
     home.store.set_finished(tournament, True)
-    assert home.bots.remove("bot@1").label == "bot@1"
+    home.bots.remove("bot@1")
     assert home.store.submitted_bots() == []
     assert not directory.exists()
     assert verify(home, home.store.tournament("cup")) == (1, [])

@@ -106,14 +106,15 @@ def rounds_played(store: Store, tournament: StoredTournament, first: int = 1, la
     if last is None:
         last = scheduled if first > 0 else current
     planned = _format_with_tables(store, tournament)
+    departed = _departed(tournament)
     return RoundsPlayed(
         last=scheduled,
         current=current,
-        status=_status(planned, scheduled, current, format_class(tournament.definition)),
+        status=_status(tournament, planned, scheduled, current, departed),
         rounds=tuple(_rounds(store, tournament, first if first > 0 else max(1, current + first), last)),
         bracket=bracket_of(planned) if isinstance(planned, Knockout) else None,
         cards=round_cards_of(planned) if isinstance(planned, Swiss) else None,
-        departed=_departed(tournament),
+        departed=departed,
     )
 
 
@@ -126,12 +127,17 @@ def _departed(tournament: StoredTournament) -> dict[str, str]:
     }
 
 
-def _status(planned: Format[Any] | None, last: int, current: int, kind: type[Format[Any]]) -> str:
+def _status(
+    tournament: StoredTournament, planned: Format[Any] | None, last: int, current: int, departed: Mapping[str, str]
+) -> str:
+    """Return the state of a tournament in a few words."""
     if isinstance(planned, Knockout) and (winner := planned.winner()) is not None:
-        return f"winner: {planned.field.names[winner]}"
+        name = planned.field.names[winner]
+        return f"winner: {name} ({departed[name]})" if name in departed else f"winner: {name}"
     if planned is not None:
         return planned.status()
-    return f"round {current}" if kind.needs_results else f"round {current} of {last}"
+    has_known_end = not format_class(tournament.definition).needs_results
+    return f"round {current} of {last}" if has_known_end else f"round {current}"
 
 
 def _format_with_tables(store: Store, tournament: StoredTournament) -> Format[Any] | None:
@@ -163,9 +169,8 @@ def _rounds(store: Store, tournament: StoredTournament, first: int, last: int) -
         meeting = by_round.setdefault(line.round, {}).setdefault(frozenset(line.seats), _Meeting(line.seats))
         meeting.games.add(line.game)
         of_encounter[line.encounter] = meeting
-    for line in takewhile(lambda line: line.round <= last, store.unplayed(tournament)):
-        if line.round >= first:
-            of_encounter[line.encounter].open += 1
+    for line in takewhile(lambda line: line.round <= last, store.unplayed(tournament, after_round=first - 1)):
+        of_encounter[line.encounter].open += 1
     for results in store.results_by_round(tournament, after=first - 1)[: last - first + 1]:
         for result in results:
             meeting = of_encounter[result.encounter]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import click
 
+from arena.cli.boards import has_colours
 from arena.cli.common import find_bots, print_table, print_wrapped
 from arena.cli.group import FAILED, OK
 from arena.cli.options import games_option, isolation_option, json_option, seconds_option
@@ -102,7 +102,7 @@ def _launched_or_not(text: str, check: Callable[[str], _Result], as_json: bool) 
             _print_json(text, 1, Step("can be launched", False, str(error)))
         else:
             print_wrapped("", 0, printable(str(error)))
-        return _Result(text, None, str(error))
+        return _Result(text, None, str(error).removeprefix(f"bot {str(Path(text).resolve())!r}: "))
 
 
 def _print_summary(results: Sequence[_Result]) -> None:
@@ -198,6 +198,5 @@ class _Display:
 
 
 def _alarming(text: str) -> str:
-    """Return a text in bold red, if stdout is a terminal with colours and $NO_COLOR is not set."""
-    has_colours = sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
-    return click.style(text, fg="red", bold=True) if has_colours else text
+    """Return a text in bold red, if the terminal has colours."""
+    return click.style(text, fg="red", bold=True) if has_colours() else text

@@ -100,7 +100,7 @@ def print_wrapped(head: str, indent: int, text: str) -> None:
     """
     lines = textwrap.wrap(
         text,
-        max(20, _line_width() - indent),
+        max(20, line_width() - indent),
         drop_whitespace=True,
         replace_whitespace=False,
         subsequent_indent=text[: len(text) - len(text.lstrip())],
@@ -118,7 +118,7 @@ def can_be_printed(text: str) -> bool:
     return True
 
 
-def _line_width() -> int:
+def line_width() -> int:
     """Return the maximum width of a line: that of the terminal; none in a file or a pipe, which may be searched."""
     return terminal_width() if _is_terminal() else sys.maxsize
 
@@ -140,11 +140,11 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: st
         click.echo(render_table(columns, rows, table_format))
 
 
-def table_text(columns: Sequence[Column], rows: Sequence[Row], footer: str = "") -> str:
+def table_text(columns: Sequence[Column], rows: Sequence[Row], footer: str = "", names_left_out: bool = True) -> str:
     """Return a table as text that fits the terminal, with the sentences under it and the names of left-out columns."""
     text, left_out = fitted_table(columns, rows, text_width())
     names = ", ".join(title.replace(" ", NO_BREAK_SPACE) for title in left_out)
-    note = f"Left out at {_table_width()} columns: {names}; --wide shows all." if left_out else ""
+    note = f"Left out at {_table_width()} columns: {names}; --wide shows all." if left_out and names_left_out else ""
     return "\n\n".join(filter(None, (text, sentences_text(footer), sentences_text(note))))
 
 
@@ -220,7 +220,7 @@ def split_arguments(text: str) -> list[str]:
 def show_result(record: MatchRecord) -> None:
     """Print how a match ended: the ranks, each fault on a line of its own, and the stderr of bots with a fault."""
     bots, faults = record.bots, record.faults
-    click.echo(f"{_result_line(bots, record.scores, record.ranks)} ({record.termination})")
+    print_wrapped("", 0, f"{_result_line(bots, record.scores, record.ranks)} ({record.termination})")
     for fault in faults:
         who = f"{bots[fault.seat]} (seat {fault.seat}) forfeits at ply {fault.ply}"
         click.echo(printable(f"{who}: {fault.kind}: {fault.detail}"))

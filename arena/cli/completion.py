@@ -56,12 +56,15 @@ def _example_tournaments(*_: object) -> Iterable[str]:
 CANDIDATES: dict[str, Candidates] = {
     "tournament": _tournaments,
     "tournaments": _tournaments,
+    "deleted_tournament": lambda names, _: names.deleted_tournaments(),
+    "season": lambda names, _: names.seasons(),
     "match": _matches,
     "bot": _bots,
     "bots": _bots,
     "new": _bots,
     "old": _bots,
     "hints": _bots,
+    "remove": lambda names, _: names.bots(),
     "file": _example_tournaments,
     "game": lambda *_: GAMES,
     "games": lambda *_: GAMES,
@@ -102,7 +105,8 @@ def _is_harmless(value: str) -> bool:
 def add_completions(command: click.Command) -> None:
     """Make the parameters of a command complete their values."""
     for parameter in command.params:
-        if parameter.name in CANDIDATES or parameter.name in PATHS:
+        is_file = isinstance(parameter.type, click.File)  # any file, and not a tournament file
+        if not is_file and (parameter.name in CANDIDATES or parameter.name in PATHS):
             parameter.type = _Completed(parameter)
 
 

@@ -29,7 +29,8 @@ def command(tournament: str | None, table_format: str) -> None:
     for row in rows:
         undone = f" (undone by {row['undone_by']})" if row["undone_by"] is not None else ""
         head = f"{row['number']:3}. "
-        print_wrapped(head, len(head), printable(f"{row['correction']}{undone}, {row['made_at']}"))
+        made = f"{row['made_at'][:16].replace('T', ' ')} UTC"
+        print_wrapped(head, len(head), printable(f"{row['correction']}{undone}, {made}"))
         if row["set_aside"]:
             print_wrapped(" " * len(head), len(head), f"{counted(row['set_aside'], 'record')} set aside")
         print_wrapped(" " * len(head), len(head), printable(f"Reason: {row['reason']}"))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.common import load_standings, named_or_latest, open_home, print_table
+from arena.cli.common import can_be_printed, load_standings, named_or_latest, open_home, print_table, text_width
 from arena.cli.options import format_options, game_option
+from arena.report.tables import fitted_table
+from arena.text import counted
 
 
 @click.command("crosstable")
@@ -15,7 +17,8 @@ from arena.cli.options import format_options, game_option
 def command(tournament: str | None, game: str | None, table_format: str) -> None:
     """Show points/matches of each bot against each rival in TOURNAMENT (by default the latest).
 
-    A win is a point, a tie half.
+    A win is a point, a tie half. Where the terminal is too narrow, and all have met equally often, only the points are
+    shown.
     """
     from arena.analysis.encounters import count_encounters
     from arena.analysis.standings import crosstable
@@ -27,4 +30,11 @@ def command(tournament: str | None, game: str | None, table_format: str) -> None
         scores = crosstable(count_encounters(arena_home.store.results(stored, game)))
         table = load_standings(arena_home, stored.name, game)
     columns, rows = crosstable_table(scores, table.shown_names, formatted=table_format != "json")
-    print_table(columns, rows, table_format)
+    footer = ""
+    if table_format == "text" and can_be_printed("½"):
+        is_in_parts = "\n\n" in fitted_table(columns, rows, text_width())[0]
+        counts = {score.matches for score in scores.values()}
+        if is_in_parts and len(counts) == 1:
+            columns, rows = crosstable_table(scores, table.shown_names, points_only=True)
+            footer = f"Points in {counted(counts.pop(), 'match')} against each rival."
+    print_table(columns, rows, table_format, footer)

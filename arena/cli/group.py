@@ -18,7 +18,7 @@ import click
 
 from arena.cli.command_table import COMMANDS, CommandGroup
 from arena.cli.global_options import HELP_LINE, global_options
-from arena.errors import ArenaError, UsageError, suggestion
+from arena.errors import ArenaError, NoHomeError, UsageError, suggestion
 from arena.version import __version__
 
 if TYPE_CHECKING:
@@ -98,13 +98,23 @@ def _complete_names(command: click.Command) -> None:
 def arena(context: click.Context) -> None:
     """Bot programs in, a rated table out.
 
-    Start with: arena quickstart
+    Start with: arena quickstart. Without a command: what has been played here.
     """
     if context.invoked_subcommand is None:
-        raise click.exceptions.NoArgsIsHelpError(context)
+        _show_overview(context)
     import logging
 
     logging.raiseExceptions = False  # a log that can't be written must not print tracebacks
+
+
+def _show_overview(context: click.Context) -> None:
+    """Print what the home has; fail with the help where no home exists."""
+    from arena.cli.overview import print_overview
+
+    try:
+        print_overview()
+    except NoHomeError:
+        raise click.exceptions.NoArgsIsHelpError(context) from None
 
 
 def run(arguments: list[str] | None = None) -> int:

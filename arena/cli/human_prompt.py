@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from arena.cli.boards import board, listed, note_text, terminal_width
+from arena.cli.boards import listed, note_text, position_lines, score_lines, terminal_width
 from arena.errors import ArenaError, IllegalActionError
 from arena.report.tables import printable
 from arena.text import counted
@@ -49,6 +49,7 @@ class Table:
             is_quiet: print nothing but the questions, and those on stderr.
         """
         self._game = game
+        self._names = labels
         self._labels = [f"{printable(label)} (seat {seat})" for seat, label in enumerate(labels)]
         self._suggest = suggest
         self._adviser = adviser
@@ -62,7 +63,8 @@ class Table:
         for ply in range(self._shown, len(actions)):
             seat, action = actions[ply]
             played = "is taken out" if action is None else f"plays {printable(game.format_action(action))}"
-            self._say(f"{ply + 1}. {self._labels[seat]} {played}")
+            scores = " : ".join(f"{score:g}" for score in game.scores(state)) if ply == len(actions) - 1 else ""
+            self._say(f"{ply + 1}. {self._labels[seat]} {played}{f', {scores}' if scores else ''}")
         self._shown = len(actions)
         self._state, self._actions = state, [list(pair) for pair in actions]
         if game.is_over(state):
@@ -130,7 +132,7 @@ class Table:
         elif command == "rules":
             click.echo(self._game.rulebook(), err=True)
         else:
-            click.echo(self._game.render(self._state), err=True)
+            click.echo(self._game.render_after(self._state, self._actions), err=True)
 
     def _undo(self, seat: int) -> None:
         from arena.players.human import TakenBackError
@@ -151,14 +153,11 @@ class Table:
         return f"{printable(self._adviser)} would play {printable(self._game.format_action(answer.action))}{note}"
 
     def _draw(self) -> None:
-        last = self._actions[-1][1] if self._actions else None
-        lines = board(self._game, self._state, terminal_width(), last)
-        self._say("\n".join(["", *lines, self._scores(), ""]))
+        self._say("\n".join(["", *position_lines(self._game, self._state, self._actions, self._names), ""]))
 
     def _say(self, text: str) -> None:
         if not self._is_quiet:
             click.echo(text)
 
     def _scores(self) -> str:
-        scores = self._game.scores(self._state)
-        return "scores: " + ", ".join(f"{label} {score:g}" for label, score in zip(self._labels, scores, strict=True))
+        return "\n".join(score_lines(self._game, self._state, self._names, terminal_width()))

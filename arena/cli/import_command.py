@@ -8,13 +8,13 @@ import click
 
 from arena.cli.common import open_home
 from arena.cli.merged_tournaments import external_game_option, print_merged
-from arena.cli.options import json_option
+from arena.cli.options import json_option, name_option
 from arena.errors import UsageError
 
 
 @click.command("import")
 @click.argument("file", type=click.File("rb"))
-@click.option("--name", metavar="NAME", help="The tournament that takes them, if it has another name here.")
+@name_option("that in the file")
 @external_game_option
 @json_option
 def command(file: BinaryIO, name: str | None, external_games: tuple[str, ...], as_json: bool) -> int:

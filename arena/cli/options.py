@@ -65,6 +65,8 @@ class RenamedOption(click.Option):
 
 game_option = click.option("--game", metavar="GAME", help="Only the matches of this game.")
 
+comparisons_option = click.option("--comparisons", is_flag=True, help="Count the experiments of arena compare as well.")
+
 options_option = click.option(
     "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game; repeatable."
 )

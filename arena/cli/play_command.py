@@ -1,4 +1,4 @@
-"""``arena play``: one match, with the board drawn after every action."""
+"""``arena play``: one match, with the board and the score after every action."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.boards import board, terminal_width
+from arena.cli.boards import position_lines
 from arena.cli.common import find_bots, show_result, warn_of_weak_isolation
 from arena.cli.group import FAILED, OK
 from arena.cli.options import (
@@ -53,6 +53,8 @@ def command(
     A bot is a path (a directory with a bot.toml, a program or a .py file), an example such as arena:greedy, a submitted
     name or name@version, or `human` to play yourself, without a clock: type an action such as c4, or ? to see what else
     you can type: it lists the legal actions, asks for a hint, takes an action back.
+
+    On the board, A is seat 0, B seat 1 and so on; the last action is in brackets. The score so far is below it.
     """
     from arena.games import make_game, parse_options
     from arena.players.human import HUMAN
@@ -131,15 +133,14 @@ def _play_with_people(
 
 
 class _Drawer:
-    """Prints each action and the board after it."""
+    """Prints each action, the board after it and the score so far."""
 
     def __init__(self, bots: list[str]) -> None:
         self._bots = bots
 
     def __call__(self, game: Any, state: Any, actions: list[list[Any]]) -> None:
-        last = None
         if actions:
             seat, last = actions[-1]
             played = "is taken out" if last is None else f"plays {printable(game.format_action(last))}"
-            click.echo(f"{len(actions)}. {printable(self._bots[seat])} {played}")
-        click.echo("\n".join([*board(game, state, terminal_width(), last), ""]))
+            click.echo(f"{len(actions)}. {printable(self._bots[seat])} (seat {seat}) {played}")
+        click.echo("\n".join([*position_lines(game, state, actions, self._bots), ""]))

@@ -10,15 +10,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.boards import USUAL_WIDTH, beside, board, note_text, room_beside, terminal_width
+from arena.cli.boards import (
+    USUAL_WIDTH,
+    beside,
+    board,
+    note_text,
+    position_lines,
+    room_beside,
+    score_lines,
+    terminal_height,
+    terminal_width,
+)
 from arena.cli.common import match_of, open_home, print_json, show_result
 from arena.cli.options import json_option
 from arena.report.tables import printable
+from arena.report.text_layout import shortened
 
 if TYPE_CHECKING:
     from arena.records import MatchRecord
 
 HELP = "Enter: next  b: back  5 Enter: to ply 5  g, G: start, end  p: play  q: leave"
+NOTES_BELOW = 5
+"""How many actions are listed below a board that has no room for them on its right."""
+
 PLAY_SECONDS = 0.7
 
 
@@ -30,7 +44,8 @@ def command(match: str, as_json: bool) -> None:
 
     Enter, n or the right arrow step forward, b or the left arrow back; a number and Enter jump to that ply, g and G to
     the start and the end; p plays until a key is pressed. The actions with their times and the bots' notes are beside
-    the board. Without a terminal, every position is printed.
+    the board, on which A is seat 0, B seat 1 and so on, and the last action is in brackets. Without a terminal, every
+    position is printed.
     """
     from arena.match.replay import states_of
 
@@ -78,19 +93,15 @@ def _position(record: MatchRecord, ply: int, game: Any, state: Any) -> dict[str,
 
 
 def _title(record: MatchRecord, ply: int) -> str:
-    return f"{record.tournament}/{record.match}  {record.game}  ply {ply} of {len(record.actions)}"
+    match = f"{record.tournament}/{record.match}  {record.game}"
+    return f"{printable(match)}  ply {ply} of {len(record.actions)}"
 
 
 def _plain_page(record: MatchRecord, ply: int, game: Any, state: Any) -> list[str]:
     """Return a position with the action that led to it."""
     action = [_action_line(record, ply - 1, game)] if ply else []
-    last = record.actions[ply - 1][1] if ply else None
-    return [_title(record, ply), *action, "", *board(game, state, USUAL_WIDTH, last), "", _scores(record, game, state)]
-
-
-def _scores(record: MatchRecord, game: Any, state: Any) -> str:
-    scores = zip(record.bots, game.scores(state), strict=True)
-    return "scores: " + "  ".join(f"{printable(bot)} {score:g}" for bot, score in scores)
+    position = position_lines(game, state, record.actions[:ply], record.bots, USUAL_WIDTH)
+    return [_title(record, ply), *action, "", *position]
 
 
 def _note(record: MatchRecord, index: int) -> str:
@@ -111,16 +122,28 @@ def _action_line(record: MatchRecord, index: int, game: Any) -> str:
     return f"{text}; note: {note}" if note else text
 
 
-def _page(record: MatchRecord, ply: int, game: Any, state: Any, width: int) -> list[str]:
-    """Return a position with its neighbouring actions and the note of the last one beside it."""
-    last = record.actions[ply - 1][1] if ply else None
-    lines = board(game, state, width, last)
-    count = max(6, len(lines) - 4) if room_beside(lines, width) else 5
-    notes = _neighbours(record, ply, game, count)
+def _page(record: MatchRecord, ply: int, game: Any, state: Any, width: int, height: int | None = None) -> list[str]:
+    """Return a position with its neighbouring actions and the note of the last one beside it.
+
+    Args:
+        record: the match.
+        ply: the number of actions before the position.
+        game: the rules.
+        state: the position.
+        width: of the terminal.
+        height: how many lines there may be; None for any number.
+    """
+    scores = score_lines(game, state, record.bots, width)
+    rows = None if height is None else height - len(scores) - 3  # the title and two blank lines
+    lines = board(game, state, width, record.actions[:ply], rows)
+    room = room_beside(lines, width)
+    notes = _neighbours(record, ply, game, max(6, len(lines) - 4) if room else NOTES_BELOW)
     note = _note(record, ply - 1) if ply else ""
     if note:
-        notes += ["", *textwrap.wrap(f"note: {note}", room_beside(lines, width) or width)]
-    return [_title(record, ply), "", *beside(lines, notes, width), "", _scores(record, game, state)]
+        notes += ["", *textwrap.wrap(f"note: {note}", room or width)]
+    if not room and rows is not None:
+        lines = board(game, state, width, record.actions[:ply], rows - len(notes) - 1)
+    return [*shortened([_title(record, ply)], width), "", *beside(lines, notes, width), "", *scores]
 
 
 def _neighbours(record: MatchRecord, ply: int, game: Any, count: int) -> list[str]:
@@ -191,8 +214,10 @@ def _step_through(record: MatchRecord, positions: list[Any]) -> None:
         while not cursor.has_left:
             game, state = positions[cursor.ply]
             click.clear()
-            click.echo("\n".join(_page(record, cursor.ply, game, state, terminal_width())))
+            keys_help = textwrap.wrap(HELP, terminal_width())
+            rows = terminal_height() - len(keys_help) - 2  # a blank line, and that of the digits
+            page = _page(record, cursor.ply, game, state, terminal_width(), rows)
             playing = "   playing, any key stops" if cursor.is_playing else ""
-            click.echo(f"\n{HELP}\n{cursor.digits}{playing}", nl=False)
+            click.echo("\n".join([*page, "", *keys_help, f"{cursor.digits}{playing}"]), nl=False)
             cursor.press(keys.read(PLAY_SECONDS if cursor.is_playing else None))
     click.echo()

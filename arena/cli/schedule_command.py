@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import open_home, print_table
+from arena.cli.common import open_home, print_table, sentences_text, warn_of_weak_isolation
+from arena.cli.group import FAILED, OK
 from arena.cli.options import format_options, workers_option
+from arena.errors import UsageError
 from arena.report.tables import Column, printable
 from arena.text import counted
 
 if TYPE_CHECKING:
+    from arena.analysis.duration import GameTimes
     from arena.definition import Definition
     from arena.records import ScheduledMatch
+
+MAX_MATCHES_PER_GAME = 32
+"""How many matches of each game are played to measure their time."""
 
 MATCH_COLUMNS = [
     Column("match", "match"),
@@ -33,23 +39,33 @@ MATCH_COLUMNS = [
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--matches", "lists_matches", is_flag=True, help="List every match instead of the summary.")
 @click.option("--audit", "only_audit", is_flag=True, help="Only the table of the schedule balance.")
+@click.option(
+    "--measure",
+    "measures",
+    is_flag=True,
+    help="Play up to 32 matches of each game, for 30 seconds at most, to see how long they take.",
+)
 @workers_option
 @format_options
 def command(
     file: Path,
     lists_matches: bool,
     only_audit: bool,
+    measures: bool,
     workers: int | None,
     table_format: str,
-) -> None:
+) -> int:
     """Show the schedule of the tournament that FILE defines (a path, or an example such as arena:swiss), without
     playing it.
 
     How many matches there are, how long they will take (from what such matches have taken before), and how fair it is:
     the worst imbalance in who plays how often, sits where, meets whom and acts right after whom. Where rounds depend on
     results, that is the first round, or all rounds stored so far.
+
+    With --measure, a few matches are played now, with the same isolation and as many at a time as the tournament would
+    have; none of them is stored.
     """
-    from arena.analysis.duration import seconds_a_match
+    from arena.analysis.duration import recorded_times
     from arena.analysis.schedule_balance import schedule_balance
     from arena.executors.cores import available_cores
     from arena.report.standings_table import BALANCE_COLUMNS
@@ -57,6 +73,8 @@ def command(
     from arena.tournament.rounds import needs_results
     from arena.tournament.schedule import schedule
 
+    if measures and (lists_matches or only_audit):
+        raise UsageError(f"--measure and {'--matches' if lists_matches else '--audit'}: expected one of them")
     with open_home() as arena_home:
         definition = load_definition(file, arena_home.bots)
         stored = arena_home.store.find_tournament(definition.name)
@@ -64,16 +82,54 @@ def command(
         lines = arena_home.store.schedule(stored) if stored and from_store else schedule(definition)
         if lists_matches:
             print_table(MATCH_COLUMNS, _match_rows(lines, definition, table_format), table_format)
-            return
+            return OK
         counts = _Counts()
-        found = schedule_balance(
+        balance = schedule_balance(
             counts.passing(lines), [choice.game for choice in definition.games], list(definition.shown_names.values())
         )
-        if table_format == "text" and not only_audit:
-            measured = seconds_a_match(arena_home.store, definition)
-            slots = workers or definition.workers or len(available_cores())
-            click.echo(_summary(definition, counts, measured, slots) + "\n")
-    print_table(BALANCE_COLUMNS, [asdict(line) for line in found], table_format)
+        slots = workers or definition.workers or len(available_cores())
+        is_text = table_format == "text" and not only_audit
+        times = recorded_times(arena_home.store, definition) if is_text and not measures else []
+    if measures:
+        return _measure(definition, counts, slots, table_format)
+    if is_text:
+        click.echo(f"{sentences_text(_summary(definition, counts))}\n{_time(definition, counts, times, slots)}\n")
+    print_table(BALANCE_COLUMNS, [asdict(line) for line in balance], table_format)
+    return OK
+
+
+def _measure(definition: Definition, counts: _Counts, slots: int, table_format: str) -> int:
+    """Play a few matches and print how long the tournament will take; fail if a match had no result or a fault."""
+    from arena.analysis.duration import times_of
+    from arena.report.duration_text import (
+        MEASURED_COLUMNS,
+        failure_sentences,
+        measured_rows,
+        time_sentences,
+        unknown_time,
+    )
+    from arena.tournament.measurement import measure
+
+    if not counts.first:
+        raise UsageError(f"tournament {definition.name!r}: no match is scheduled")
+    warn_of_weak_isolation(definition.isolation)
+    found = measure(definition, counts.first, slots)
+    times = [
+        times_of(found.records.get(number, ()), choice.game, choice.players, found.start_seconds)
+        for number, choice in enumerate(definition.games)
+    ]
+    matches = _matches_to_play(definition, counts)
+    failures = failure_sentences(found)
+    if table_format != "text":
+        print_table(MEASURED_COLUMNS, measured_rows(times, matches, slots), table_format)
+    else:
+        played = f"{counted(sum(len(own.seconds) for own in times), 'match')} played now"
+        reason = unknown_time(times, is_measured=True)
+        lines = time_sentences(times, matches, slots, definition.time_control, played) if reason is None else [reason]
+        click.echo(sentences_text("\n".join([_summary(definition, counts), *lines])))
+    for failure in failures:
+        click.echo(f"arena: {printable(failure)}", err=True)
+    return FAILED if failures else OK
 
 
 class _Counts:
@@ -81,12 +137,15 @@ class _Counts:
 
     def __init__(self) -> None:
         self.matches: Counter[int] = Counter()  # of each game
+        self.first: dict[int, list[ScheduledMatch]] = {}  # the first matches of each game
         self.encounters = self.rounds = 0
 
     def passing(self, lines: Iterable[ScheduledMatch]) -> Iterator[ScheduledMatch]:
         """Yield the lines."""
         for line in lines:
             self.matches[line.game] += 1
+            if self.matches[line.game] <= MAX_MATCHES_PER_GAME:
+                self.first.setdefault(line.game, []).append(line)
             self.encounters, self.rounds = max(self.encounters, line.encounter), max(self.rounds, line.round)
             yield line
 
@@ -114,47 +173,46 @@ def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_f
     return rows
 
 
-def _summary(definition: Definition, counts: _Counts, measured: Sequence[float | None], slots: int) -> str:
-    from arena.tournament.rounds import max_matches, needs_results
+def _summary(definition: Definition, counts: _Counts) -> str:
+    from arena.tournament.formats import format_of
+    from arena.tournament.rounds import matches_of, needs_results
 
-    grows = needs_results(definition)
     scheduled = counts.matches.total()
-    total = max_matches(definition) if grows else scheduled
     games = ", ".join(f"{choice.game} for {choice.players}" for choice in definition.games)
-    text = [
-        f"{printable(definition.name)}: {definition.format}, {counted(len(definition.entrants), 'entrant')}, {games}"
-    ]
-    if not grows:
+    text = [f"{definition.name}: {definition.format}, {counted(len(definition.entrants), 'entrant')}, {games}"]
+    if not needs_results(definition):
         encounters, rounds = counted(counts.encounters, "encounter"), counted(counts.rounds, "round")
-        text.append(f"{counted(scheduled, 'match')} in {encounters} and {rounds}")
+        return "\n".join([*text, f"{counted(scheduled, 'match')} in {encounters} and {rounds}"])
+    planned = format_of(definition)
+    expected = matches_of(planned.total_encounters(), definition)
+    most = matches_of(planned.max_encounters(), definition)
+    known = f"{scheduled} of them are known so far, in {counted(counts.rounds, 'round')}"
+    if expected is None or most is None:
+        text.append(f"matches without end; {known}")
+    elif most > expected:
+        text.append(f"{counted(expected, 'match')}, or at most {most:,} if duels are tied; {known}")
     else:
-        known = f"at most {counted(total, 'match')}" if total is not None else "matches without end"
-        text.append(f"{known}; {scheduled} of them are known so far, in {counted(counts.rounds, 'round')}")
-    text.append(_expected_time(definition, counts, measured, slots, total))
-    return "\n".join(text)
+        text.append(f"at most {counted(most, 'match')}; {known}")
+    return "\n".join([*text, planned.plan()] if planned.plan() else text)
 
 
-def _expected_time(
-    definition: Definition, counts: _Counts, measured: Sequence[float | None], slots: int, total: int | None
-) -> str:
-    names = [choice.game for choice in definition.games]
-    unmeasured = [name for name, seconds in zip(names, measured, strict=True) if seconds is None]
-    if unmeasured:
-        return (
-            f"expected time: unknown, for no match of {', '.join(unmeasured)} between these bots has been recorded yet;"
-            " a short tournament of them will tell"
-        )
-    known = [seconds or 0.0 for seconds in measured]
-    each = ", ".join(f"{name} {1000 * seconds:.1f} ms" for name, seconds in zip(names, known, strict=True))
+def _time(definition: Definition, counts: _Counts, times: Sequence[GameTimes], slots: int) -> str:
+    from arena.report.duration_text import time_sentences, unknown_time
+
+    reason = unknown_time(times, is_measured=False)
+    played = f"{counted(sum(len(own.seconds) for own in times), 'recorded match')}"
+    matches = _matches_to_play(definition, counts)
+    lines = [reason] if reason else time_sentences(times, matches, slots, definition.time_control, played)
+    return sentences_text("\n".join(lines))
+
+
+def _matches_to_play(definition: Definition, counts: _Counts) -> list[float] | None:
+    """Return how many matches of each game there will be; None without an end."""
+    from arena.tournament.formats import format_of
+    from arena.tournament.rounds import matches_of, needs_results
+
+    scheduled = counts.matches.total()
+    total = matches_of(format_of(definition).total_encounters(), definition) if needs_results(definition) else scheduled
     if total is None:
-        return f"expected time: without end; a match takes {each}"
-    whole = sum(counts.matches[k] * seconds for k, seconds in enumerate(known))
-    whole *= total / max(1, counts.matches.total())
-    return f"expected time: {_duration(whole / slots)} with {slots} at a time (measured for a match: {each})"
-
-
-def _duration(seconds: float) -> str:
-    for unit, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * unit:
-            return f"{seconds / unit:.1f} {name}"
-    return f"{seconds:.1f} seconds"
+        return None
+    return [counts.matches[k] * total / max(1, scheduled) for k in range(len(definition.games))]

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.common import open_home, print_json, table_text
-from arena.cli.options import json_option, wide_option
+from arena.cli.options import comparisons_option, json_option, wide_option
 from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
     from arena.analysis.bot_profile import BotProfile
 
 SHOWN_RIVALS = 5
+
+NO_HISTORY = "No match counts for its rating: those in comparisons do with --comparisons."
 
 HISTORY_COLUMNS = [
     Column("game", "game", is_number=False),
@@ -43,19 +45,22 @@ FAULT_COLUMNS = [
 
 @click.command("show")
 @click.argument("bot")
+@comparisons_option
 @json_option
 @wide_option
-def command(bot: str, as_json: bool) -> None:
+def command(bot: str, comparisons: bool, as_json: bool) -> None:
     """Show the profile of BOT, a name (all its versions) or name@version.
 
     Its rating after each tournament it took part in, game by game; the rivals it does best and worst against; its
-    latest faults, each with the command that reproduces it.
+    latest faults, each with the command that reproduces it. Comparisons count for ratings and rivals on request, and
+    for faults always.
     """
     from arena.analysis.bot_profile import bot_profile, find_labels, known_bots
+    from arena.store.scope import Scope
 
     with open_home(must_exist=True) as arena_home:
         labels = find_labels(bot, known_bots(arena_home.store.tournaments()))
-        profiles = [bot_profile(arena_home.store, label) for label in labels]
+        profiles = [bot_profile(arena_home.store, label, Scope(comparisons=comparisons)) for label in labels]
     if as_json:
         print_json([_as_json(profile) for profile in profiles])
         return
@@ -115,7 +120,8 @@ def _as_json(profile: BotProfile) -> dict[str, Any]:
 
 
 def _as_text(profile: BotProfile) -> str:
-    parts = [printable(profile.label), table_text(HISTORY_COLUMNS, _history_rows(profile))]
+    history = table_text(HISTORY_COLUMNS, _history_rows(profile)) if profile.history else NO_HISTORY
+    parts = [printable(profile.label), history]
     rivals = _rival_rows(profile)
     if len(rivals) > 2 * SHOWN_RIVALS:
         parts.append("Does best against\n\n" + table_text(RIVAL_COLUMNS, rivals[:SHOWN_RIVALS]))

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from arena.corrections.corrected_tournament import COMPARISON, CorrectedTournament, corrected_tournament
+from arena.corrections.corrected_tournament import CorrectedTournament, corrected_tournament
 from arena.definition import Absence
 from arena.enums import CorrectionKind, DisqualifiedMatches
 from arena.errors import UsageError
 from arena.store.correction import Correction, CorrectionDetails
 from arena.store.store import Store
-from arena.tournament.formats import format_class
-
-_COMPARED = "a comparison needs both of its bots; delete it, or let it end"
 
 
 def withdraw(store: Store, tournament: str, bot: str, *, reason: str) -> Correction:
@@ -33,7 +30,7 @@ def withdraw(store: Store, tournament: str, bot: str, *, reason: str) -> Correct
         StoreError: if the tournament is being run.
     """
     with corrected_tournament(store, tournament, reason) as corrected:
-        corrected.refuse_format([COMPARISON], _COMPARED)
+        corrected.require_loose_field()
         entrant = corrected.entrant(bot)
         corrected.require_takes_part(entrant)
         departure = _departure(corrected, entrant)
@@ -72,7 +69,7 @@ def disqualify(
         StoreError: if the tournament is being run.
     """
     with corrected_tournament(store, tournament, reason) as corrected:
-        corrected.refuse_format([COMPARISON], _COMPARED)
+        corrected.require_loose_field()
         entrant = corrected.entrant(bot)
         _require_no_disqualification(corrected, entrant)
         details = CorrectionDetails(
@@ -82,7 +79,7 @@ def disqualify(
             departure = _departure(corrected, entrant)
             details = replace(details, absent_from=corrected.last_round + 1, missed=departure.missed)
             return corrected.make(CorrectionKind.DISQUALIFY, details, skip=departure.unplayed)
-        if format_class(corrected.definition).has_later_stages:
+        if corrected.format.has_later_stages:
             raise UsageError(
                 f"tournament {tournament!r}: in a {corrected.definition.format} later duels follow from earlier ones,"
                 " so these can't be annulled; expected the rule 'keep'"

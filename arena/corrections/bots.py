@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from arena.conformance.check import check_bot
 from arena.corrections.corrected_tournament import (
-    COMPARISON,
     CorrectedTournament,
     corrected_tournament,
     with_entrants,
@@ -24,8 +23,6 @@ from arena.tournament.schedule import Scheduler
 
 MAX_CHECK_SECONDS = 5.0
 """For each action of a check, where only the whole match has a limit."""
-
-_LADDER = "ladder"
 
 
 def replace_bot(store: Store, tournament: str, bot: str, new: Bot, *, reason: str) -> Correction:
@@ -49,8 +46,8 @@ def replace_bot(store: Store, tournament: str, bot: str, new: Bot, *, reason: st
     definition = store.tournament(tournament).definition
     check_entrant(new, definition)
     with corrected_tournament(store, tournament, reason) as corrected:
-        corrected.refuse_format([_LADDER], "in a ladder a new version enters through the tournament file")
-        corrected.refuse_format([COMPARISON], "a comparison is of two certain bots; begin another one")
+        corrected.require_closed_entry()
+        corrected.require_loose_field()
         entrant = corrected.entrant(bot)
         corrected.require_takes_part(entrant)
         before = corrected.definition.entrants[entrant]
@@ -110,7 +107,7 @@ def enter_late(store: Store, tournament: str, bot: Bot, *, reason: str, is_chall
 def _plan(corrected: CorrectedTournament, bot: Bot, is_challenger: bool) -> Definition:
     """Return the definition with a late entrant; raise UsageError if it can't enter."""
     name = corrected.stored.name
-    corrected.refuse_format([_LADDER], "entrants come to a ladder through the tournament file; add it there")
+    corrected.require_closed_entry()
     challengers = corrected.definition.settings.get("challengers")
     if is_challenger and challengers is None:
         raise UsageError(f"tournament {name!r}: only a gauntlet has challengers")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,10 +18,9 @@ from arena.store.correction_log import Change
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.text import shortened_text
-from arena.tournament.formats import format_class
+from arena.tournament.formats import Format, format_class
 
 MAX_REASON_CHARACTERS = 500
-COMPARISON = "comparison"
 
 
 class Replays(NamedTuple):
@@ -54,6 +53,11 @@ class CorrectedTournament:
     def definition(self) -> Definition:
         """Its definition."""
         return self.stored.definition
+
+    @property
+    def format(self) -> type[Format[Any]]:
+        """Its format."""
+        return format_class(self.definition)
 
     @cached_property
     def lines(self) -> list[Seating]:
@@ -117,10 +121,21 @@ class CorrectedTournament:
         """Return the lines of the schedule in which an entrant sits."""
         return [line for line in self.lines if entrant in line.seats]
 
-    def refuse_format(self, formats: Collection[str], why: str) -> None:
-        """Raise UsageError if the tournament is played in one of these formats."""
-        if self.definition.format in formats:
-            raise UsageError(f"tournament {self.stored.name!r}: {why}")
+    def require_loose_field(self) -> None:
+        """Raise UsageError if the tournament makes no sense without one of its entrants."""
+        if self.format.has_fixed_field:
+            raise UsageError(
+                f"tournament {self.stored.name!r}: a {self.definition.format} needs all of its bots; delete it, or let"
+                " it end"
+            )
+
+    def require_closed_entry(self) -> None:
+        """Raise UsageError if bots come and go through the tournament file."""
+        if self.format.open_entry:
+            raise UsageError(
+                f"tournament {self.stored.name!r}: bots and new versions enter a {self.definition.format} through the"
+                " tournament file; add it there"
+            )
 
     def require_takes_part(self, entrant: int) -> None:
         """Raise UsageError if an entrant has withdrawn or is disqualified."""
@@ -136,7 +151,7 @@ class CorrectedTournament:
 
     def require_current_stage(self, matches: Iterable[Seating]) -> None:
         """Raise UsageError if later pairings follow from the results of these matches, as in a knockout."""
-        if not format_class(self.definition).has_later_stages:
+        if not self.format.has_later_stages:
             return
         for match in matches:
             for later in self.lines:
@@ -162,7 +177,7 @@ class CorrectedTournament:
 
     def make(self, kind: CorrectionKind, details: CorrectionDetails, **effects: Any) -> Correction:
         """Make the correction; see ``Change`` for its effects."""
-        is_fixed = not format_class(self.definition).needs_results
+        is_fixed = not self.format.needs_results
         change = Change(
             kind=kind,
             reason=self.reason,

@@ -17,7 +17,6 @@ from arena.errors import UsageError
 from arena.records import Seating
 from arena.store.correction import Correction, CorrectionDetails, undone_by
 from arena.store.store import Store
-from arena.tournament.formats import format_class
 
 
 def undo_correction(store: Store, tournament: str, number: int | None = None, *, reason: str) -> Correction:
@@ -94,7 +93,7 @@ def _builds_on(corrected: CorrectedTournament, later: Correction, undone: Correc
     matches = {line.match for line in own}
     if not matches.isdisjoint(corrected.store.corrections.set_aside_matches(corrected.stored, later.number)):
         return True
-    if format_class(corrected.definition).needs_results and any(
+    if corrected.format.needs_results and any(
         absence.entrant in line.seats and absence.covers(line.round) for absence in later.details.missed for line in own
     ):
         return True
@@ -105,7 +104,7 @@ def _builds_on(corrected: CorrectedTournament, later: Correction, undone: Correc
 def _require_same_rounds(corrected: CorrectedTournament, undone: Correction) -> None:
     """Raise UsageError if later duels of a knockout have been paired without an entrant who would come back."""
     is_absence = undone.details.absent_from is not None
-    has_stages = format_class(corrected.definition).has_later_stages
+    has_stages = corrected.format.has_later_stages
     if is_absence and has_stages and undone.details.last_round < corrected.last_round:
         raise UsageError(
             f"correction {undone.number} of tournament {corrected.stored.name!r}: later duels have been paired without"

@@ -21,7 +21,7 @@ from arena.games.multiplication import Multiplication
 from arena.games.options import ChoiceOption, IntOption, Option
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
-from arena.games.squares import draw_grid, format_square, parse_square, square_of
+from arena.games.squares import draw_grid, format_square, parse_square, seat_letter, square_of
 
 GAMES: Mapping[str, type[Game[Any]]] = {
     "plusminus": Plusminus,
@@ -48,6 +48,7 @@ __all__ = [
     "parse_options",
     "parse_square",
     "refuse_when_over",
+    "seat_letter",
     "square_of",
     "text_drawing",
 ]

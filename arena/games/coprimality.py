@@ -34,7 +34,7 @@ from arena.errors import IllegalActionError
 from arena.games.drawing import Drawing, Shape, board
 from arena.games.game import Game, refuse_when_over
 from arena.games.options import IntOption, Option
-from arena.games.squares import Square, draw_grid, format_square, parse_square, square_of
+from arena.games.squares import Square, as_square, draw_grid, format_square, parse_square, seat_letter, square_of
 
 
 class CoprimalityState(NamedTuple):
@@ -276,6 +276,17 @@ class Coprimality(Game[CoprimalityState]):
             for start in range(0, self.size * self.size, self.size)
         ]
         return f"{draw_grid(rows)}\n{self._note(state)}"
+
+    def render_after(self, state: CoprimalityState, actions: Sequence[tuple[int, Any]]) -> str:
+        """Draw the numbers with the letters of the seats that set them, and a line about the turn."""
+        letters = {as_square(action): seat_letter(seat) for seat, action in actions}
+        cells = [["."] * self.size for _ in range(self.size)]
+        for index, number in enumerate(state.numbers):
+            if number:
+                x, y = self._square(index)
+                cells[y - 1][x - 1] = f"{number}{letters.get((x, y), '')}"
+        is_first = state.numbers[state.here] == 1
+        return f"{draw_grid(cells, None if is_first else self._square(state.here))}\n{self._note(state)}"
 
     def _note(self, state: CoprimalityState) -> str:
         left = [str(seat) for seat in range(self.players) if seat not in state.eliminated]

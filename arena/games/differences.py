@@ -31,6 +31,8 @@ from arena.games.permutation import (
     free_squares,
     inverse,
     known_steps,
+    last_square,
+    mark_letters,
     marks_drawing,
     no_marks,
     place,
@@ -100,6 +102,10 @@ class Differences(PermutationGame[DifferencesState]):
     def render(self, state: DifferencesState) -> str:
         """Draw the marks."""
         return draw_marks(state.heights)
+
+    def render_after(self, state: DifferencesState, actions: Sequence[tuple[int, Any]]) -> str:
+        """Draw the marks as the letters of their seats."""
+        return draw_marks(state.heights, mark_letters(actions), last_square(actions))
 
     def drawing(self, state: DifferencesState) -> Drawing:
         """Draw the marks as shapes."""

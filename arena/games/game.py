@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from arena.errors import IllegalActionError, OptionError
 from arena.games.drawing import Drawing, text_drawing
 from arena.games.options import Option, checked_options
+from arena.games.squares import as_square, mark_last
 from arena.ranking import competition_ranks
 
 StateT = TypeVar("StateT")
@@ -116,6 +117,18 @@ class Game(ABC, Generic[StateT]):
     @abstractmethod
     def render(self, state: StateT) -> str:
         """Return a drawing of the state, without colour, for a terminal."""
+
+    def render_after(self, state: StateT, actions: Sequence[tuple[int, Action]]) -> str:
+        """Return the drawing of a state in which the last action is visible, and who made which mark.
+
+        By default, the square of the last action has brackets, if ``render`` draws a board with ``draw_grid``.
+
+        Args:
+            state: the state.
+            actions: those that led to it, each with its seat; None for a seat that was taken out.
+        """
+        square = as_square(actions[-1][1]) if actions else None
+        return self.render(state) if square is None else mark_last(self.render(state), square)
 
     def drawing(self, state: StateT) -> Drawing:
         """Return the state as shapes, for graphical viewers; by default the text board."""

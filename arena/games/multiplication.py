@@ -31,6 +31,8 @@ from arena.games.permutation import (
     PermutationGame,
     draw_marks,
     free_squares,
+    last_square,
+    mark_letters,
     marks_drawing,
     no_marks,
     place,
@@ -139,6 +141,14 @@ class Multiplication(PermutationGame[MultiplicationState]):
         """Draw the marks, with their numbers."""
         labels = {(x, state.heights[x - 1]): str(number) for number, x in enumerate(state.numbered, 1)}
         return draw_marks(state.heights, labels)
+
+    def render_after(self, state: MultiplicationState, actions: Sequence[tuple[int, Any]]) -> str:
+        """Draw the marks as the letters of their seats, and numbers with the letters of those that wrote them."""
+        letters = mark_letters(actions)
+        for number, x in enumerate(state.numbered, 1):
+            square = x, state.heights[x - 1]
+            letters[square] = f"{number}{letters.get(square, '')}" if number > 1 else "1"
+        return draw_marks(state.heights, letters, last_square(actions))
 
     def drawing(self, state: MultiplicationState) -> Drawing:
         """Draw the marks with their numbers, and each jump in the colour of the seat that scores it."""

@@ -8,14 +8,22 @@ the permutation P; from the bottom row up the columns are Q, the inverse of P.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from arena.errors import IllegalActionError
 from arena.games.drawing import Drawing, Shape, board
 from arena.games.game import Game, StateT
 from arena.games.options import IntOption
-from arena.games.squares import Square, draw_grid, format_square, parse_square, square_of
+from arena.games.squares import (
+    Square,
+    as_square,
+    draw_grid,
+    format_square,
+    parse_square,
+    seat_letter,
+    square_of,
+)
 
 Heights = tuple[int, ...]
 
@@ -77,15 +85,26 @@ def known_steps(heights: Heights) -> Iterator[tuple[int, int]]:
             yield k, heights[k + 1] - heights[k]
 
 
-def draw_marks(heights: Heights, labels: Mapping[Square, str] | None = None) -> str:
-    """Draw the grid: ``.`` empty, ``x`` a mark, or its label."""
+def draw_marks(heights: Heights, labels: Mapping[Square, str] | None = None, last: Square | None = None) -> str:
+    """Draw the grid: ``.`` empty, ``x`` a mark, or its label; the square of the last action has brackets."""
     labels = labels or {}
     size = len(heights)
     cells = [["."] * size for _ in range(size)]
     for x, y in enumerate(heights, 1):
         if y:
             cells[y - 1][x - 1] = labels.get((x, y), "x")
-    return draw_grid(cells)
+    return draw_grid(cells, last)
+
+
+def mark_letters(actions: Iterable[tuple[int, Any]]) -> dict[Square, str]:
+    """Return the letters of the seats that acted last on each square."""
+    squares = ((seat, as_square(action)) for seat, action in actions)
+    return {square: seat_letter(seat) for seat, square in squares if square is not None}
+
+
+def last_square(actions: Sequence[tuple[int, Any]]) -> Square | None:
+    """Return the square of the last action; None if that is no square."""
+    return as_square(actions[-1][1]) if actions else None
 
 
 def marks_drawing(heights: Heights, extra: Iterable[Shape] = (), notes: tuple[str, ...] = ()) -> Drawing:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any, ClassVar, NamedTuple
 
 from arena.errors import IllegalActionError, OptionError
@@ -29,6 +29,10 @@ from arena.games import surds
 from arena.games.drawing import Drawing, Shape
 from arena.games.game import Game, refuse_when_over
 from arena.games.options import IntOption, Option
+from arena.games.squares import seat_letter
+
+Line = tuple[str, int]
+"""``("v", x)`` or ``("h", y)``."""
 
 MAX_SIDE = 1000
 """The list of 2,000 legal actions takes 10 kB on the wire; finer sheets would only cost memory."""
@@ -186,22 +190,50 @@ class Plaid(Game[PlaidState]):
 
         The drawing is not to scale: a rectangle is at most a dozen characters wide.
         """
-        min_width = 3 if 4 * (len(state.vertical) + 1) <= 72 else len(str(self.players - 1))
+        return self._sheet(state, [str(seat) for seat in range(self.players)], {}, None, margin=4)
+
+    def render_after(self, state: PlaidState, actions: Sequence[tuple[int, Any]]) -> str:
+        """Draw the sheet with the letters of seats in rectangles and at their lines; the last line is double."""
+        letters = [seat_letter(seat) for seat in range(self.players)]
+        owners = {(action[0], action[1]): letters[seat] for seat, action in actions if action is not None}
+        last = actions[-1][1] if actions else None
+        margin = len(f"[{self.height}{letters[-1]}]")
+        return self._sheet(state, letters, owners, None if last is None else (last[0], last[1]), margin)
+
+    def _sheet(
+        self, state: PlaidState, seats: Sequence[str], owners: Mapping[Line, str], last: Line | None, margin: int
+    ) -> str:
+        """Draw the sheet.
+
+        Args:
+            state: the state.
+            seats: the texts of the seats.
+            owners: of lines, the text of the seat that drew them.
+            last: the line that is drawn double; None for none.
+            margin: the width of the positions beside the sheet.
+        """
+        min_width = 3 if 4 * (len(state.vertical) + 1) <= 72 else len(seats[-1])
         columns = [min(12, max(min_width, round(gap * 48 / self.width))) for gap in _gaps(state.vertical, self.width)]
         if sum(columns) + len(columns) > 72:
             columns = [min_width] * len(columns)
-        row_count = len(state.horizontal) + 1
-        border = "+" + "+".join("-" * width for width in columns) + "+"
-        lines = [f"{self.height:>4} {border}"]
-        number = 0
-        for y in [*reversed(state.horizontal), 0][:row_count]:
-            cells = []
-            for width in columns:
-                cells.append(str(number % self.players).center(width))
-                number += 1
-            lines += [f"{'':4} |{'|'.join(cells)}|", f"{y:>4} {border}"]
-        upright = " ".join(str(x) for x in (0, *state.vertical, self.width))
-        return "\n".join([*lines, f"upright lines at {upright}", "each rectangle shows its seat"])
+        upright: list[Line] = [("v", x) for x in (0, *state.vertical)]
+        level: list[Line] = [("h", y) for y in (self.height, *reversed(state.horizontal), 0)]
+        texts = {line: f"{line[1]}{owners.get(line, '')}" for line in (*upright, *level)}
+        if last is not None:
+            texts[last] = f"[{texts[last]}]"
+        seat = cycle(seats)
+        rows: list[str] = []
+        for line in level:
+            dash = "=" if line == last else "-"
+            if rows:
+                cells = zip(upright, columns, strict=True)
+                row = "".join(f"{'#' if side == last else '|'}{next(seat).center(width)}" for side, width in cells)
+                rows.append(f"{'':{margin}} {row}|")
+            corners = zip(upright, columns, strict=True)
+            border = "".join(f"{'#' if side == last else '+'}{dash * width}" for side, width in corners)
+            rows.append(f"{texts[line]:>{margin}} {border}+")
+        positions = " ".join(texts[line] for line in upright)
+        return "\n".join([*rows, f"upright lines at {positions} {self.width}", "each rectangle shows its seat"])
 
 
 def _gaps(places: tuple[int, ...], side: int) -> list[int]:

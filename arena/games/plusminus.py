@@ -34,11 +34,14 @@ from arena.games.permutation import (
     free_squares,
     inverse,
     known_steps,
+    last_square,
+    mark_letters,
     marks_drawing,
     no_marks,
     place,
     size_option,
 )
+from arena.games.squares import seat_letter
 
 SIGNS = ("+", "-")
 
@@ -134,6 +137,15 @@ class Plusminus(PermutationGame[PlusminusState]):
             f"seat {seat} predicts {' '.join(signs) or 'nothing yet'}" for seat, signs in enumerate(state.predictions)
         )
         return f"{draw_marks(state.heights)}\n{lists}"
+
+    def render_after(self, state: PlusminusState, actions: Sequence[tuple[int, Any]]) -> str:
+        """Draw the marks as the letters of their seats; below them both lists, with brackets around the last sign."""
+        signs = [list(given) for given in state.predictions]
+        last_seat, last = actions[-1] if actions else (0, None)
+        if last in SIGNS and signs[last_seat]:
+            signs[last_seat][-1] = f"[{last}]"
+        lists = (f"{seat_letter(seat)} predicts {' '.join(given) or 'nothing yet'}" for seat, given in enumerate(signs))
+        return "\n".join([draw_marks(state.heights, mark_letters(actions), last_square(actions)), *lists])
 
     def drawing(self, state: PlusminusState) -> Drawing:
         """Draw the marks as shapes; the lists beside them."""

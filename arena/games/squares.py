@@ -7,12 +7,14 @@ then ``aa``, ``ab``, … as in a spreadsheet.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from arena.errors import IllegalActionError
 
 Square = tuple[int, int]
 
+_LABELS = re.compile(r" +a( +[a-z]+)*")
 _SQUARE = re.compile(r"([a-z]{1,3})([1-9][0-9]{0,4})", re.IGNORECASE)
 
 
@@ -50,6 +52,13 @@ def parse_square(text: str) -> Square:
     return column_number(match[1]), int(match[2])
 
 
+def as_square(action: Any) -> Square | None:
+    """Return an action as a square, on or off a board; None for any other action."""
+    if type(action) not in (tuple, list) or len(action) != 2 or any(type(value) is not int for value in action):
+        return None
+    return action[0], action[1]
+
+
 def square_of(action: Any, width: int, height: int) -> Square:
     """Return ``action`` as a square of a ``width`` by ``height`` board.
 
@@ -66,14 +75,48 @@ def square_of(action: Any, width: int, height: int) -> Square:
     return x, y
 
 
-def draw_grid(cells: list[list[str]]) -> str:
-    """Draw a board of texts, ``cells[y - 1][x - 1]``, with its coordinates; the top row comes first."""
+def seat_letter(seat: int) -> str:
+    """Return the letter of a seat on drawn boards: ``A`` for seat 0."""
+    return column_letters(seat + 1).upper()
+
+
+def draw_grid(cells: Sequence[Sequence[str]], last: Square | None = None) -> str:
+    """Draw a board of texts with its coordinates; the top row comes first.
+
+    Args:
+        cells: ``cells[y - 1][x - 1]`` is the text of a square.
+        last: the square of the last action, which gets brackets.
+    """
     height, width = len(cells), len(cells[0])
     columns = [column_letters(x) for x in range(1, width + 1)]
     cell_width = max(1, *(len(cell) for row in cells for cell in row), *(len(name) for name in columns))
     margin = len(str(height))
-    lines = [
-        f"{y:>{margin}} " + " ".join(cell.rjust(cell_width) for cell in cells[y - 1]) for y in range(height, 0, -1)
-    ]
-    lines.append(" " * margin + " " + " ".join(name.rjust(cell_width) for name in columns))
-    return "\n".join(line.rstrip() for line in lines)
+    rows = [f"{y:>{margin}} {' '.join(cell.rjust(cell_width) for cell in cells[y - 1])} " for y in range(height, 0, -1)]
+    if last is not None:
+        x, y = last
+        end = margin + x * (cell_width + 1)
+        rows[height - y] = _bracketed(rows[height - y], end - len(cells[y - 1][x - 1]), end)
+    rows.append(" " * margin + " " + " ".join(name.rjust(cell_width) for name in columns))
+    return "\n".join(row.rstrip() for row in rows)
+
+
+def _bracketed(text: str, start: int, end: int) -> str:
+    """Return a text with brackets in the places of the characters around a part."""
+    return f"{text[: start - 1]}[{text[start:end]}]{text[end + 1 :]}"
+
+
+def mark_last(board: str, square: Square) -> str:
+    """Return a board by ``draw_grid`` with brackets around a square; any other text as it is."""
+    lines = board.split("\n")
+    labels = next((line for line in lines if _LABELS.fullmatch(line)), "")
+    x, y = square
+    ends = [label.end() for label in re.finditer("[a-z]+", labels)]
+    row = next((k for k, line in enumerate(lines) if re.match(rf" *{y} ", line)), None)
+    if row is None or not 1 <= x <= len(ends):
+        return board
+    end = ends[x - 1]
+    text = lines[row].ljust(end + 1)
+    start = text.rfind(" ", 0, end) + 1
+    if start < end and text[end] == " ":
+        lines[row] = _bracketed(text, start, end).rstrip()
+    return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -172,7 +173,7 @@ class BotSections:
         stderr = f"<pre>{lines_of_text(seen.stderr)}</pre>" if seen.stderr.strip() else ""
         return (
             f"<li><b>{text(seen.fault.kind)}</b> in {where}, ply {seen.fault.ply}: {text(seen.fault.detail)}"
-            f" <code>arena repro {text(self._tournament)}/{seen.match}</code>{stderr}</li>"
+            f" <code>arena repro {text(shlex.quote(f'{self._tournament}/{seen.match}'))}</code>{stderr}</li>"
         )
 
 

@@ -41,7 +41,7 @@ _OF_OTHER_TABLES: Mapping[str, str] = {
     "cpu_seconds": "CPU time on turn, with all that the bot has started",
     "off_turn_cpu_seconds": "CPU time while others were to act",
     "match": "the number of the match; it opens the match in the viewer",
-    "result": "rank, bot and score of each seat, the winner first",
+    "result": "bot and score of each seat, in the order of seats; the winner is strong",
     "plies": "actions, those of the opening included",
     "ended": "how the match ended; a fault with its bot and kind",
     "least": "the smallest count",

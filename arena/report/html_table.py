@@ -16,6 +16,12 @@ from arena.report.tables import Column, Row, shown
 BOT_KEYS = ("bot", "rival")
 """Columns with names of bots."""
 
+WRAPPED_KEYS = ("faults", "result", "ended")
+"""Columns of texts that may be long."""
+
+DENSE_COLUMNS = 13
+"""With more columns, they are closer together."""
+
 Cell = Callable[[Row], str]
 """Returns the markup inside a cell, from its row."""
 
@@ -45,8 +51,9 @@ def html_table(
         f"<tr{_class(row_class(row))}>{''.join(_cell(column, row, cells or {}, anchors) for column in columns)}</tr>"
         for row in rows
     )
-    table = f'<table class="sortable"><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>'
-    return f'<div class="scroll" role="region" tabindex="0" aria-label="{text(label)}">{table}</div>'
+    dense = " dense" if len(columns) > DENSE_COLUMNS else ""
+    table = f'<table class="sortable{dense}"><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>'
+    return f'<div class="scroll" role="region" tabindex="0" aria-label="{text(label)}, table">{table}</div>'
 
 
 def _heading(column: Column, is_sorted: bool) -> str:
@@ -74,6 +81,8 @@ def _cell(column: Column, row: Row, cells: Mapping[str, Cell], anchors: Mapping[
 
 def _layout(column: Column) -> str:
     """Return the class of a column whose width matters, or that stays in view while the others scroll."""
+    if column.wraps or column.key in WRAPPED_KEYS:
+        return "wraps"
     if column.key in BOT_KEYS:
         return "who"
     return {"rank": "rank", "place": "rank", "chart": "chart"}.get(column.key, "")

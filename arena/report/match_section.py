@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from arena.records import MatchRecord
 from arena.report.html_page import json_data, packed_data
 from arena.report.html_table import html_table
 from arena.report.markup import lines_of_text, linked, name, text
-from arena.report.match_view import SEAT_STYLES, last_board, match_view
+from arena.report.match_view import SEAT_SHAPES, SEAT_STYLES, last_board, match_view
 from arena.report.tables import Column, Row
 from arena.store.store import Store
 from arena.store.values import StoredTournament
@@ -20,6 +21,9 @@ CHUNK = 50
 
 MAX_BYTES = 1_200_000
 """Of the matches in a page, packed and listed, unless a number of matches is asked for."""
+
+LINE_BYTES = 250
+"""Of a match in the list, about."""
 
 COLUMNS = [
     Column("match", "match"),
@@ -35,17 +39,18 @@ _VIEWER = """<div id="viewer" class="card" tabindex="0" role="group" aria-label=
 <ul id="seats">{seats}</ul>
 {board}
 <div id="controls" hidden>
-<button type="button" id="first" aria-label="first ply">first</button>
-<button type="button" id="back" aria-label="one ply back">‹ back</button>
+<button type="button" id="first" aria-label="first: the beginning">first</button>
+<button type="button" id="back" aria-label="back: one ply">‹ back</button>
 <button type="button" id="play">play</button>
-<button type="button" id="next" aria-label="one ply forward">next ›</button>
-<button type="button" id="last" aria-label="last ply">last</button>
+<button type="button" id="next" aria-label="next: one ply">next ›</button>
+<button type="button" id="last" aria-label="last: the end">last</button>
 </div>
 <div id="progress" hidden>
 <input id="slider" type="range" min="0" value="0" aria-label="ply"> <span id="ply"></span>
 </div>
 </div>
 <div class="said">
+<noscript><p class="soft">Without scripts, this is the end of one match only; arena replay shows any.</p></noscript>
 <h4 id="scores-title" hidden>Score after each ply</h4>
 <svg id="scores" preserveAspectRatio="none" hidden aria-hidden="true"></svg>
 <h4>Actions</h4>
@@ -82,7 +87,7 @@ class MatchSection:
             taken.append((record, match_view(record, names)))
             chunk.append(taken[-1][1])
             if len(chunk) == CHUNK:
-                size_bytes += len(packed_data("", chunk)) + sum(len(repr(view["bots"])) + 200 for view in chunk)
+                size_bytes += len(packed_data("", chunk)) + LINE_BYTES * len(chunk)
                 chunk.clear()
                 if max_matches is None and size_bytes > MAX_BYTES:
                     break
@@ -113,7 +118,8 @@ class MatchSection:
             "result": lambda row: results[row["match"]],
             "ended": lambda row: _ending(row, names),
         }
-        table = html_table(COLUMNS, rows, "matches", anchors, cells, sorted_by="match")
+        columns = [column for column in COLUMNS if column.key != "game" or len(self._tournament.games) > 1]
+        table = html_table(columns, rows, "matches", anchors, cells, sorted_by="match")
         chunks = [views[k : k + CHUNK] for k in range(0, len(views), CHUNK)]
         return "\n".join(
             [
@@ -137,17 +143,19 @@ class MatchSection:
         return (
             f"{included:,} of {counted(recorded, 'match')} can be replayed here: the last of each pairing, those with"
             f" faults, and the latest. arena report --max-matches {recorded} includes all of them; arena replay"
-            f" {self._tournament.name}/NUMBER shows any."
+            f" {shlex.quote(f'{self._tournament.name}/NUMBER')} shows any."
         )
 
 
 def _viewer(view: Mapping[str, Any]) -> str:
     seats = "".join(
-        f'<li><svg class="key seat{seat % SEAT_STYLES}" viewBox="0 0 20 20" aria-hidden="true">'
-        f'<use href="#mark{seat % 4}" width="20" height="20"/></svg> {name(bot)} <b>{text(score)}</b></li>'
+        f"<li>{_key(seat)} {name(bot)} <b>{text(score)}</b></li>"
         for seat, (bot, score) in enumerate(zip(view["bots"], view["scores"][-1], strict=True))
     )
-    actions = "".join(f"<li>{text(action)}</li>" for _, action in view["actions"])
+    actions = "".join(
+        f"<li>{_key(seat)}<span>{number}</span> <b>{text(action)}</b></li>"
+        for number, (seat, action) in enumerate(view["actions"], 1)
+    )
     return _VIEWER.format(
         title=f"Match {view['match']}: {text(' – '.join(view['bots']))}",
         seats=seats,
@@ -155,6 +163,14 @@ def _viewer(view: Mapping[str, Any]) -> str:
         actions=actions,
         comment=text(view["end"]),
         notes=lines_of_text("\n".join(view["notes"][-1])),
+    )
+
+
+def _key(seat: int) -> str:
+    """Return the mark of a seat, beside its bot's name or action."""
+    return (
+        f'<svg class="key seat{seat % SEAT_STYLES}" viewBox="0 0 20 20" aria-hidden="true">'
+        f'<use href="#mark{seat % SEAT_SHAPES}" width="20" height="20"/></svg>'
     )
 
 

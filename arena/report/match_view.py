@@ -16,7 +16,10 @@ from arena.report.markup import text
 from arena.report.tables import printable
 
 SEAT_STYLES = 8
-"""Colours of seats; the shapes of marks repeat after four seats already."""
+"""Colours of seats."""
+
+SEAT_SHAPES = 4
+"""Shapes of their marks."""
 
 _MARK = "mark"
 _NUMBER = "number"
@@ -205,8 +208,8 @@ def _svg(shape: Sequence[Any], height: float, is_text: bool) -> str:
         radius, seat, label = rest
         size = 2 * radius
         return (
-            f'<use href="#mark{seat % 4}" x="{x - radius}" y="{height - y - radius}" width="{size}" height="{size}"'
-            f' class="seat{seat % SEAT_STYLES}"/>'
+            f'<use href="#mark{seat % SEAT_SHAPES}" class="seat{seat % SEAT_STYLES}" x="{x - radius}"'
+            f' y="{height - y - radius}" width="{size}" height="{size}"/>'
             f'<text x="{x}" y="{height - y}" font-size="{_label_size(radius, label)}" class="on">{text(label)}</text>'
         )
     size, content, style = rest

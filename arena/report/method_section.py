@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 
 from arena.report.column_meanings import meaning_of
@@ -32,7 +33,7 @@ def method_section(tournament: StoredTournament, sentences: Sequence[str], colum
         ("seed of random numbers", definition.rng_seed),
         ("random actions at the beginning", definition.opening_plies),
         ("bots start", "for every match" if definition.fresh_bots else "once for each worker"),
-        ("to check every result", f"arena verify {tournament.name}"),
+        ("to check every result", f"arena verify {shlex.quote(tournament.name)}"),
     ]
     return (
         f"<p>{text(_METHOD)}</p><p>{text(' '.join(sentences))}</p>"
@@ -45,7 +46,8 @@ def _columns(columns: Iterable[Column]) -> str:
     explained: dict[str, tuple[str, str]] = {}
     for column in columns:
         if meaning := meaning_of(column.key):
-            explained.setdefault(meaning_anchor(column.key), (column.title, meaning))
+            title = "1, 2, …" if column.title == "1" else column.title
+            explained.setdefault(meaning_anchor(column.key), (title, meaning))
     return "".join(
         f'<div><dt>{text(title)}</dt><dd id="{anchor}">{text(meaning)}</dd></div>'
         for anchor, (title, meaning) in explained.items()

@@ -53,8 +53,9 @@ def bracket_html(
         fed = [_has_line_from(bracket, number, place) for place in range(len(stage))]
         duels = "".join(_duel(duel, has_line, anchors, departed) for duel, has_line in zip(stage, fed, strict=True))
         title = text(stage_name(len(bracket.stages) - number))
-        stages.append(f'<div class="stage"><h4>{title}</h4><ol>{duels}</ol></div>')
-    return f'<div class="scroll"><div class="bracket">{"".join(stages)}</div></div>'
+        stages.append(f'<div class="stage"><h3>{title}</h3><ol>{duels}</ol></div>')
+    card = '<div class="scroll" role="region" tabindex="0" aria-label="bracket, drawn">'
+    return f'{card}<div class="bracket">{"".join(stages)}</div></div>'
 
 
 def _has_line_from(bracket: Bracket, number: int, place: int) -> bool:
@@ -93,7 +94,8 @@ def round_cards_html(
     rows = "".join(_card(card, anchors, departed) for card in cards)
     return (
         '<p class="legend">In each round: the rival\'s number and the score against it; below, the score so far.</p>'
-        '<div class="scroll"><table class="rounds"><thead><tr><th class="number" scope="col">#</th>'
+        '<div class="scroll" role="region" tabindex="0" aria-label="round cards, table">'
+        '<table class="rounds"><thead><tr><th class="number" scope="col">#</th>'
         f'<th class="who" scope="col">bot</th>{head}<th class="number" scope="col">total</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )

@@ -278,7 +278,7 @@ def _percent(share: float | None) -> float | None:
 
 
 def crosstable_table(
-    scores: Mapping[tuple[str, str], Score], names: Mapping[str, str], formatted: bool = True
+    scores: Mapping[tuple[str, str], Score], names: Mapping[str, str], formatted: bool = True, points_only: bool = False
 ) -> tuple[list[Column], list[Row]]:
     """Return the crosstable: each bot's points against each rival.
 
@@ -286,6 +286,7 @@ def crosstable_table(
         scores: by (bot, rival).
         names: the name to show of each bot, in the order of the standings.
         formatted: cells as ``points/matches``; otherwise as JSON types.
+        points_only: formatted cells are only points, with ½.
     """
     columns = [Column("rank", "#"), Column("bot", "bot", is_number=False)]
     columns += [Column(f"against_{number}", str(number), is_parted=True) for number in range(1, len(names) + 1)]
@@ -298,11 +299,18 @@ def crosstable_table(
         row: Row = {"rank": number, "bot": name, "points": totals.get(bot, 0.0)}
         for column, (rival, rival_name) in enumerate(names.items(), 1):
             points, matches = scores.get((bot, rival), (0.0, 0))
-            text = f"{points:g}/{matches}" if matches else ("-" if bot == rival else "")
+            shown = _halves_text(points) if points_only else f"{points:g}/{matches}"
+            text = shown if matches else ("-" if bot == rival else "")
             value = {"bot": rival_name, "points": points, "matches": matches} if matches else None
             row[f"against_{column}"] = text if formatted else value
         rows.append(row)
     return columns, rows
+
+
+def _halves_text(points: float) -> str:
+    """Return points as ``2½``."""
+    whole = int(points)
+    return f"{whole or ''}½" if points > whole else str(whole)
 
 
 def ranking_table(ranking: Sequence[tuple[str, Placing]]) -> tuple[list[Column], list[Row]]:

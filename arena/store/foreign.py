@@ -47,12 +47,15 @@ def open_foreign(path: Path, directory: Path) -> Source:
     try:
         _copy(path, copy)
         with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            connection.text_factory = lambda data: data.decode(errors="replace")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
             connection.execute("PRAGMA trusted_schema = OFF")
             _check_schema(connection, path)
             _check_pages(connection, path)
     except sqlite3.Error as error:
         raise StoreError(f"{path}: {reason_of(str(error))}") from error
+    except UnicodeError as error:  # in what SQLite says of a damaged schema
+        raise StoreError(f"{path}: {reason_of('malformed')}") from error
     except OSError as error:
         raise StoreError(f"{path}: can't be copied: {error.strerror}") from error
     database = Database(copy, shown=str(path), max_value_bytes=MAX_VALUE_BYTES)

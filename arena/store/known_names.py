@@ -34,8 +34,8 @@ class KnownNames:
         return [str(name) for (name,) in self._rows(query, MAX_TOURNAMENTS)]
 
     def seasons(self) -> list[str]:
-        """Return the names of the seasons, the latest first."""
-        return [str(name) for (name,) in self._rows("SELECT name FROM seasons ORDER BY id DESC")]
+        """Return the names of the seasons, in alphabetical order."""
+        return [str(name) for (name,) in self._rows("SELECT DISTINCT name FROM seasons ORDER BY name")]
 
     def matches(self, tournament: str, first_digits: str) -> list[str]:
         """Return recorded matches of a tournament whose numbers begin with some digits."""

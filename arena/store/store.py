@@ -49,6 +49,11 @@ class Store(RecordReader):
             raise
 
     @property
+    def server(self) -> str | None:
+        """The URL of its server, without the password; None for a file."""
+        return self._database.shown if self._database.is_server else None
+
+    @property
     def corrections(self) -> CorrectionLog:
         """The log of corrections."""
         return CorrectionLog(self._database)

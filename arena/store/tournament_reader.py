@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, and_, exists, func, select
+from sqlalchemy import Connection, Integer, Select, exists, func, select
 
 from arena.errors import StoreError, UnknownNameError
 from arena.records import ScheduledMatch, Seating
@@ -48,10 +48,12 @@ class TournamentReader:
 
         Raises:
             UnknownNameError: if it does not exist.
-            StoreError: if several had this name.
+            StoreError: if it is not deleted, or several had this name.
         """
         deleted = self.deleted_tournaments()
         found = [tournament for tournament in deleted if name in (tournament.name, tournament.bin_name)]
+        if not found and self.find_tournament(name) is not None:
+            raise StoreError(f"tournament {name!r} is not in the bin")
         if not found:
             raise UnknownNameError("deleted tournament", name, [tournament.name for tournament in deleted])
         if len(found) > 1:
@@ -86,8 +88,10 @@ class TournamentReader:
     def _select_tournaments(self, chosen: Select[Any]) -> list[StoredTournament]:
         lines = select(func.count()).where(matches.c.tournament_id == tournaments.c.id).scalar_subquery()
         of_this = skipped.c.tournament_id == tournaments.c.id
-        same = and_(records.c.tournament_id == skipped.c.tournament_id, records.c.match == skipped.c.match)
-        left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~exists().where(same))
+        has_record = exists().where(
+            records.c.tournament_id == skipped.c.tournament_id, records.c.match == skipped.c.match
+        )
+        left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~has_record)
         recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
         query = chosen.add_columns(
             (lines - left_out.scalar_subquery()).label("scheduled"), recorded.label("recorded")
@@ -147,10 +151,10 @@ class TournamentReader:
         query = select(func.max(matches.c.round, type_=Integer)).where(matches.c.tournament_id == tournament.number)
         return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
 
-    def unplayed(self, tournament: StoredTournament) -> Iterator[ScheduledMatch]:
-        """Yield the matches that are still to be played, in order, reading the schedule piece by piece."""
+    def unplayed(self, tournament: StoredTournament, after_round: int = 0) -> Iterator[ScheduledMatch]:
+        """Yield the matches of later rounds that are still to be played, in order, reading them piece by piece."""
         chosen = select(matches).where(matches.c.tournament_id == tournament.number, is_to_be_played())
-        return self._lines(tournament, chosen)
+        return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
 
     def schedule(self, tournament: StoredTournament, after_round: int = 0) -> Iterator[ScheduledMatch]:
         """Yield all matches of the rounds later than ``after_round``, in order, reading them piece by piece."""

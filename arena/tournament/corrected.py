@@ -6,7 +6,7 @@ late, is in the store only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,9 +33,11 @@ def with_corrections(definition: Definition, stored: StoredTournament) -> Defini
     corrected = stored.definition
     definition = replace(definition, absences=corrected.absences)
     late = late_entrants(stored.corrections)
-    missing = range(len(definition.entrants), len(corrected.entrants))
-    if not late.issuperset(missing):
+    numbers = _numbers_by_label(stored, late)
+    given = dict(enumerate(bot for bot in definition.entrants if bot.label not in numbers))
+    if len(given) + len(late) != len(corrected.entrants):
         return definition
+    given |= {numbers[bot.label]: bot for bot in definition.entrants if bot.label in numbers}
     earlier = _replaced_bots(stored)
     gone = {absence.entrant for absence in corrected.absences if absence.last_round is None}
 
@@ -43,10 +45,9 @@ def with_corrections(definition: Definition, stored: StoredTournament) -> Defini
         return corrected.entrants[k] if k in gone else _unchanged(corrected.entrants[k])
 
     entrants = [
-        corrected_bot(k) if bot_identity(bot) in earlier.get(k, ()) else bot
-        for k, bot in enumerate(definition.entrants)
+        given[k] if k in given and bot_identity(given[k]) not in earlier.get(k, ()) else corrected_bot(k)
+        for k in range(len(corrected.entrants))
     ]
-    entrants += [corrected_bot(k) for k in missing]
     earlier_settings = [c.details.settings for c in stored.corrections]
     settings = corrected.settings if definition.settings in earlier_settings else definition.settings
     return replace(definition, entrants=tuple(entrants), settings=settings)
@@ -56,6 +57,16 @@ def late_entrants(corrections: Iterable[Correction]) -> frozenset[int]:
     """Return the numbers of the entrants that have come late."""
     entries = (c.details.entrant for c in corrections if c.kind is CorrectionKind.ENTER)
     return frozenset(entrant for entrant in entries if entrant is not None)
+
+
+def _numbers_by_label(stored: StoredTournament, late: Collection[int]) -> dict[str, int]:
+    """Return the numbers of late entrants by the labels that they have or had; they may be anywhere in the file."""
+    numbers = {stored.definition.entrants[k].label: k for k in late}
+    for c in stored.corrections:
+        entrant = c.details.entrant
+        if entrant is not None and entrant in late and c.kind in (CorrectionKind.ENTER, CorrectionKind.REPLACE):
+            numbers[c.details.bot] = entrant
+    return numbers
 
 
 def _replaced_bots(stored: StoredTournament) -> dict[int, list[dict[str, Any]]]:

@@ -6,11 +6,14 @@ The keys, with their defaults, are documented on ``TournamentFile``; ``arena run
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from glob import glob
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from arena.checked import check_model, read_toml
 from arena.definition import Definition, GameChoice
@@ -18,7 +21,7 @@ from arena.errors import BotDefinitionError, DefinitionError, OptionError, Unkno
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.names import is_visible_text
-from arena.players.manifest import check_name, load_bot
+from arena.players.manifest import IsKnown, check_name, load_bot
 from arena.records import Bot, Limits, TimeControl
 from arena.shipped import bot_path, tournament_path
 from arena.text import toml_value
@@ -77,6 +80,20 @@ def check_tournament_name(name: str, where: str, bots: KnownBots | None = None) 
         raise DefinitionError(f"{where} = {name!r}: expected 1 to 64 letters, digits, '.', '_', '-' and spaces inside")
 
 
+class _Entry(NamedTuple):
+    """An entrant of a file.
+
+    Attributes:
+        place: of the entrant in the file, for messages.
+        name_place: of its name.
+        load: returns the bot, or raises UsageError.
+    """
+
+    place: str
+    name_place: str
+    load: Callable[[], Bot]
+
+
 class _Builder:
     """Makes a definition from a file, whose shape has been checked, and collects every fault in its contents."""
 
@@ -85,6 +102,7 @@ class _Builder:
         self._path = path
         self._bots = bots
         self._faults = faults
+        self._has_all_entrants = True
 
     def build(self) -> Definition:
         file = self._file
@@ -145,29 +163,53 @@ class _Builder:
 
     def _entrants(self) -> tuple[Bot, ...]:
         bots: list[Bot] = []
-        for number, table in enumerate(self._file.entrants):
+        for entry in self._entries():
             try:
-                bot = self._bot(table)
+                bot = entry.load()
             except UsageError as error:
-                self._faults.append(f"entrants[{number}]: {error}")
+                self._faults.append(f"{entry.place}: {error}")
+                self._has_all_entrants = False
                 continue
             if any(bot.label == other.label for other in bots):
                 self._faults.append(
-                    f"entrants[{number}].name = {bot.name!r}: another entrant has this name and version;"
+                    f"{entry.name_place} = {bot.name!r}: another entrant has this name and version;"
                     " give one of them a name of its own"
                 )
             bots.append(bot)
         return tuple(bots)
 
+    def _entries(self) -> Iterator[_Entry]:
+        for number, table in enumerate(self._file.entrants):
+            place = f"entrants[{number}]"
+            yield _Entry(place, f"{place}.name", partial(self._bot, table))
+        pattern = self._file.entrants_from
+        if pattern is not None:
+            base = self._path.parent
+            for name in sorted(glob(pattern, root_dir=base)) or [pattern]:  # noqa: PTH207 - hidden files don't match, as in a shell
+                load = partial(self._bot_named_by_its_file, base / name)
+                yield _Entry("entrants_from", f"entrants_from: bot {name!r}: name", load)
+
+    def _bot_named_by_its_file(self, path: Path) -> Bot:
+        """Return the bot at a path; its directory's name, and not what its author calls it, tells it from others."""
+        bot = load_bot(path, is_known=self._is_known())
+        if bot.own_files:
+            return bot
+        name = unicodedata.normalize("NFC", path.name)
+        check_name(f"bot {str(path)!r}: name", name, self._is_known())
+        return replace(bot, name=name)
+
     def _bot(self, table: EntrantTable) -> Bot:
         bot = find_entrant(table.bot, table.args, self._path.parent, self._bots)
         if table.name is None:
             return bot
-        check_name("name", table.name, None if self._bots is None else self._bots.is_known)
+        check_name("name", table.name, self._is_known())
         return replace(bot, name=table.name)
 
+    def _is_known(self) -> IsKnown | None:
+        return None if self._bots is None else self._bots.is_known
+
     def _check_fit(self, games: Sequence[GameChoice], entrants: Sequence[Bot]) -> None:
-        if len(entrants) < len(self._file.entrants):
+        if not self._has_all_entrants:
             return
         for choice in games:
             if choice.players > len(entrants):

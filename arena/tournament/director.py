@@ -167,7 +167,7 @@ class _Run:
         self._refresh = refresh if may_change else None
         self._tries: Counter[int] = Counter()
         self._rounds = TournamentRounds(self._definition, store, self._tournament)
-        self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.max_matches)
+        self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.expected_matches)
         self.progress.stop_limits = self._rounds.stop_limits
 
     def play(self) -> None:

@@ -59,6 +59,10 @@ def _advice(differing: Sequence[str]) -> str:
     advice = "give this one another name (--name NAME)"
     if all(name.startswith("the bot ") for name in differing):
         return f"{advice}, or give the entrant its new files (arena replace)"
+    if all(name.startswith("the new entrant ") for name in differing):
+        return f"{advice}, or let the entrant enter late (arena enter)"
+    if all(name.startswith("the missing entrant ") for name in differing):
+        return f"{advice}, or put the files of the entrant back"
     return advice
 
 
@@ -85,6 +89,10 @@ def differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -
         {f"{entrant['name']}@{entrant['version']}": entrant for entrant in values["entrants"]}
         for values in (stored, given)
     )
-    if list(now)[: len(before)] != list(before) if may_grow else list(before) != list(now):
-        names.append("entrants")
+    names += [f"the missing entrant {name!r}" for name in before if name not in now]
+    if not may_grow:
+        names += [f"the new entrant {name!r}" for name in now if name not in before]
+    both = [name for name in before if name in now]
+    if both != (list(now)[: len(both)] if may_grow else [name for name in now if name in before]):
+        names.append("the order of entrants")
     return names + [f"the bot {name!r}" for name in now if name in before and before[name] != now[name]]

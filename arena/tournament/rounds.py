@@ -65,11 +65,11 @@ class TournamentRounds:
         return list(self._scheduler.round_in_all_games(upcoming, self._format.encounters_per_round))
 
     @property
-    def max_matches(self) -> int | None:
-        """How many matches the tournament has at most; None if there is no maximum."""
+    def expected_matches(self) -> int | None:
+        """How many matches the tournament is expected to have at most; None if there is no maximum."""
         if not self._format.needs_results:
             return self._tournament.scheduled
-        return _max_matches(self._format, self._definition)
+        return matches_of(self._format.total_encounters(), self._definition)
 
     @property
     def stop_limits(self) -> StopLimits | None:
@@ -87,13 +87,8 @@ def needs_results(definition: Definition) -> bool:
     return format_class(definition).needs_results
 
 
-def max_matches(definition: Definition) -> int | None:
-    """Return how many matches a tournament has at most whose rounds depend on results; None if there is no maximum."""
-    return _max_matches(format_of(definition), definition)
-
-
-def _max_matches(planned: Format[Any], definition: Definition) -> int | None:
-    encounters = planned.total_encounters()
+def matches_of(encounters: int | None, definition: Definition) -> int | None:
+    """Return how many matches a number of encounters in each game has; None for None."""
     return None if encounters is None else encounters * sum(choice.players for choice in definition.games)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import MISSING, fields
+from glob import has_magic
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
@@ -35,7 +36,14 @@ def _size(value: Any) -> Any:
     return int(match[1]) * _UNITS[match[2]]
 
 
+def _with_wildcard(pattern: str) -> str:
+    if not has_magic(pattern):
+        raise ValueError('expected a pattern such as "submissions/*"')
+    return pattern
+
+
 Argument = Annotated[str, AfterValidator(without_nul)]
+Pattern = Annotated[Argument, AfterValidator(_with_wildcard)]
 _IN_WORDS: dict[str, Any] = {"unit": "bytes", "or": 'or a text such as "512 MiB"'}
 _READS_SIZES = BeforeValidator(_size)
 
@@ -118,7 +126,9 @@ class CommonKeys(_Strict):
         game: the game; or several under ``games``.
         options: of ``game``.
         games: several games, each with its options.
-        entrants: at least as many as each game has players.
+        entrants: together with ``entrants_from``, at least as many as each game has players.
+        entrants_from: a pattern such as "submissions/*", from the file's directory: every bot that it matches enters
+            after ``entrants``, by the name of its file or directory.
         format: the name of the format, which may have a table of its own.
         encounters: for each pairing: one opening each, played in all seat rotations.
         opening_plies: random actions before the bots take over.
@@ -134,7 +144,8 @@ class CommonKeys(_Strict):
     game: str | None = None
     options: dict[str, Any] = {}
     games: list[GameTable] = []
-    entrants: Annotated[list[EntrantTable], Field(min_length=2)]
+    entrants: list[EntrantTable] = []
+    entrants_from: Pattern | None = None
     format: str = DEFAULT_FORMAT
     encounters: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     opening_plies: Annotated[int, Field(ge=0, le=1000)] = 2
@@ -151,6 +162,12 @@ class CommonKeys(_Strict):
         """Add the table of the chosen format if it is left out, so that its keys have their defaults."""
         name = values.get("format", DEFAULT_FORMAT)
         return {table_key(name): {}, **values} if isinstance(name, str) and name in FORMATS else values
+
+    @model_validator(mode="after")
+    def _has_entrants(self) -> CommonKeys:
+        if self.entrants_from is None and len(self.entrants) < 2:
+            raise ValueError("entrants: expected at least two [[entrants]] tables, or entrants_from")
+        return self
 
     def format_settings(self) -> dict[str, Any]:
         """Return the settings of the chosen format; a key without a value is left out."""

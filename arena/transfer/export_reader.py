@@ -8,8 +8,8 @@ from arena.store.store import Store
 from arena.stored import is_text, is_whole
 from arena.text import shortened_text
 from arena.transfer.export_lines import ExportLine, LineError
+from arena.transfer.export_writer import LINES_PER_DIGESTS, VERSION, DigestChain
 from arena.transfer.staged_tournament import StagedTournament
-from arena.transfer.whole_export import LINES_PER_DIGESTS, VERSION, DigestChain
 
 
 class ExportReader:

@@ -85,7 +85,8 @@ class KnownTournament:
             )
         left = here.scheduled + self._lines_taken - here.recorded - len(found.wanted)
         finished = finished_at(definition, left, self._stored_finish)
-        if found.wanted or self._lines_taken or definition != here.definition or any(self._new_voids()):
+        has_new_state = definition != here.definition or (finished is None) != (here.finished_at is None)
+        if found.wanted or self._lines_taken or has_new_state or any(self._new_voids()):
             self._store.add(
                 Addition(
                     tournament=here.number,

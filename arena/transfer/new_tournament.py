@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from arena.errors import StoreError
 from arena.records import ScheduledMatch
 from arena.store.addition import Addition
+from arena.store.correction import standing, undone_by
 from arena.store.correction_log import SetAside
 from arena.store.rows import RecordRow
 from arena.store.source import Source
@@ -37,6 +38,8 @@ class NewTournament:
         """
         self._source, self._there = source, there
         self._definition = without_locations(there.definition)
+        log = there.corrections
+        self._corrections = {c.number for c in (*standing(log), *undone_by(log).values())}
 
     def take(self, store: Store, external_games: Collection[str]) -> MergedTournament:
         """Check the tournament and take it.
@@ -48,8 +51,11 @@ class NewTournament:
         check_definition(definition, external_games)
         check_corrections(there.corrections, definition)
         scheduled = sum(1 for _ in self._checked_lines())
-        left_out = {line.match for line in self._source.skipped(there)}
-        recorded = self._count_records(left_out)
+        left_out = self._left_out(scheduled)
+        recorded = 0
+        for row in self._records(replays=True):
+            recorded += 1
+            left_out.discard(row.match)  # its record was set aside when it was left out, and came back
         for _ in self._set_aside(replays=True):
             pass
         left = scheduled - len(left_out) - recorded
@@ -81,15 +87,6 @@ class NewTournament:
     def _checked_lines(self) -> Iterator[ScheduledMatch]:
         return checked_lines(self._source.lines(self._there), self._definition, bool(self._there.corrections))
 
-    def _count_records(self, left_out: Collection[int]) -> int:
-        """Replay the records and return how many there are."""
-        count = 0
-        for row in self._records(replays=True):
-            count += 1
-            if row.match in left_out:
-                raise RefusedRecordError(row.match, "it has a record, although a correction has left it out")
-        return count
-
     def _records(self, *, replays: bool) -> Iterator[RecordRow]:
         texts = TextsByMatch(self._source.record_texts(self._there))
         for line in self._source.lines(self._there):
@@ -104,12 +101,25 @@ class NewTournament:
         following: SetAside | None = next(coming, None)
         for line in self._source.lines(self._there):
             while following is not None and following.match == line.match:
-                if not 1 <= following.correction <= len(self._there.corrections):
-                    raise StoreError(f"its log has no correction {following.correction}, which set aside a record")
+                self._require_correction(following.correction, following.match)
                 yield following.correction, self._row_aside(following, line, replays)
                 following = next(coming, None)
         if following is not None:
             raise StoreError(f"match {following.match} has a record that was set aside, but is not in its schedule")
+
+    def _left_out(self, scheduled: int) -> set[int]:
+        """Return the matches that corrections have taken out of the schedule."""
+        found = set()
+        for match, correction in self._source.skipped(self._there):
+            self._require_correction(correction, match)
+            if not 1 <= match <= scheduled:
+                raise StoreError(f"match {match} is left out by correction {correction}, but is not in its schedule")
+            found.add(match)
+        return found
+
+    def _require_correction(self, number: int, match: int) -> None:
+        if number not in self._corrections:
+            raise StoreError(f"match {match} is said to be corrected by {number}, but no such correction stands")
 
     def _row_aside(self, aside: SetAside, line: ScheduledMatch, replays: bool) -> RecordRow:
         try:

@@ -301,7 +301,8 @@ def test_every_command_has_help_and_its_line_in_the_list(arena):
         assert text.startswith("Usage: arena ")
 
 
-def test_without_a_command_the_help_is_shown_and_the_exit_code_is_2(arena):
+def test_without_a_command_the_help_is_shown_and_the_exit_code_is_2(arena, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     code, _, errors = arena(with_home=False)
     assert code == 2
     assert "Usage: arena" in errors
@@ -415,3 +416,15 @@ def test_the_author_in_a_manifest_is_in_csv_and_json(tmp_path, capsys):
         assert {(row["bot"].partition("@")[0], row["author"]) for row in rows} == {("one", "Ada"), ("two", "'=1+1")}
         assert run([*command, "--json", *home]) == 0
         assert {row["author"] for row in json.loads(capsys.readouterr().out)} == {"Ada", "=1+1"}
+
+
+def test_a_crosstable_has_only_points_where_that_saves_parts(arena, monkeypatch):
+    in_full = arena("crosstable", "tiny")[1]
+    assert "/6" in in_full
+    monkeypatch.setenv("COLUMNS", "24")
+    text = arena("crosstable", "tiny")[1]
+    assert "Points in 6 matches" in text
+    assert "/6" not in text
+    assert arena("crosstable", "tiny", "--wide")[1] == in_full
+    monkeypatch.setenv("COLUMNS", "80")
+    assert arena("crosstable", "tiny")[1] == in_full

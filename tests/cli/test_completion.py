@@ -64,6 +64,7 @@ def directory(tmp_path_factory):
         database.commit()
     with ArenaHome(directory / ".arena") as home:
         home.store.delete(home.store.tournament("deleted"))
+        home.store.seasons.add("spring", home.store.tournaments()[:2])
     return directory
 
 
@@ -96,6 +97,15 @@ def test_tournaments_are_completed_but_not_the_deleted_nor_hostile_names(directo
     assert plain(complete(directory, "arena standings t")) == ["two words", "tiny"]
     assert plain(complete(directory, "arena standings two\\ w")) == ["two words"]
     assert plain(complete(directory, 'arena standings "two w')) == ["two words"]
+
+
+def test_the_bin_and_seasons_are_completed(directory):
+    assert plain(complete(directory, "arena restore ")) == ["deleted"]
+    for line in ("arena season ", "arena leaderboard --season "):
+        assert plain(complete(directory, line)) == ["spring"]
+    assert plain(complete(directory, "arena season spring --add tin")) == ["tiny"]
+    assert "some bot@1" in plain(complete(directory, "arena bots --remove "))
+    assert plain(complete(directory, "arena rename tiny ")) == []
 
 
 def test_matches_are_completed_with_their_tournament(directory):

@@ -1,6 +1,7 @@
 """Options over all commands: one name has one type, one default, one way to be written and one meaning."""
 
 import json
+import shutil
 from collections import defaultdict
 
 import click
@@ -14,6 +15,7 @@ from benchmarks import zoo_bots as zoo
 BOTS = str(zoo.BOTS / "minimal"), str(zoo.BOTS / "random_legal")
 
 VARIANTS = {
+    "--as": {"Its name from now on, in place of the one it had.", "Its name in this tournament, in place of its own."},
     "--game": {
         "Only the matches of this game.",
         "The game they play.",
@@ -24,6 +26,7 @@ VARIANTS = {
     "--json": {"Print JSON, and nothing else.", "Print JSON, and nothing else; it does so anyway."},
     "--name": {
         "The name of the tournament [default: that of the file].",
+        "The name of the tournament [default: that in the file].",
         "The name of the tournament [default: made from the bots' names].",
     },
     "--output": {
@@ -178,3 +181,16 @@ def test_a_refused_submission_as_json(arena_json):
     assert (code, refused["is_submitted"]) == (1, False)
     assert "in plusminus at ply 0: start:" in refused["refusal"]
     assert "I give up" in refused["stderr"]
+
+
+@pytest.mark.processes
+def test_corrections_and_merges_as_json(arena_json, played, tmp_path):
+    shutil.copytree(tmp_path / "home", tmp_path / "other")
+    code, (merged,) = arena_json("merge", tmp_path / "other")
+    assert (code, merged["name"], merged["taken"], merged["already_here"]) == (0, "t", 0, 2)
+    code, made = arena_json("void", "t", "1", "--reason", "a power cut")
+    assert code == 0
+    assert (made["tournament"], made["number"], made["kind"], made["left"]) == ("t", 1, "void", 1)
+    assert made["reason"] == "a power cut"
+    code, undone = arena_json("undo", "t", "--reason", "it was not")
+    assert (code, undone["kind"], undone["number"], undone["left"]) == (0, "undo", 2, 0)

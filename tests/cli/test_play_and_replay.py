@@ -11,9 +11,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 
-from arena.cli.boards import beside, board, listed
+from arena.cli.boards import beside, board, listed, painted, score_lines
 from arena.cli.group import run
 from arena.cli.replay_command import _Cursor, _page
 from arena.games import GAMES, make_game
@@ -21,6 +22,7 @@ from arena.match.replay import states_of
 from arena.match.single_match import ask_bot, play_match
 from arena.players.manifest import load_bot
 from arena.records import MatchRecord
+from arena.report.text_layout import cell_count
 from benchmarks import zoo_bots as zoo
 from tests.games.variants import VARIANTS
 
@@ -47,8 +49,8 @@ def test_a_person_may_take_a_seat(play):
     assert code == 0
     assert "1. human (seat 0) plays a1" in text
     assert "2. minimal@1 (seat 1) plays b2" in text
-    assert "2 . x\n1 x .\n  a b\n" in text
-    assert "scores: human (seat 0) 1, minimal@1 (seat 1) 1" in text
+    assert "2 .[B]\n1 A .\n  a b\n" in text
+    assert "scores: A human (seat 0) 1, B minimal@1 (seat 1) 1" in text
     assert "1. human@1 1, 1. minimal@1 1 (normal)" in text
     assert "z9: off the board: x is 1 to 2 and y is 1 to 2" in errors
     assert "nonsense: a square is written like c4" in errors
@@ -159,15 +161,17 @@ def test_every_board_fits_eighty_columns(name):
     small = [options for game, options in VARIANTS.values() if game == name]
     for options in (*small, large):
         game = make_game(name, **options)
-        state, last = game.initial_state(), None
+        state, actions = game.initial_state(), []
         for ply in range(400):
             if game.is_over(state):
                 break
             legal = game.legal_actions(state)
-            last = legal[(ply * 7) % len(legal)]
-            state = game.apply(state, last)
-            lines = board(game, state, 80, last)
+            actions.append((game.seat_to_act(state), legal[(ply * 7) % len(legal)]))
+            state = game.apply(state, actions[-1][1])
+            lines = board(game, state, 80, actions)
             assert max(map(len, lines)) <= 80
+            is_new_grid = name == "coprimality" and max(state.numbers) == 1
+            assert "".join(lines).count("[") == (0 if is_new_grid else 1)
             assert all(line == line.rstrip() for line in lines)
 
 
@@ -175,11 +179,56 @@ def test_a_board_that_is_cut_shows_the_column_of_the_last_action_where_it_is():
     game = make_game("differences", size=60)
     state = game.apply(game.initial_state(), (40, 3))
     whole = game.render(state).splitlines()
-    lines = board(game, state, 50, (40, 3))
+    lines = board(game, state, 50, [(0, (40, 3))])
     row, labels = lines[-4], lines[-1]
-    assert row.startswith(" 3…") and row.rstrip("… ").count("x") == 1
-    assert labels[row.index("x") - 1 : row.index("x") + 1] == "an"  # the 40th column is an
+    assert row.startswith(" 3…") and row.rstrip("… ").count("[A]") == 1
+    assert labels[row.index("A") - 1 : row.index("A") + 1] == "an"  # the 40th column is an
     assert len(lines) == len(whole)
+
+
+def test_the_score_names_every_seat_within_the_width():
+    game = make_game("plaid", players=3)
+    state = game.apply(game.initial_state(), ("v", 12))
+    assert score_lines(game, state, ["a@1", "b@1", "b@1"], 80) == [
+        "scores: A a@1 (seat 0) 61.1882, B b@1 (seat 1) 76.8375, C b@1 (seat 2) 0"
+    ]
+    for labels in (["x" * 64 + "1", "x" * 64 + "2", "é\x1b[31m"], ["對" * 40] * 3):
+        for width in (40, 80):
+            lines = score_lines(game, state, labels, width)
+            assert all(cell_count(line) <= width for line in lines)
+            assert [re.findall(r"\b([ABC]) ", line)[0] for line in lines[:1]] == ["A"]
+            assert re.findall(r"\(seat (\d)\)", " ".join(lines)) == ["0", "1", "2"]
+            assert "\x1b" not in "".join(lines)
+
+
+def test_a_seat_that_is_out_is_said_to_be():
+    game = make_game("coprimality", size=4, players=3)
+    state = game.withdraw(game.initial_state())
+    assert score_lines(game, state, ["a", "b", "c"], 80) == [
+        "scores: A a (seat 0) 0 out, B b (seat 1) 1, C c (seat 2) 1"
+    ]
+
+
+def test_marks_have_the_colours_of_their_seats(monkeypatch):
+    lines = ["2 .[B]", "1 A 12A", "  a b", "A predicts [+]", "seats in the game: 0 1"]
+    assert painted(lines) == lines
+    monkeypatch.setattr("arena.cli.boards.has_colours", lambda: True)
+    shown = painted(lines)
+    assert [click.unstyle(line) for line in shown] == lines
+    assert shown[1] == f"1 {click.style('A', fg='cyan')} {click.style('12A', fg='cyan')}"
+    assert shown[0] == f"2 .{click.style('[B]', fg='magenta', bold=True, reverse=True)}"
+    sign = click.style("[+]", bold=True, reverse=True)
+    assert shown[2:] == [lines[2], f"{click.style('A', fg='cyan')} predicts {sign}", lines[4]]
+
+
+@pytest.mark.parametrize(("height", "first", "last"), [(12, "", "…"), (40, "40", " 1")])
+def test_a_board_that_is_too_high_is_cut_around_the_last_action(height, first, last):
+    game = make_game("differences", size=40)
+    state = game.apply(game.initial_state(), (3, 35))
+    lines = board(game, state, 80, [(0, (3, 35))], height)
+    assert len(lines) == min(height, 41)
+    assert sum("[A]" in line for line in lines) == 1
+    assert lines[-1].split()[0] == "a"
 
 
 def test_legal_actions_are_listed_by_column():
@@ -247,8 +296,84 @@ def test_a_replay_page_holds_the_board_the_actions_and_the_note():
     assert re.search(r"note: value .*depth \d", text)
     assert text.count(">") == 1
     assert f"> {noted + 1:2d}. " in text
-    for line in game.render(state).splitlines():
+    for line in game.render_after(state, record.actions[: noted + 1]).splitlines():
         assert line in text
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(("size", "width"), [(8, 80), (30, 80), (60, 200), (12, 40)])
+def test_a_replay_page_keeps_to_the_terminal(size, width):
+    record = play_match("differences", [load_bot(BOTS / "minimal")] * 2, options={"size": size})
+    record = replace(record, tournament="t\x1b[2J" + "x" * 60)
+    for ply, (game, state) in enumerate(states_of(record)):
+        page = _page(record, ply, game, state, width, 22)
+        assert len(page) <= 22
+        assert max(map(len, page)) <= width
+        assert sum("[A]" in line or "[B]" in line for line in page) == min(ply, 1)
+        assert "\x1b" not in "".join(page)
+
+
+ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def at_a_terminal(arguments, directory, **variables):
+    """Run the arena at a terminal of 80 columns and return what it prints."""
+    ours, theirs = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "LINES")}
+    environment |= {"COLUMNS": "80", "TERM": "xterm", "ARENA_HOME": str(directory), **variables}
+    command = [sys.executable, "-m", "arena", *map(str, arguments)]
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+    os.close(theirs)
+    text = b""
+    try:
+        while select.select([ours], [], [], 60.0)[0]:
+            text += os.read(ours, 65536)
+    except OSError:  # the other end is closed
+        pass
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+    return text.decode()
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("name", "players", "options"),
+    [
+        ("plusminus", 2, ["size=6"]),
+        ("differences", 2, ["size=40"]),
+        ("multiplication", 3, ["size=13", "players=3"]),
+        ("coprimality", 3, ["size=12", "players=3"]),
+        ("plaid", 3, ["lines=12", "players=3"]),
+    ],
+)
+def test_a_match_at_a_terminal_shows_last_action_owners_and_score_after_each_action(name, players, options, tmp_path):
+    bots = [BOTS / "random_legal", BOTS / "minimal", BOTS / "random_legal"][:players]
+    chosen = [word for option in options for word in ("-o", option)]
+    shown = at_a_terminal(["play", name, *bots, *chosen], tmp_path)
+    plain = ANSI.sub("", shown).replace("\r", "")
+    assert max(map(len, plain.splitlines())) <= 80
+    assert "\x1b[36m" in shown
+    assert "\x1b[35m" in shown
+    before, *positions = re.split(r"^\d+\. \S+ \(seat \d\) plays .*$", plain, flags=re.MULTILINE)
+    assert "[" not in before
+    assert len(positions) > 5
+    for position in positions:
+        assert position.count("[") == 1 or (name == "coprimality" and " 2" not in position.split("seats")[0])
+        assert re.findall(r"\b([A-C]) \S+ \(seat (\d)\)", position) == list(zip("ABC"[:players], "012", strict=False))
+    letters = re.findall(r"[A-C]", positions[-1].split("scores:")[0])
+    assert set(letters) == set("ABC"[:players])
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_without_colours_the_last_action_and_the_owners_are_visible(variables, tmp_path):
+    arguments = ["play", "differences", BOTS / "minimal", BOTS / "minimal", "-o", "size=3"]
+    plain = at_a_terminal(arguments, tmp_path, **variables)
+    assert "\x1b" not in plain
+    assert plain.startswith("3 . . .\r\n2 . . .\r\n1 . . .\r\n  a b c\r\nscores: A minimal@1 (seat 0) 0, ")
+    assert "3 . .[A]\r\n2 . B .\r\n1 A . .\r\n" in plain
 
 
 def read_until(descriptor, pattern, seconds=60.0):

@@ -1,8 +1,10 @@
 """Each kind of correction, its undoing, and what is refused."""
 
+import json
 import re
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,10 @@ from arena.analysis.standings_cache import standings_of
 from arena.analysis.verification import verify
 from arena.corrections import disqualify, enter_late, replace_bot, undo_correction, void_matches, withdraw
 from arena.enums import CorrectionKind, DisqualifiedMatches
-from arena.errors import ArenaError, DefinitionError, StoreError, UsageError
+from arena.errors import DefinitionError, StoreError, UsageError
+from arena.ratings.sequential import Hypotheses
 from arena.tournament.comparison import comparison_definition
+from arena.tournament.director import run_tournament
 from arena.tournament.formats.swiss import Swiss
 from arena.tournament.formats.tie_breaks import CardLine
 from arena.tournament.rounds import played_format, ranking_of
@@ -150,11 +154,9 @@ def test_void_matches_are_played_again_with_the_same_seats_and_opening(played, b
     assert played.store.corrections.set_aside_matches(played.store.tournament("t"), 1) == [3, 5]
     play(played, contest(bots))
     assert set(records(played)) == set(before)
-    timeless = [
-        re.sub(r'"started_at":"[^"]*"|"(wall|cpu)_seconds":[^,}]*', "", text)
-        for text in (before[3], records(played)[3])
-    ]
-    assert timeless[0].split('"seats"')[0] == timeless[1].split('"seats"')[0]
+    then, now = json.loads(before[3]), json.loads(records(played)[3])
+    for name in ("bots", "opening_plies", "actions", "rng_seed", "ranks"):  # the same scripts play the same again
+        assert then[name] == now[name]
     assert whole(played)["faults"] == faults
 
 
@@ -162,15 +164,45 @@ def test_a_late_entrant_of_a_round_robin_meets_everybody_from_their_openings(pla
     enter_late(played.store, "t", newcomer, reason="was ill")
     stored = played.store.tournament("t")
     new = [line for line in played.store.schedule(stored) if 4 in line.seats]
-    assert sorted(line.seats for line in new) == sorted((k, 4) for k in range(4)) + sorted(
-        (4, k) for k in range(4)
-    ) or (sorted(line.seats for line in new) == sorted([(k, 4) for k in range(4)] + [(4, k) for k in range(4)]))
+    assert sorted(line.seats for line in new) == sorted([(k, 4) for k in range(4)] + [(4, k) for k in range(4)])
     openings = {line.opening_actions for line in played.store.schedule(stored) if 4 not in line.seats}
     assert {line.opening_actions for line in new} == openings
     assert stored.finished_at is None
     assert play(played, contest(bots)).is_complete
     assert tabled(played)["eve@1"][0] == 8
     assert play(played, contest((*bots, newcomer))).is_complete  # the file may have it by now
+
+
+def test_a_late_entrant_may_be_anywhere_in_the_file(played, bots, newcomer, tmp_path):
+    with pytest.raises(DefinitionError, match=r"differs in the new entrant 'eve@1'; .*\(arena enter\)"):
+        play(played, contest((bots[0], newcomer, *bots[1:])))
+    enter_late(played.store, "t", newcomer, reason="was ill")
+    (later,) = write_bots(tmp_path / "later", ["abe"])
+    enter_late(played.store, "t", later, reason="was ill, too")
+    assert play(played, contest((bots[0], newcomer, *bots[1:]))).is_complete  # without the second
+    assert play(played, contest((later, newcomer, *bots))).is_complete
+    labels = [bot.label for bot in played.store.tournament("t").definition.entrants]
+    assert labels == [*(bot.label for bot in bots), "eve@1", "abe@1"]
+
+
+def test_a_late_entrant_that_was_replaced_may_have_its_old_or_new_files_in_the_file(played, bots, newcomer, tmp_path):
+    enter_late(played.store, "t", newcomer, reason="was ill")
+    newer = replace(write_bots(tmp_path / "newer", ["eve"], "mended")[0], version="2")
+    replace_bot(played.store, "t", "eve", newer, reason="a bug")
+    for present in (newcomer, newer):
+        assert play(played, contest((present, *bots))).is_complete
+
+
+@pytest.mark.parametrize(
+    ("entrants", "differing"),
+    [
+        ((0, 1, 2), "the missing entrant 'dan@1'; .*, or put the files of the entrant back"),
+        ((1, 0, 2, 3), r"the order of entrants; give this one another name \(--name NAME\)"),
+    ],
+)
+def test_a_file_with_other_entrants_is_refused_with_their_names(played, bots, entrants, differing):
+    with pytest.raises(DefinitionError, match=f"differs in {differing}$"):
+        play(played, contest(tuple(bots[k] for k in entrants)))
 
 
 def test_who_enters_late_does_not_meet_who_has_withdrawn(home, bots, newcomer):
@@ -201,6 +233,18 @@ def test_late_entrants_of_a_game_for_three_meet_every_pair(home, bots, newcomer)
     assert play(home, definition).is_complete
 
 
+def test_other_tournaments_make_no_difference(home, bots):
+    """Their matches have the same numbers."""
+    play(home, contest(bots, name="other", encounters=2))
+    play(home, contest(bots, encounters=2), max_matches=10)
+    withdraw(home.store, "t", "bob", reason="x")
+    play(home, contest(bots, encounters=2))
+    stored = home.store.tournament("t")
+    assert stored.scheduled == stored.recorded == len(records(home)) < 24
+    other = home.store.tournament("other")
+    assert (other.scheduled, other.recorded, other.corrections) == (24, 24, ())
+
+
 # formats whose rounds depend on results
 
 
@@ -225,9 +269,12 @@ def test_in_a_swiss_the_rival_of_a_withdrawn_bot_has_the_point_of_a_bye(home, tm
     assert len(third) == 4  # two pairs in two matches; the fifth has the bye
     table = dict(ranking_of(home.store, stored))
     assert table[names[leaver]].values["score"] == before[names[leaver]].values["score"]
-    points = 1 + (0 if rival in {k for line in third for k in line.seats} else 1)
-    assert table[names[rival]].values["score"] - before[names[rival]].values["score"] >= points - 0.01
-    assert sum(placing.values["score"] for placing in table.values()) == 3 + 3 + 3  # a point each for three pairs
+    had_bye = rival not in {k for line in third for k in line.seats}
+    gained = table[names[rival]].values["score"] - before[names[rival]].values["score"]
+    assert gained in ({2} if had_bye else {1, 1.5, 2})
+    assert (
+        sum(placing.values["score"] for placing in table.values()) == 9
+    )  # in each round a point for each pair, or bye
     assert verify(home, stored).problems == []
 
 
@@ -269,7 +316,7 @@ def test_a_ladder_goes_on_without_who_has_withdrawn(home, bots):
     play(home, definition)
     assert matches_with(home, 2) == known
     assert home.store.tournament("t").finished_at is not None
-    with pytest.raises(UsageError, match="a new version enters through the tournament file"):
+    with pytest.raises(UsageError, match="new versions enter a ladder through the tournament file"):
         replace_bot(home.store, "t", "bob", bots[0], reason="x")
 
 
@@ -308,7 +355,7 @@ def story(home, draw, bots, mended, newcomer):
     return made
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_undoing_everything_brings_every_record_back(tmp_path_factory, no_check, data):
     directory = tmp_path_factory.mktemp("story")
@@ -342,12 +389,11 @@ def test_undoing_everything_brings_every_record_back(tmp_path_factory, no_check,
     ids=["annul", "keep", "replace", "void"],
 )
 def test_an_undone_correction_leaves_nothing_but_its_lines_in_the_log(played, mended, correct):
-    before, finished = whole(played), played.store.tournament("t").finished_at
+    before = whole(played)
     correct(played.store, mended)
-    assert whole(played) != before or correct.__code__.co_consts
     undo_correction(played.store, "t", reason="x")
     assert whole(played) == before
-    assert (played.store.tournament("t").finished_at is None) == (finished is None)
+    assert played.store.tournament("t").finished_at is not None
     assert [c.kind for c in played.store.tournament("t").corrections][1:] == [CorrectionKind.UNDO]
 
 
@@ -371,9 +417,8 @@ def test_a_correction_that_later_ones_build_on_is_not_undone(played, bots, mende
     replace_bot(played.store, "t", "bob", mended, reason="x")
     with pytest.raises(UsageError, match=r"correction 1 of tournament 't': correction 2 \(replacement\) came later"):
         undo_correction(played.store, "t", 1, reason="x")
-    withdraw_of_another = "ann"
     play(played, contest(bots))
-    disqualify(played.store, "t", withdraw_of_another, reason="x", matches=DisqualifiedMatches.KEEP)
+    disqualify(played.store, "t", "ann", reason="of another bot", matches=DisqualifiedMatches.KEEP)
     undo_correction(played.store, "t", 2, reason="x")
     undo_correction(played.store, "t", 1, reason="x")
     assert [c.number for c in played.store.tournament("t").corrections] == [1, 2, 3, 4, 5]
@@ -480,12 +525,10 @@ def test_a_running_tournament_is_not_corrected(played):
 
 
 def test_a_comparison_is_not_corrected_but_for_void_matches(home, bots):
-    from arena.ratings.sequential import Hypotheses
-
     definition = comparison_definition(bots[0], bots[1], "differences", {"size": 4}, Hypotheses(), name="t", limit=32)
     play(home, definition)
     for correct in (withdraw, disqualify):
-        with pytest.raises(UsageError, match="a comparison needs both of its bots"):
+        with pytest.raises(UsageError, match="a comparison needs all of its bots"):
             correct(home.store, "t", "ann", reason="x")
     void_matches(home.store, "t", [1, 2], reason="x")
     assert play(home, definition).is_complete
@@ -521,8 +564,6 @@ def test_a_tournament_of_an_earlier_version_takes_every_correction(version, tmp_
         void_matches(home.store, name, [1], reason="x")
         withdraw(home.store, name, labels[0], reason="x")
         disqualify(home.store, name, labels[1], reason="x")
-        from arena.tournament.director import run_tournament
-
         run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, workers=2)
         assert verify(home, home.store.tournament(name)).problems == []
         assert tabled(home, name) == reckoned(records(home, name).values())
@@ -569,8 +610,4 @@ def test_verify_names_what_the_log_does_not_explain(played, case):
         connection.execute(statement)
     connection.close()
     problems = verify(played, played.store.tournament("t")).problems
-    assert any(re.match(problem, text) or re.search(problem, text) for text in problems), problems
-
-
-def test_every_error_is_of_the_arena():
-    assert issubclass(UsageError, ArenaError)
+    assert any(re.search(problem, text) for text in problems), problems

@@ -1,6 +1,7 @@
 """Somebody who follows the pages: a bare environment, in which README's ``activate`` is the only thing ever done."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+FENCE = re.compile(r"^```(\w*)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BARE_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -41,6 +43,30 @@ class Reader:
             timeout=300,
             check=False,
         )
+
+    def follow(self, page, directory):
+        """Do what a page says from the top down, and return how many lines of output were compared.
+
+        Files are written, commands run, and each line of an output on the page is in that of the command before it.
+        """
+        output, compared = None, 0
+        for language, about, body in FENCE.findall(page):
+            if language in ("python", "toml"):
+                file = directory / about
+                file.parent.mkdir(exist_ok=True)
+                file.write_text(body)
+            elif language == "sh":
+                expected = int(about.removeprefix("exit=")) if about else 0
+                done = self.paste(body, directory, stops_at_errors=expected == 0)
+                output = done.stdout
+                assert done.returncode == expected, f"{body}\n{output}"
+            elif language == "text":
+                assert output is not None
+                for line in body.splitlines():
+                    assert line in output, f"{line!r} is not in:\n{output}"
+                    compared += 1
+                output = None
+        return compared
 
 
 def build(directory, target):

@@ -36,6 +36,14 @@ def test_every_command_on_the_page_is_run(reader, directory, command):
     assert done.stdout
 
 
+def test_the_program_on_the_page_is_run(reader, directory):
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (directory / "season.py").write_text(program)
+    done = reader.paste("python3 season.py", directory)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.endswith("300 records\n")
+
+
 def test_every_format_and_setting_is_on_the_page():
     table = PAGE[PAGE.index("| format |") : PAGE.index("The unit of everything")]
     rows = dict(re.findall(r"^\| `([\w-]+)` \|.*\| (.*) \|$", table, re.MULTILINE))

@@ -91,6 +91,37 @@ def test_the_viewer_opens_at_the_end_steps_plays_and_jumps(page, tmp_path):
     assert seen[15] == "8 of 12"
 
 
+EVERY = """
+(async () => {
+  const out = [];
+  for (const number of index.matches) {
+    await open(number);
+    out.push([number, at("ply").textContent, at("board").children.length > 0]);
+    for (const id of ["first", "next", "back", "last"]) at(id).click();
+  }
+  at("probe").textContent = JSON.stringify(out);
+})().catch((error) => { at("probe").textContent = JSON.stringify(String(error)); });
+"""
+
+
+def test_every_match_of_every_game_can_be_opened(home, tmp_path):
+    """Also one that ended before its first action."""
+    options = {
+        "multiplication": {"size": 10, "players": 3},
+        "coprimality": {"size": 4},
+        "plaid": {},
+        "plusminus": {"size": 5},
+    }
+    games = list(options.items())
+    played = play(home, "games", ["alpha", "beta", "gamma"], games, failing=["beta"], opening_plies=0, encounters=3)
+    path = tmp_path / "page.html"
+    path.write_text(probed(tournament_page(home, played), EVERY))
+    plies = {record.match: len(record.actions) for record in home.store.records(played)}
+    assert 0 in plies.values()
+    expected = [[match, f"ply {count} of {count}", True] for match, count in plies.items()]
+    assert result(dom(path.as_uri(), tmp_path / "profile")) == expected
+
+
 SORT = """
 const table = document.querySelector("#standings table");
 const heading = (text) => [...table.tHead.rows[0].cells].find((cell) => cell.textContent.startsWith(text));
@@ -146,6 +177,8 @@ function measured(frame) {
     const card = element.closest(".card") ?? page.body, around = card.getBoundingClientRect();
     if (box.right > around.right + 1 || box.left < around.left - 1) out.push(named(element));
   }
+  for (const card of frame.width < 1280 ? [] : page.querySelectorAll(".scroll"))
+    if (card.scrollWidth > card.clientWidth) out.push("cut: " + card.getAttribute("aria-label"));
   for (const cell of page.querySelectorAll("th.who")) {
     const text = page.createRange();
     text.selectNodeContents(cell);
@@ -175,6 +208,12 @@ def test_nothing_is_cut_at_any_width(home, tmp_path):
     names = [*[name for name in HOSTILE if is_name(name)][:6], "x" * 64, "猫と犬の戦い" * 10]
     hostile = play(home, "y" * 64, names, failing=names, note="/" * 300, encounters=2)
     assert stuck_out(tournament_page(home, hostile), tmp_path) == {str(width): [] for width in WIDTHS}
+
+
+def test_24_bots_fit_into_1280_pixels_without_scrolling_aside(home, tmp_path):
+    names = [f"bot_of_player_{k}" for k in range(24)]
+    league = play(home, "24 bots", names, game=[("differences", {"size": 3})], failing=names[:2])
+    assert stuck_out(tournament_page(home, league), tmp_path) == {str(width): [] for width in WIDTHS}
 
 
 def test_the_measure_sees_what_is_cut(page, tmp_path):

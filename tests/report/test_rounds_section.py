@@ -19,7 +19,7 @@ def texts(element, path):
 def test_the_bracket_is_a_list_of_duels_for_each_stage():
     page = parsed(bracket_html(bracket_of(six()), {"ada": "bot-1"}, {"eve": "withdrawn"}))
     stages = page.findall(".//div[@class='stage']")
-    assert [texts(stage, "h4") for stage in stages] == [["quarterfinals"], ["semifinals"], ["final"]]
+    assert [texts(stage, "h3") for stage in stages] == [["quarterfinals"], ["semifinals"], ["final"]]
     assert [[texts(duel, "div/div") for duel in stage.findall("ol/li")] for stage in stages] == [
         [[], ["4 dan1", "5 eve withdrawn0"], [], ["3 cleo0", "6 fay1"]],
         [["1 ada1", "4 dan0"], ["2 bob0", "6 fay1"]],

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.analysis.encounters import CountedEncounter, CountedMatch
-from arena.analysis.standings import standings
-from arena.report.standings_table import flat_standings_table, standings_columns, standings_table
+from arena.analysis.standings import Score, standings
+from arena.report.standings_table import crosstable_table, flat_standings_table, standings_columns, standings_table
 from arena.report.tables import render_table
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
@@ -59,3 +59,15 @@ def test_the_author_is_in_json_and_not_in_tables_for_people():
     table = standings([], {}, everybody=["a@1"])
     assert standings_table(table, formatted=False)[1][0]["author"] == ""
     assert "author" not in standings_table(table)[1][0]
+
+
+def test_a_crosstable_of_points_only_writes_halves_as_in_chess():
+    scores = {
+        ("a", "b"): Score(1.5, 2),
+        ("b", "a"): Score(0.5, 2),
+        ("a", "c"): Score(2.0, 2),
+        ("c", "a"): Score(0.0, 2),
+    }
+    names = {name: name for name in "abc"}
+    cells = [[row[f"against_{k}"] for k in (1, 2, 3)] for row in crosstable_table(scores, names, points_only=True)[1]]
+    assert cells == [["-", "1½", "2"], ["½", "-", ""], ["0", "", "-"]]

@@ -150,8 +150,10 @@ def test_two_in_the_bin_may_have_had_the_same_name(year):
         year.deleted_tournament("summer")
     assert str(error.value) == "2 deleted tournaments had the name 'summer'; expected 'deleted/2' or 'deleted/5'"
     assert year.deleted_tournament("deleted/5").scheduled == 1
-    with pytest.raises(UnknownNameError, match="unknown deleted tournament 'spring'"):
+    with pytest.raises(StoreError, match="tournament 'spring' is not in the bin"):
         year.deleted_tournament("spring")
+    with pytest.raises(UnknownNameError, match="unknown deleted tournament 'winter'"):
+        year.deleted_tournament("winter")
 
 
 def test_what_is_erased_leaves_no_row(year, place):

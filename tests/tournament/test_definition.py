@@ -71,6 +71,18 @@ REFUSED = {
         "",
         "entrants: expected at least 3, one for each player of coprimality; got 2",
     ),
+    "no pattern": (
+        {"entrants_from": '"submissions"'},
+        "",
+        "entrants_from = 'submissions': expected a pattern such as \"submissions/*\"",
+    ),
+    "a pattern of another type": ({"entrants_from": "5"}, "", "entrants_from = 5: expected a text"),
+    "a pattern that matches nothing": (
+        {"entrants_from": '"nothing/*"'},
+        "",
+        "/nothing/*': there is no such file or directory",
+    ),
+    "a pattern with a NUL": ({"entrants_from": '"*\\u0000"'}, "", "expected a text without the character NUL"),
     "not TOML": ({}, "]", "not valid TOML"),
 }
 
@@ -98,6 +110,77 @@ def test_a_bot_that_does_not_claim_the_game_is_refused(write_definition, tmp_pat
     (tmp_path / "shy" / "bot.toml").write_text('name = "shy"\ncommand = ["python3", "x.py"]\ngames = ["plaid"]')
     with pytest.raises(DefinitionError, match="'shy' does not play differences; it claims plaid"):
         load_definition(write_definition('[[entrants]]\nbot = "./shy"'))
+
+
+@pytest.fixture
+def write_submissions(tmp_path):
+    """Return a function that writes a directory of submissions, and a tournament file that enters all of them."""
+
+    def write(*names, text="", pattern="submissions/*"):
+        directory = tmp_path / "submissions"
+        for name in names:
+            file = directory / name if name.endswith((".py", ".txt")) else directory / name / "bot.toml"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text('name = "champion"\nversion = "2"\ncommand = ["python3", "bot.py"]\n')
+        path = tmp_path / "contest.toml"
+        path.write_text(f'game = "differences"\nentrants_from = "{pattern}"\n{text}')
+        return path
+
+    return write
+
+
+def test_a_directory_of_submissions_enters_by_the_names_of_files_and_directories(write_submissions):
+    path = write_submissions("Zoë Ng.py", "ada.py", "ben", "cleo", ".hidden.py", "more/deep.py/x.txt")
+    (path.parent / "submissions" / "more").rename(path.parent / "more")
+    definition = load_definition(path)
+    assert [bot.label for bot in definition.entrants] == ["Zoë Ng@1", "ada@1", "ben@2", "cleo@2"]
+    assert definition.entrants[2].directory == str(path.parent / "submissions" / "ben")
+
+
+def test_a_pattern_enters_what_it_matches_after_the_tables(write_submissions):
+    table = f'[[entrants]]\nbot = "{BOTS / "greedy"}"\n'
+    path = write_submissions("ada.py", "ben.py", "ben", "notes.txt", text=table, pattern="submissions/*.py")
+    assert [bot.label for bot in load_definition(path).entrants] == ["greedy@1", "ada@1", "ben@1"]
+
+
+def test_every_fault_of_a_directory_of_submissions_is_named_at_once(write_submissions):
+    path = write_submissions("ada.py", "ben", "ben@home.py", "notes.txt")
+    (path.parent / "submissions" / "empty").mkdir()
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(path)
+    faults = str(raised.value).removeprefix(f"{path}: ").split("; entrants_from: ")
+    assert [fault.partition("submissions/")[2].partition("'")[0] for fault in faults] == [
+        "ben@home.py",
+        "empty",
+        "notes.txt",
+    ]
+    assert [expected in fault for expected, fault in zip(["'@'", "no bot.toml", "chmod +x"], faults, strict=True)]
+
+
+def test_submissions_of_one_name_are_refused(write_submissions):
+    path = write_submissions("ada.py", "ada", "ben.py")
+    (path.parent / "submissions" / "ada" / "bot.toml").write_text('name = "x"\ncommand = ["python3", "bot.py"]\n')
+    with pytest.raises(
+        DefinitionError, match=r"entrants_from: bot 'submissions/ada.py': name = 'ada': another entrant"
+    ):
+        load_definition(path)
+
+
+@pytest.mark.parametrize("entrants", ["", '[[entrants]]\nbot = "x.py"'])
+def test_a_file_needs_two_entrants_or_a_pattern(entrants, tmp_path):
+    (tmp_path / "t.toml").write_text(f'game = "plaid"\n{entrants}')
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(tmp_path / "t.toml")
+    assert str(raised.value) == (
+        f"{tmp_path / 't.toml'}: entrants: expected at least two [[entrants]] tables, or entrants_from"
+    )
+
+
+def test_a_pattern_that_matches_a_single_bot_is_too_little(write_submissions):
+    with pytest.raises(
+        DefinitionError, match="entrants: expected at least 2, one for each player of differences; got 1"
+    ):
+        load_definition(write_submissions("ada.py"))
 
 
 BAD_MANIFESTS = {

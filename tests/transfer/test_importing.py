@@ -2,7 +2,10 @@
 
 import io
 import json
+import random
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,7 @@ from arena.corrections import disqualify, replace_bot, undo_correction, void_mat
 from arena.errors import StoreError
 from arena.home import ArenaHome
 from arena.transfer import import_records, merge_home, whole_export
+from arena.transfer.export_writer import DigestChain
 from tests.transfer.played import begin, bot, definition_of, exported, play, play_rounds
 
 CUP = definition_of(encounters=2)
@@ -212,6 +216,36 @@ def test_what_no_replay_can_find_is_found_by_its_digest(changes, here, there):
     assert here.store.tournaments() == []
 
 
+def forged(lines, rng):
+    """Return a whole export in which a value was replaced, with digests that agree."""
+    lines, number = list(lines), rng.randrange(len(lines) - 2)
+    value = json.loads(lines[number])
+    part, key = value, rng.choice(list(value))
+    while isinstance(part[key], dict | list) and part[key] and rng.random() < 0.8:
+        part = part[key]
+        key = rng.choice(list(part)) if isinstance(part, dict) else rng.randrange(len(part))
+    part[key] = rng.choice([None, True, -1, 0, 1, 2**63, 10**400, 1.5, "", "\0", "\ud800", [], [[]], {}, [1, 2]])
+    lines[number] = json.dumps(value)
+    chain = DigestChain()
+    for line in lines[:-2]:
+        chain.add(line.encode())
+    return [*lines[:-2], json.dumps({"digests": chain.digests}), lines[-1]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_forged_export_is_refused_in_one_sentence_or_still_verified(seed, here, there):
+    play(there.store, definition_of())
+    lines = forged(whole(there), random.Random(seed))
+    try:
+        refusal = imported(here, lines).refusal
+    except StoreError as error:
+        refusal = str(error)
+    assert refusal is None or "\n" not in refusal
+    for tournament in here.store.tournaments():
+        assert refusal is None
+        assert verify(here, tournament) == (tournament.recorded, [])
+
+
 @pytest.mark.parametrize(
     ("number", "says"),
     [
@@ -356,3 +390,15 @@ def test_an_export_is_imported_into_a_database_on_a_server(postgres_url, there, 
         (void,) = here.store.as_source().voids(here.store.tournament("cup"))
         assert (void.match, void.reason) == (3, "the worker\\0was killed")
         assert whole(here) == whole(there)
+
+
+@pytest.mark.usefixtures("unchecked_bots")
+def test_the_form_of_a_whole_export_is_on_the_page_for_directors(there):
+    play(there.store, CUP)
+    void_matches(there.store, "cup", [3], reason="the lights went out")
+    disqualify(there.store, "cup", "d@1", reason="a book of openings")
+    there.store.note_void(there.store.tournament("cup"), 3, "the worker was killed")
+    page = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text(encoding="utf-8")
+    table = page[page.index("| first key |") : page.index("A digest is the first")]
+    documented = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert list(dict.fromkeys(next(iter(json.loads(line))) for line in whole(there))) == documented

@@ -194,6 +194,15 @@ def test_rounds_that_were_played_on_are_taken(here, there, tmp_path):
     assert exported(here.store, "swiss") == exported(there.store, "swiss")
 
 
+def test_that_a_tournament_is_finished_is_taken(here, there):
+    for home in (here, there):
+        play_rounds(home.store, SWISS, 3)
+    assert merged(here, there).is_finished is False
+    there.store.set_finished(there.store.tournament("swiss"), True)
+    assert merged(here, there).is_finished
+    assert here.store.tournament("swiss").finished_at is not None
+
+
 def test_an_earlier_state_brings_nothing_new(here, there):
     play_rounds(here.store, SWISS, 3)
     play_rounds(there.store, SWISS, 2)
@@ -242,7 +251,7 @@ def test_a_ladder_that_has_grown_is_taken(here, there):
     [
         ({"rng_seed": 7}, "rng_seed"),
         ({"opening_plies": 1, "encounters": 3}, "encounters, opening_plies"),
-        ({"entrants": (*CUP.entrants[:3], bot("e"))}, "entrants"),
+        ({"entrants": (*CUP.entrants[:3], bot("e"))}, "the missing entrant 'e@1', the new entrant 'd@1'"),
         ({"entrants": (replace(CUP.entrants[0], digest="other"), *CUP.entrants[1:])}, "the bot 'a@1'"),
     ],
 )
@@ -334,7 +343,8 @@ def test_one_refused_tournament_leaves_the_others(here, there):
         ("UPDATE matches SET seats = x'00ff' WHERE match = 7", "where text belongs"),
         ("DELETE FROM matches WHERE match = 24", "match 24 of its schedule is not what follows"),
         ("UPDATE records SET match = 25 WHERE match = 24", "match 25 has a record, but is not in the schedule"),
-        ("INSERT INTO skipped VALUES (1, 5, 1)", "match 5: it has a record, although a correction has left it out"),
+        ("INSERT INTO skipped VALUES (1, 5, 1)", "match 5 is said to be corrected by 1, but no such"),
+        ("INSERT INTO skipped VALUES (1, 99, 1)", "match 99 is said to be corrected by 1, but no such"),
         ("INSERT INTO voids VALUES (1, 1, -5, 'x', '2026-01-31')", "match -5 has a void try"),
         ("INSERT INTO voids VALUES (1, 1, 5, 'x', 'now')", "the time of a void try of match 5 = 'now'"),
         ("INSERT INTO corrections VALUES (1, 2, 'void', '{}', 'x', '2026-01-31')", "malformed at correction"),
@@ -342,7 +352,7 @@ def test_one_refused_tournament_leaves_the_others(here, there):
         (
             "INSERT INTO set_aside SELECT 1, 5, 3, encounter, game, bots, ranks, termination, 'x', 'y', record, '[]'"
             " FROM records WHERE match = 5",
-            "its log has no correction 3",
+            "match 5 is said to be corrected by 3, but no such correction stands",
         ),
     ],
 )
@@ -468,6 +478,25 @@ def test_a_value_that_no_arena_stores_is_refused(here, there):
     assert "larger than an arena stores" in merged(here, there).refusal
 
 
+def test_a_damaged_schema_is_refused(here, there):
+    play(there.store, CUP)
+    there.close()
+    path = there.directory / "arena.sqlite3"
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE voids", b"CREATE TABLE \xff\xff\xff\xff\xff"))
+    with pytest.raises(StoreError, match="the database is damaged"):
+        merge_home(here, there.directory)
+
+
+def test_pages_that_are_used_twice_are_refused(here, there):
+    play(there.store, CUP)
+    with contextlib.closing(sqlite3.connect(there.directory / "arena.sqlite3")) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        root = "(SELECT rootpage FROM sqlite_master WHERE name = 'skipped')"
+        connection.execute(f"UPDATE sqlite_master SET rootpage = {root} WHERE name = 'seasons'")
+    with pytest.raises(StoreError, match="the database is damaged"):
+        merge_home(here, there.directory)
+
+
 def test_a_damaged_database_is_refused(here, there):
     play(there.store, CUP)
     there.close()
@@ -501,6 +530,27 @@ def test_a_home_that_is_in_use_is_read_as_it_is(here, there):
         writer.execute("DELETE FROM records")
         assert merged(here, there).taken == 12
         writer.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("endings", [("", "-wal"), ("", "-wal", "-shm")])
+def test_what_a_killed_run_has_left_is_taken_and_stays_as_it_is(endings, here, there, tmp_path):
+    play(there.store, CUP)  # its records are in the write ahead log as long as the store is open
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    for ending in endings:
+        shutil.copyfile(f"{there.directory}/arena.sqlite3{ending}", killed / f"arena.sqlite3{ending}")
+    database, log = (killed / "arena.sqlite3").read_bytes(), (killed / "arena.sqlite3-wal").read_bytes()
+    (result,) = merge_home(here, killed)
+    assert result.taken == 24
+    assert (killed / "arena.sqlite3").read_bytes() == database
+    assert (killed / "arena.sqlite3-wal").read_bytes() == log
+
+
+def test_a_file_that_claims_to_be_endless_is_not_copied(here, tmp_path):
+    with (tmp_path / "arena.sqlite3").open("wb") as file:
+        file.truncate(2**42)
+    with pytest.raises(StoreError, match="4194304 MiB"):
+        merge_home(here, tmp_path)
 
 
 def test_a_home_of_an_earlier_version_is_taken_and_not_changed(here, tmp_path):

@@ -153,6 +153,7 @@ class Format(ABC, Generic[SettingsT]):
         needs_results: whether rounds depend on results; if not, ``add_results`` may be given an empty list.
         open_entry: whether entrants may come and go while it is played.
         has_ranking: whether it ranks entrants by itself, and not by ratings only.
+        has_fixed_field: whether it makes no sense without one of its entrants.
         has_later_stages: whether who meets whom is settled by earlier results, so that these can't be changed once the
             next stage has begun.
     """
@@ -162,6 +163,7 @@ class Format(ABC, Generic[SettingsT]):
     needs_results: ClassVar[bool] = True
     open_entry: ClassVar[bool] = False
     has_ranking: ClassVar[bool] = False
+    has_fixed_field: ClassVar[bool] = False
     has_later_stages: ClassVar[bool] = False
 
     def __init__(self, field: Field[SettingsT]) -> None:
@@ -202,13 +204,23 @@ class Format(ABC, Generic[SettingsT]):
         """Add the results of the round that ``next_round`` returned."""
 
     def total_pairings(self) -> int | None:
-        """Return how many pairings the whole tournament has at most; None if there is no maximum."""
+        """Return how many pairings the whole tournament is expected to have at most; None if there is no maximum."""
         return None
 
     def total_encounters(self) -> int | None:
-        """Return how many encounters the whole tournament has at most in each game; None if there is no maximum."""
+        """Return how many encounters the whole tournament is expected to have at most in each game; None if there is no
+        maximum.
+        """
         pairings = self.total_pairings()
         return None if pairings is None else pairings * self.encounters_per_round
+
+    def max_encounters(self) -> int | None:
+        """Return how many encounters there are if every tied meeting is extended as far as it can be."""
+        return self.total_encounters()
+
+    def plan(self) -> str:
+        """Return what is known of rounds that depend on results, before any is played, in a few words."""
+        return ""
 
     def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
         """Return whom an entrant meets that has come after the schedule was made.

@@ -24,6 +24,7 @@ from annotated_types import Ge, Le
 from arena.errors import DefinitionError
 from arena.ranking import competition_ranks
 from arena.seeds import derived_seed
+from arena.text import counted
 from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round
 
 
@@ -150,6 +151,17 @@ class Knockout(Format[KnockoutSettings]):
     def total_pairings(self) -> int:
         """Return how many encounters there are if every duel has all of them."""
         return (self.field.entrants - 1) * self.field.encounters
+
+    def max_encounters(self) -> int:
+        """Return how many encounters there are if every duel is tied to the end."""
+        return (self.field.entrants - 1) * (self.field.encounters + self.field.settings.tie_encounters)
+
+    def plan(self) -> str:
+        """Return the number of stages and byes."""
+        places = 2 * len(self._stages[0])
+        byes = places - self.field.entrants
+        stages = counted(places.bit_length() - 1, "stage")
+        return f"{stages}, {counted(byes, 'bye')} in the first" if byes else stages
 
     def next_round(self) -> Round | None:
         """Return one more encounter for every open duel."""

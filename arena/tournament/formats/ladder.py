@@ -27,6 +27,7 @@ from annotated_types import Ge, Gt, Le
 from arena.ratings import MU, SIGMA, Rating, fit_counted
 from arena.ratings.environment import CONFIDENCE_95
 from arena.seeds import derived_seed
+from arena.text import counted, duration_text
 from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Round, StopLimits
 
 UNCERTAIN = 0.7
@@ -125,6 +126,20 @@ class Ladder(Format[LadderSettings]):
             hours=settings.hours,
             widest_margin=CONFIDENCE_95 * self._widest() if have_all_played else None,
         )
+
+    def plan(self) -> str:
+        """Return when it stops."""
+        settings = self.field.settings
+        limits = [
+            None if settings.matches is None else f"after {counted(settings.matches, 'match')}",
+            None if settings.margin_95 is None else f"when the widest interval is ± {settings.margin_95:g}",
+            None if settings.hours is None else f"when a run has lasted {duration_text(3600 * settings.hours)}",
+        ]
+        found = [limit for limit in limits if limit is not None]
+        if not found:
+            return "runs until it is stopped"
+        *first, last = found
+        return "stops " + " or ".join([", ".join(first), last] if first else [last])
 
     def _is_over(self) -> bool:
         settings = self.field.settings

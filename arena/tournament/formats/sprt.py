@@ -26,6 +26,7 @@ class Comparison(Format[Hypotheses]):
     """Encounters until there is a verdict, or ``field.encounters`` have been played."""
 
     Settings = Hypotheses
+    has_fixed_field = True
 
     def __init__(self, field: Field[Hypotheses]) -> None:
         super().__init__(field)

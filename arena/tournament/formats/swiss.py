@@ -24,6 +24,7 @@ from annotated_types import Ge, Le, MinLen
 from arena.errors import DefinitionError
 from arena.ranking import competition_ranks
 from arena.seeds import derived_seed
+from arena.text import counted
 from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round
 from arena.tournament.formats.tie_breaks import Card, CardLine, tie_breaks
 
@@ -75,6 +76,10 @@ class Swiss(Format[SwissSettings]):
     def total_pairings(self) -> int:
         """Return how many pairings all rounds together have."""
         return self._rounds * (self.field.entrants // 2)
+
+    def plan(self) -> str:
+        """Return the number of rounds."""
+        return counted(self._rounds, "round")
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Enter a round into everybody's card; who is in no meeting had the bye, or was absent (3, 6)."""

@@ -1,20 +1,7 @@
 """The whole export: everything that is stored of a tournament, as JSON lines that another home can import.
 
-Each line is an object, and its first key says what it is:
-
-``arena_export``  the version of this form, with the tournament's name, definition, and when it began and was finished
-``schedule``      a match of the schedule, in order
-``correction``    a line of the log of corrections
-``skipped``       a match that is not played, with the number of its correction
-``void``          a try that ended because the arena failed
-``set_aside``     the number of a correction, with a record that it has set aside
-``match``         a record, exactly as in an export without the rest
-``digests``       the digests of the lines before it, up to the previous ``digests``
-``end``           how many lines the tournament has, without those of digests
-
-A digest is the first eight bytes of BLAKE2b over the digest before it and the line without its line break, in
-hexadecimal. So a line that was changed, removed or added by hand is named; this is no protection against forgery, which
-is what replaying the records is for. Several of these exports may follow each other in one file.
+docs/tournaments.md has its form, line by line. Each digest covers the lines before it as well, so that a line that was
+changed, removed or added is named. This is no protection against forgery.
 """
 
 from __future__ import annotations

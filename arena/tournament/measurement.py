@@ -1,0 +1,136 @@
+"""Plays a few matches of a tournament to see how long they take. Nothing is stored."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain, zip_longest
+
+from arena.definition import Definition
+from arena.executors import Job, Played, Void, WorkQueue, open_executor
+from arena.records import Fault, MatchRecord, MatchSpec, ScheduledMatch
+from arena.store.statements import record_from
+from arena.tournament.schedule import spec_of
+
+BEGIN_SECONDS = 15.0
+"""No match is begun after this time."""
+
+MAX_SECONDS = 30.0
+"""Matches that have not ended after this time are stopped."""
+
+
+@dataclass
+class BotFailures:
+    """The failures of a bot.
+
+    Attributes:
+        matches: how many it played.
+        count: how many of them it forfeited.
+        first: its first fault.
+    """
+
+    matches: int = 0
+    count: int = 0
+    first: Fault | None = None
+
+
+@dataclass
+class Measurement:
+    """What the matches have shown.
+
+    Attributes:
+        records: the matches without a fault, by the number of their game.
+        bots: what each bot did, by ``name@version``.
+        voids: why matches have no result, as the arena failed.
+        is_cut: whether matches were stopped because they did not end in time.
+        start_seconds: what starting its bots adds to a match, if every match has fresh ones.
+    """
+
+    records: dict[int, list[MatchRecord]] = field(default_factory=dict)
+    bots: dict[str, BotFailures] = field(default_factory=dict)
+    voids: list[str] = field(default_factory=list)
+    is_cut: bool = False
+    start_seconds: float = 0.0
+
+    @property
+    def failures(self) -> dict[str, BotFailures]:
+        """The bots that have failed."""
+        return {bot: found for bot, found in self.bots.items() if found.count}
+
+
+class _TimeIsUpError(Exception):
+    """Ends what is still played."""
+
+
+def measure(definition: Definition, lines: Mapping[int, Sequence[ScheduledMatch]], workers: int) -> Measurement:
+    """Play matches of a tournament, of all its games in turn, under its own conditions.
+
+    Args:
+        definition: the tournament.
+        lines: the matches to play, by the number of their game.
+        workers: matches at a time.
+
+    Raises:
+        BotDefinitionError: if a bot can't be built.
+        UsageError: if workers can't be started.
+        KeyboardInterrupt: after every process has been ended.
+    """
+    game_of = {line.match: game for game, own in lines.items() for line in own}
+    in_turn = [line for line in chain(*zip_longest(*lines.values())) if line is not None]
+    queue = WorkQueue(_until(time.monotonic() + BEGIN_SECONDS, [spec_of(line, definition) for line in in_turn]))
+    job = Job(
+        bots=definition.entrants,
+        isolation=definition.isolation,
+        limits=definition.limits,
+        fresh_bots=definition.fresh_bots,
+        workers=workers,
+    )
+    found = Measurement()
+    ends: list[float] = []
+    with suppress(_TimeIsUpError), open_executor("local", job) as executor:
+        stop_at = time.monotonic() + MAX_SECONDS
+        for results in executor.run(queue):
+            for result in results:
+                queue.done(result.match)
+                if isinstance(result, Void):
+                    found.voids.append(result.reason)
+                elif isinstance(result, Played):
+                    ends.append(time.monotonic())
+                    _add(found, record_from(result.match, result.row.record), game_of[result.match])
+            if time.monotonic() > stop_at:
+                found.is_cut = True
+                raise _TimeIsUpError
+    if definition.fresh_bots:
+        found.start_seconds = _start_seconds(found, ends, workers)
+    return found
+
+
+def _until(deadline: float, specs: Sequence[MatchSpec]) -> Iterator[MatchSpec]:
+    for spec in specs:
+        if time.monotonic() > deadline:
+            return
+        yield spec
+
+
+def _add(found: Measurement, record: MatchRecord, game: int) -> None:
+    for bot in record.bots:
+        found.bots.setdefault(bot, BotFailures()).matches += 1
+    for fault in record.faults:
+        failures = found.bots[record.bots[fault.seat]]
+        failures.count += 1
+        failures.first = failures.first or fault
+    if not record.faults:
+        found.records.setdefault(game, []).append(record)
+
+
+def _start_seconds(found: Measurement, ends: Sequence[float], workers: int) -> float:
+    """Return the time of a worker between its matches, from when all workers had played one to the end."""
+    counted = len(ends) - workers
+    if counted <= 0:
+        return 0.0
+    records = [record for own in found.records.values() for record in own]
+    seconds = [second for record in records for second in record.wall_seconds if second is not None]
+    playing = sum(seconds) / max(1, len(records))
+    return max(0.0, workers * (ends[-1] - ends[workers - 1]) / counted - playing)

@@ -1,0 +1,399 @@
+"""Keeping order in a home: the overview, the list, names, the bin, seasons and the scope of leaderboards."""
+
+import csv
+import io
+import json
+import os
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy
+
+from arena.cli.group import run
+from arena.home import ArenaHome
+from arena.records import Fault
+from arena.store.values import StoredBot
+from tests.store.samples import definition, line, record
+
+PATCHED = ("ARENA_HOME", "ARENA_STORE", "COLUMNS")
+
+A_WINS = {"ranks": [1, 2], "scores": [2, 1]}
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A home with a finished tournament, a stopped comparison with a fault, and one that is not begun."""
+    directory = tmp_path / "home"
+    with ArenaHome(directory) as home:
+        spring = home.store.create_tournament(definition(name="spring"), [line(1), line(2)])
+        home.store.record(spring, [record(1, **A_WINS), record(2)])
+        home.store.set_finished(spring, True)
+        trial = home.store.create_tournament(definition(name="trial", format="comparison"), [line(1), line(2)])
+        fault = Fault(kind="exit", seat=1, ply=1, detail="")
+        home.store.record(trial, [record(1, **A_WINS, faults=[fault])])
+        home.store.create_tournament(definition(name="\x1b[31mred"), [line(1)])
+    return directory
+
+
+@pytest.fixture
+def arena(home, capsys, monkeypatch):
+    """Return a function that runs a command in the home and returns (exit code, stdout, stderr)."""
+    for name in PATCHED:
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments, answer=None):
+        monkeypatch.setattr("sys.stdin", io.StringIO() if answer is None else Terminal(answer))
+        code = run(["--home", str(home), *arguments])
+        out, errors = capsys.readouterr()
+        assert "Traceback" not in out + errors
+        return code, out, errors
+
+    return call
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def names_in(arena, *arguments):
+    code, text, _ = arena("tournaments", "--json", *arguments)
+    assert code == 0
+    return [row["tournament"] for row in json.loads(text)]
+
+
+def refused(arena, *arguments, says, code=2):
+    """Check that a command answers with one sentence."""
+    found, out, errors = arena(*arguments)
+    assert (found, out) == (code, "")
+    assert errors == f"arena: {says}\n"
+
+
+# the list
+
+
+def test_the_list_says_how_far_each_tournament_is(arena, home):
+    with ArenaHome(home) as other, other.store.lock("trial"):
+        code, text, _ = arena("tournaments", "--json")
+    rows = json.loads(text)
+    assert code == 0
+    assert [(row["tournament"], row["state"]) for row in rows] == [
+        ("spring", "finished"),
+        ("trial", "running"),
+        ("\x1b[31mred", "not begun"),
+    ]
+    assert [(row["recorded"], row["scheduled"]) for row in rows] == [(2, 2), (1, 2), (0, 1)]
+    assert [row["director"] for row in rows] == [None, f"process {os.getpid()}", None]
+    assert [row["format"] for row in rows] == ["round-robin", "comparison", "round-robin"]
+    assert rows[0]["games"] == ["differences"]
+    with ArenaHome(home) as opened:
+        texts = [text for _, text in opened.store.record_texts(opened.store.tournament("spring"))]
+    assert rows[0]["bytes"] == sum(map(len, texts))
+    assert datetime.now(UTC) - datetime.fromisoformat(rows[0]["begun"]) < timedelta(minutes=5)
+    assert {row["state"] for row in json.loads(arena("tournaments", "--json")[1])} == {
+        "finished", "stopped", "not begun"
+    }  # fmt: skip
+
+
+def test_the_list_is_for_people_too(arena, home):
+    _, text, _ = arena("tournaments")
+    heading, _, first, *_ = text.splitlines()
+    assert heading.split() == ["tournament", "state", "format", "games", "matches", "of", "begun", "(UTC)", "size"]
+    assert re.fullmatch(r"spring +finished +round-robin +differences +2 +2 +[-\d]+ [\d:]{5} +\d KiB", first)
+    assert "\\x1b[31mred" in text
+    with ArenaHome(home) as other, other.store.lock("spring"):
+        assert f"process {os.getpid()}" in arena("tournaments")[1]
+    rows = list(csv.DictReader(io.StringIO(arena("tournaments", "--format", "csv")[1])))
+    assert [row["recorded"] for row in rows] == ["2", "1", "0"]
+
+
+# names and the bin
+
+
+def test_a_tournament_gets_another_name(arena):
+    assert arena("rename", "spring", "first cup")[1] == "spring is named first cup now.\n"
+    assert names_in(arena)[0] == "first cup"
+    refused(
+        arena, "rename", "spring", "x", says="unknown tournament 'spring': known are first cup, trial, \\x1b[31mred"
+    )
+    refused(
+        arena, "rename", "trial", "first cup", says="there is a tournament 'first cup' already; nothing was changed"
+    )
+    refused(
+        *(arena, "rename", "trial", "a/b"),
+        says="new name = 'a/b': expected 1 to 64 letters, digits, '.', '_', '-' and spaces inside",
+    )
+
+
+def test_deleting_asks_first(arena):
+    code, out, errors = arena("delete", "spring", answer="n\n")
+    assert (code, errors) == (0, "Put tournament 'spring' with 2 records into the bin? [y/N]: Nothing was changed.\n")
+    refused(arena, "delete", "spring", says="delete asks first, and there is no terminal to answer on; expected --yes")
+    assert "spring" in names_in(arena)
+    code, out, _ = arena("delete", "spring", answer="y\n")
+    assert (code, out) == (0, "spring is in the bin; to bring it back: arena restore spring\n")
+    assert "spring" not in names_in(arena)
+    assert names_in(arena, "--deleted") == ["spring"]
+    assert "1 more tournament in the bin: arena tournaments --deleted" in arena("tournaments")[1]
+    assert "deleted/1" in arena("tournaments", "--deleted")[1]
+
+
+def test_programs_read_what_was_done(arena):
+    def done(*arguments):
+        return json.loads(arena(*arguments, "--json")[1])
+
+    assert done("rename", "spring", "cup") == {"tournament": "cup", "was": "spring"}
+    assert done("delete", "cup", "--yes") == {"tournament": "cup", "is_deleted": True, "in_bin": "deleted/1"}
+    assert done("restore", "cup", "--as", "spring") == {"tournament": "spring", "recorded": 2}
+    assert done("season", "x", "spring", "trial", "--add") == {"season": "x", "tournaments": ["spring", "trial"]}
+    assert done("season", "x", "spring", "trial", "--drop") == {"season": "x", "tournaments": []}
+    _, out, _ = arena("delete", "spring", "--json", answer="n\n")
+    assert json.loads(out) == {"tournament": "spring", "is_deleted": False, "in_bin": None}
+
+
+def test_what_runs_is_refused_before_anything_is_asked(arena, home):
+    with ArenaHome(home) as other, other.store.lock("spring"):
+        says = f"tournament 'spring' is being run by another director (process {os.getpid()}); nothing was changed"
+        refused(arena, "delete", "spring", says=says)
+        refused(arena, "rename", "spring", "cup", says=says)
+    assert names_in(arena)[0] == "spring"
+
+
+def test_the_bin_gives_back_or_removes_forever(arena, home):
+    refused(arena, "delete", "--forever", "spring", says="tournament 'spring' is not in the bin")
+    arena("delete", "spring", "--yes")
+    assert arena("restore", "spring", "--as", "summer")[1] == "summer is back, with 2 records.\n"
+    refused(arena, "restore", "spring", says="unknown deleted tournament 'spring': there are none yet")
+    arena("delete", "summer", "--yes")
+    refused(
+        *(arena, "delete", "--forever", "summer"),
+        says="delete asks first, and there is no terminal to answer on; expected --yes",
+    )
+    _, _, errors = arena("delete", "--forever", "summer", answer="\n")
+    assert re.match(r"Remove tournament 'summer', deleted [-\d]{10}, and its 2 records forever\? \[y/N\]", errors)
+    assert names_in(arena, "--deleted") == ["summer"]
+    assert arena("delete", "--forever", "summer", "--yes")[1] == "summer is removed.\n"
+    assert names_in(arena, "--deleted") == []
+    assert "The bin is empty." in arena("tournaments", "--deleted")[1]
+
+
+def test_a_deleted_tournament_is_in_no_table(arena):
+    arena("season", "all", "--add", "spring", "trial")
+    arena("delete", "spring", "--yes")
+    for command in (["leaderboard", "--json"], ["leaderboard", "--over-time", "--json"]):
+        assert json.loads(arena(*command)[1]) == []
+    assert arena("export")[1].count("\n") == 1
+    assert "spring" not in arena("verify")[1]
+    (profile,) = json.loads(arena("show", "a", "--json")[1])
+    assert profile["course"] == []
+    assert json.loads(arena("seasons", "--json")[1]) == [{"season": "all", "count": 1, "tournaments": ["trial"]}]
+    refused(
+        *(arena, "standings", "spring"),
+        says="unknown tournament 'spring': known are trial, \\x1b[31mred",
+    )
+    assert "1 match" in arena("leaderboard", "--season", "all")[1]
+
+
+# bots
+
+
+def test_a_removed_bot_is_asked_for_by_repro(arena, home):
+    directory = home / "bots" / ("0" * 24)
+    directory.mkdir(parents=True)
+    with ArenaHome(home) as opened:
+        opened.store.add_bot(StoredBot("b", "1", "0" * 24, "bot.py", "2026-01-01"))
+        entrants = definition().entrants
+        moved = entrants[1].__class__(name="b", version="1", command=("./b",), directory=str(directory))
+        cup = opened.store.create_tournament(definition(name="cup", entrants=(entrants[0], moved)), [line(1)])
+        opened.store.record(cup, [record(1)])
+    says = "bot 'b@1': tournament 'cup' is not finished and needs its files; nothing was changed"
+    refused(arena, "bots", "--remove", "b@1", says=says)
+    with ArenaHome(home) as opened:
+        opened.store.set_finished(opened.store.tournament("cup"), True)
+    refused(arena, "bots", "--remove", "b@2", says="unknown bot 'b@2': did you mean 'b@1'?")
+    refused(
+        arena, "bots", "--remove", "b@1", says="bots asks first, and there is no terminal to answer on; expected --yes"
+    )
+    code, out, errors = arena("bots", "--remove", "b@1", answer="y\n")
+    assert (code, out, errors) == (0, "b@1 is removed.\n", "Remove bot 'b@1' and its files? [y/N]: ")
+    assert json.loads(arena("bots", "--json")[1]) == []
+    assert not directory.exists()
+    refused(
+        arena,
+        "repro",
+        "cup/1",
+        "--seat",
+        "1",
+        says=f"bot 'b@1': it is not at {directory} any more; use --bot-path PATH",
+    )
+    code, out, _ = arena("verify", "cup")
+    assert code == 0
+
+
+# seasons, and what a leaderboard counts
+
+
+def matches_of(arena, *arguments):
+    code, text, _ = arena("leaderboard", *arguments, "--json")
+    assert code == 0
+    return sum(row["matches"] for row in json.loads(text)) / 2
+
+
+def test_a_season_is_made_shown_and_forgotten(arena):
+    assert "There is no season yet" in arena("seasons")[1]
+    assert arena("season", "2026", "--add", "spring", "trial")[1] == "Season 2026 has 2 tournaments: spring, trial\n"
+    assert [row["tournament"] for row in json.loads(arena("season", "2026", "--json")[1])] == ["spring", "trial"]
+    assert matches_of(arena, "--season", "2026") == 3
+    assert arena("season", "2026", "spring", "--drop")[1] == "Season 2026 has 1 tournament: trial\n"
+    assert matches_of(arena, "--season", "2026") == 1
+    assert matches_of(arena, "--season", "2026", "--tournament", "spring") == 3
+    assert arena("season", "2026", "trial", "--drop")[1] == "Season 2026 has no tournament any more, and ends.\n"
+    arena("season", "2027", "--add", "spring")
+    assert arena("season", "2027", "--delete")[1] == "Season 2027 is deleted; its tournaments stay.\n"
+    assert names_in(arena)[:2] == ["spring", "trial"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["season", "x"], "unknown season 'x': there are none yet"),
+        (["season", "x", "--delete"], "unknown season 'x': there are none yet"),
+        (["season", "x", "--add"], "season 'x': expected the tournaments to add"),
+        (["season", "x", "spring"], "season 'x': expected --add or --drop with tournaments"),
+        (["season", "x", "--add", "sprint"], "unknown tournament 'sprint': did you mean 'spring'?"),
+        (["leaderboard", "--season", "x"], "unknown season 'x': there are none yet"),
+        (["leaderboard", "--tournament", "sprint"], "unknown tournament 'sprint': did you mean 'spring'?"),
+        (
+            ["leaderboard", "--since", "yesterday"],
+            "Invalid value for '--since': 'yesterday': expected a date such as 2026-03-01, or an age such as 12h, 30d"
+            " or 8w",
+        ),
+        (
+            ["leaderboard", "--since", "0001-01-01T00:00+23:00"],
+            "Invalid value for '--since': '0001-01-01T00:00+23:00': expected a date such as 2026-03-01, or an age such"
+            " as 12h, 30d or 8w",
+        ),
+    ],
+)
+def test_a_wrong_scope_is_refused_in_a_sentence(arena, arguments, says):
+    refused(arena, *arguments, says=says)
+
+
+def test_comparisons_count_on_request(arena):
+    assert matches_of(arena) == 2
+    assert matches_of(arena, "--comparisons") == 3
+    assert matches_of(arena, "--tournament", "trial") == 1
+    assert [row["tournament"] for row in json.loads(arena("leaderboard", "--over-time", "--json")[1])] == ["spring"]
+    over_time = json.loads(arena("leaderboard", "--over-time", "--comparisons", "--json")[1])
+    assert [row["matches"] for row in over_time] == [2, 3]
+    (profile,) = json.loads(arena("show", "b", "--json")[1])
+    assert [point["tournament"] for point in profile["course"]] == ["spring"]
+    assert [(fault["tournament"], fault["kind"]) for fault in profile["faults"]] == [("trial", "exit")]
+    (profile,) = json.loads(arena("show", "b", "--comparisons", "--json")[1])
+    assert [point["tournament"] for point in profile["course"]] == ["spring", "trial"]
+
+
+def test_the_latest_tournament_is_no_comparison(arena):
+    arena("delete", "\x1b[31mred", "--yes")
+    assert arena("standings")[2] == "The latest tournament is spring:\n"
+    arena("delete", "spring", "--yes")
+    code, _, errors = arena("standings")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "there are only comparisons; name one, such as 'trial'" in errors
+    assert "those in comparisons do with --comparisons" in arena("show", "a")[1]
+
+
+def test_a_leaderboard_may_begin_at_a_date(arena, home):
+    engine = sqlalchemy.create_engine(f"sqlite:///{home / 'arena.sqlite3'}")
+    ago = (datetime.now(UTC) - timedelta(days=40)).isoformat(timespec="seconds")
+    with engine.begin() as connection:
+        connection.execute(
+            sqlalchemy.text("UPDATE tournaments SET created_at = :ago WHERE name = 'spring'"), {"ago": ago}
+        )
+    engine.dispose()
+    assert matches_of(arena, "--since", "41d") == 2
+    assert matches_of(arena, "--since", "39d") == 0
+    assert matches_of(arena, "--since", "5w", "--comparisons") == 1
+    assert matches_of(arena, "--since", "2020-01-01") == 2
+    assert matches_of(arena, "--since", "959h") == matches_of(arena, "--since", ago[:10], "--tournament", "trial") - 1
+    assert arena("leaderboard", "--since", "2999-01-01")[2] == (
+        "No tournament of these was begun since 2999-01-01 00:00 (UTC).\n"
+    )
+
+
+# the overview
+
+
+def test_without_a_command_a_home_is_shown(arena, home):
+    with ArenaHome(home) as other, other.store.lock("spring"):
+        code, text, errors = arena()
+    assert (code, errors) == (0, "")
+    lines = text.splitlines()
+    assert lines[0] == f"{home.resolve()}: 3 tournaments with 3 matches, 0 submitted bots."
+    assert lines[1] == f"Now playing: spring, 2 of 2 matches (process {os.getpid()})."
+    assert re.match(r"trial +a, 100\.0 % of the points +stopped +1 +2 +comparison", lines[5])
+    assert re.match(r"spring +a, 75\.0 % of the points +running +2 +2 +round-robin", lines[6])
+    assert "  arena standings spring  its whole table" in lines
+    assert "red" not in text
+
+
+def test_an_empty_home_says_how_to_begin(arena, home, tmp_path, monkeypatch):
+    with ArenaHome(tmp_path / "empty"):
+        pass
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ARENA_HOME", str(tmp_path / "empty"))
+    assert run([]) == 0
+
+
+def test_where_there_is_no_home_the_help_is_shown(arena, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run([]) == 2
+    assert capsys.readouterr().err.startswith("Usage: arena ")
+    assert list(tmp_path.iterdir()) == [tmp_path / "home"]
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_the_overview_and_the_list_fit_the_terminal(arena, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for command in ([], ["tournaments"], ["tournaments", "--deleted"], ["seasons"]):
+        _, text, _ = arena(*command)
+        assert max(map(len, text.splitlines())) <= columns, command
+
+
+def test_the_leader_is_who_is_first_by_the_format(arena, home):
+    with ArenaHome(home) as opened:
+        tie = opened.store.create_tournament(definition(name="tie"), [line(1)])
+        opened.store.record(tie, [record(1)])
+        ladder = opened.store.create_tournament(definition(name="ladder", format="ladder"), [line(1)])
+        opened.store.record(ladder, [record(1, ranks=[2, 1], scores=[1, 2])])
+    _, text, _ = arena()
+    assert re.search(r"^tie +a and b, 50\.0 % of the points +stopped", text, re.MULTILINE)
+    assert re.search(r"^ladder +b +stopped", text, re.MULTILINE)
+
+
+@pytest.mark.processes
+def test_a_database_on_a_server_is_kept_in_order_too(arena, postgres_url, tmp_path):
+    with ArenaHome(tmp_path / "here", store=postgres_url) as home:
+        cup = home.store.create_tournament(definition(name="cup"), [line(1)])
+        home.store.record(cup, [record(1, **A_WINS)])
+
+        def on_server(*arguments):
+            return arena("--home", str(tmp_path / "home"), "--store", postgres_url, *arguments)
+
+        assert f"?host={postgres_url.partition('?host=')[2]}: 1 tournament with 1 match" in on_server()[1].replace(
+            "%2F", "/"
+        )
+        with home.store.lock("cup"):
+            (row,) = json.loads(on_server("tournaments", "--json")[1])
+            assert (row["state"], row["bytes"]) == ("running", len(next(home.store.record_texts(cup))[1]))
+            assert re.fullmatch(rf"process {os.getpid()} on \S+", row["director"])
+            assert on_server("delete", "cup", "--yes")[0] == 2
+        assert on_server("rename", "cup", "league")[1] == "cup is named league now.\n"
+        assert on_server("delete", "league", "--yes")[0] == 0
+        assert json.loads(on_server("tournaments", "--json")[1]) == []
+        assert on_server("restore", "league")[1] == "league is back, with 1 record.\n"
+        assert on_server("season", "x", "--add", "league")[1] == "Season x has 1 tournament: league\n"
+        assert json.loads(on_server("leaderboard", "--season", "x", "--json")[1])[0]["bot"] == "a@1"
+        assert on_server("delete", "league", "--yes")[0] == on_server("delete", "--forever", "league", "--yes")[0] == 0
+        assert home.store.deleted_tournaments() == []

@@ -1,0 +1,168 @@
+"""``arena schedule --measure``: plays a few matches, stores none, and names bots that fail."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from arena.cli.group import run
+from arena.cli.schedule_command import MAX_MATCHES_PER_GAME, command
+from arena.home import ArenaHome
+from arena.tournament import measurement
+from tests.conftest import BOTS
+
+pytestmark = pytest.mark.processes
+
+GAME = 'game = "differences"\noptions = { size = 4 }\n'
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Return a function that writes a tournament file between bots, given as paths."""
+
+    def write(*bots, text=""):
+        entrants = "".join(f'[[entrants]]\nbot = "{bot}"\nname = "b{k}"\n' for k, bot in enumerate(bots))
+        path = tmp_path / "t.toml"
+        path.write_text(f"{GAME}{text}\n{entrants}")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def arena(tmp_path, capsys):
+    def call(*arguments):
+        code = run([*map(str, arguments), "--home", str(tmp_path / "home")])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in out + err
+        return code, out, err
+
+    return call
+
+
+def bot_that(tmp_path, name, line):
+    (tmp_path / f"{name}.py").write_text(
+        "import time\nfrom arena.botkit import run\n\n\n"
+        f"def choose(game, state, clock):\n    {line}\n    return game.legal_actions(state)[0]\n\n\nrun(choose)\n"
+    )
+    return tmp_path / f"{name}.py"
+
+
+def test_a_few_matches_say_how_long_all_of_them_take(arena, written, tmp_path):
+    slow = bot_that(tmp_path, "slow", "time.sleep(0.05)")
+    path = written(slow, BOTS / "minimal", text="encounters = 500")
+    code, out, err = arena("schedule", path, "--measure", "--workers", "2")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[:2] == [
+        "t: round-robin, 2 entrants, differences for 2",
+        "1,000 matches in 500 encounters and 500 rounds",
+    ]
+    mean_ms = float(re.search(r"differences ([\d.]+) ms", lines[2])[1])
+    assert mean_ms > 50, "the slow bot has an action in each match"
+    assert re.fullmatch(r"95 % interval: .* to .*, from 32 matches played now", lines[3])
+    assert lines[4].startswith("by the time control alone: at most ")
+    with ArenaHome(tmp_path / "home") as home:
+        assert home.store.tournaments() == []
+    (row,) = json.loads(arena("schedule", path, "--measure", "--workers", "2", "--json")[1])
+    assert (row["game"], row["measured_matches"], row["matches"]) == ("differences", 32, 1000)
+    assert row["expected_seconds"] == pytest.approx(500 * row["seconds_a_match"])
+    assert row["low_seconds"] < row["expected_seconds"] < row["high_seconds"]
+
+
+def test_a_bot_that_fails_is_named_and_its_matches_are_not_counted(arena, written, tmp_path):
+    (tmp_path / "broken.py").write_text("import nothing_like_this\n")
+    path = written(tmp_path / "broken.py", BOTS / "minimal", BOTS / "minimal")
+    code, out, err = arena("schedule", path, "--measure")
+    assert code == 1
+    assert re.search(r"arena: b0@1 failed in 4 of 4 matches, which are not counted: start: .*exit status 1", err)
+    assert "from 2 matches played now" in out
+    code, out, _ = arena("schedule", written(tmp_path / "broken.py", BOTS / "minimal"), "--measure", "--json")
+    assert [row["measured_matches"] for row in json.loads(out)] == [0]
+
+
+def test_matches_that_do_not_end_are_stopped(arena, written, tmp_path, monkeypatch):
+    monkeypatch.setattr(measurement, "MAX_SECONDS", 0.5)
+    path = written(
+        bot_that(tmp_path, "asleep", "time.sleep(30)"), BOTS / "minimal", text="[time_control]\nper_action_seconds = 60"
+    )
+    started = time.monotonic()
+    code, out, err = arena("schedule", path, "--measure")
+    assert time.monotonic() - started < 20
+    assert code == 1
+    assert "no match of differences has ended" in out
+    assert "arena: some matches did not end within" in err
+
+
+@pytest.mark.parametrize(
+    ("extra", "says"),
+    [
+        (["--matches"], "--measure and --matches: expected one of them"),
+        (["--audit"], "--measure and --audit: expected one of them"),
+        (["--workers", "0"], "0 is not in the range"),
+    ],
+)
+def test_wrong_use_is_refused_before_anything_is_played(arena, written, extra, says):
+    code, out, err = arena("schedule", written(BOTS / "minimal", BOTS / "minimal"), "--measure", *extra)
+    assert (code, out) == (2, "")
+    assert says in err
+
+
+def test_a_file_with_mistakes_is_refused_with_all_of_them(arena, written, tmp_path):
+    code, out, err = arena(
+        "schedule", written(tmp_path / "nowhere.py", BOTS / "minimal", text="rounds = 3"), "--measure"
+    )
+    assert (code, out) == (2, "")
+    assert "rounds" in err
+    code, _, err = arena("schedule", written(tmp_path / "nowhere.py", BOTS / "minimal"), "--measure")
+    assert code == 2
+    assert "nowhere.py" in err
+
+
+def test_ctrl_c_is_quiet(written, tmp_path):
+    path = written(bot_that(tmp_path, "slow", "time.sleep(0.5)"), BOTS / "minimal", text="encounters = 50")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "arena", "--home", tmp_path / "home", "schedule", path, "--measure"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2.5)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err.strip()) == (130, "", "")
+
+
+def test_the_help_has_the_limits():
+    (option,) = (option for option in command.params if option.name == "measures")
+    assert f"up to {MAX_MATCHES_PER_GAME} matches" in option.help
+    assert f"{measurement.MAX_SECONDS:.0f} seconds" in option.help
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            'format = "swiss"\n[swiss]\nrounds = 3',
+            "at most 6 matches; 2 of them are known so far, in 1 round\n3 rounds\n",
+        ),
+        (
+            'format = "knockout"\nencounters = 2\n[knockout]\nseeding = "entrants"\ntie_encounters = 1',
+            "8 matches, or at most 12 if duels are tied; 2 of them are known so far, in 1 round\n2 stages, 1 bye",
+        ),
+        (
+            'format = "ladder"\n[ladder]\nmargin_95 = 1\nhours = 2.5',
+            "matches without end; 2 of them are known so far, in 1 round\n"
+            "stops when the widest interval is ± 1 or when a run has lasted 2.5 h\n",
+        ),
+        ('format = "ladder"', "in 1 round\nruns until it is stopped\n"),
+    ],
+)
+def test_a_schedule_says_what_is_known_of_rounds_that_depend_on_results(arena, written, text, says):
+    path = written(*[BOTS / "minimal"] * 3, text=text)
+    assert says in arena("schedule", path)[1]

@@ -1,0 +1,232 @@
+"""docs/reference/data.md names every field that the commands print as JSON, with its type, and no other."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from arena.cli.command_table import COMMANDS
+from arena.cli.group import arena as arena_group
+from arena.cli.group import run
+from arena.home import ArenaHome
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+from arena.transfer import whole_export
+from benchmarks import zoo_bots as zoo
+
+pytestmark = pytest.mark.processes
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "reference" / "data.md").read_text(encoding="utf-8")
+BOTS = {name: ROOT / "bots" / name for name in ("minimal", "random_legal", "greedy")}
+SMALL = 'game = "differences"\noptions = { size = 4 }\n'
+
+
+def file_of(text, bots=tuple(BOTS)):
+    return text + "".join(f'[[entrants]]\nbot = "{BOTS.get(bot, bot)}"\n' for bot in bots)
+
+
+FILES = {
+    "faulty": (f"{SMALL}encounters = 2\n", ("minimal", "greedy", zoo.bad_bot("exits_when_asked"))),
+    "noted": (SMALL, ("minimal", zoo.bad_bot("good_with_note"))),
+    "three": ('game = "multiplication"\noptions = { players = 3, size = 10 }\n',),
+    "swiss": (f'{SMALL}format = "swiss"\n[swiss]\nrounds = 2\n',),
+    "knockout": (f'{SMALL}format = "knockout"\n[knockout]\nseeding = "entrants"\n',),
+}
+"""Tournaments that together have every field: of two and of three players, with faults, with a ranking of their own."""
+
+COPIES = ("corrected", "exported", "renamed", "doomed", "removed")
+PREPARATIONS = (
+    "void corrected 1 --reason test",
+    "disqualify exported minimal --reason test",
+    "submit BOTS/minimal --game differences",
+    "season 2026 --add noted",
+    "delete removed --yes",
+)
+
+JSON_LINES = {"arena export", "arena export --set-aside", "arena export --whole", "arena check"}
+
+CALLS = {
+    "arena standings": ["standings faulty", "standings three"],
+    "arena run": ["run faulty.toml -q"],
+    "arena quickstart": ["quickstart -q"],
+    "arena leaderboard": ["leaderboard"],
+    "arena standings --places": ["standings swiss --places", "standings knockout --places"],
+    "arena crosstable": ["crosstable faulty"],
+    "arena leaderboard --over-time": ["leaderboard --over-time"],
+    "arena show": ["show exits_when_asked"],
+    "arena stats": ["stats faulty", "stats three"],
+    "arena compare": ["compare BOTS/greedy BOTS/minimal --game differences -o size=5 --limit 9 -q"],
+    "arena schedule": ["schedule faulty.toml"],
+    "arena schedule --matches": ["schedule faulty.toml --matches"],
+    "arena rounds": ["rounds faulty", "rounds swiss", "rounds knockout"],
+    "arena matches": ["matches faulty"],
+    "arena matches --times": ["matches faulty --times"],
+    "arena export": ["export faulty", "export noted"],
+    "arena export --set-aside": ["export corrected --set-aside"],
+    "arena export --whole": ["export corrected --whole", "export exported --whole"],
+    "arena play": ["play differences BOTS/greedy BOTS/minimal -o size=4"],
+    "arena replay": ["replay faulty/3", "replay noted/1"],
+    "arena report": ["report faulty -o r.html"],
+    "arena plot": ["plot swiss -o plots"],
+    "arena corrections": ["corrections corrected"],
+    "arena void": ["void corrected 2 --reason test"],
+    "arena replace": ["replace corrected minimal BOTS/stepper --reason test"],
+    "arena enter": ["enter corrected BOTS/random_legal --reason test"],
+    "arena withdraw": ["withdraw corrected minimal --reason test"],
+    "arena disqualify": ["disqualify corrected good_with_note --reason test"],
+    "arena undo": ["undo corrected --reason test"],
+    "arena verify": ["verify faulty"],
+    "arena merge": ["merge other"],
+    "arena import": ["import whole.jsonl --name faulty"],
+    "arena tournaments": ["tournaments"],
+    "arena season NAME": ["season 2026"],
+    "arena tournaments --deleted": ["tournaments --deleted"],
+    "arena season NAME --add": ["season 2026 --add swiss"],
+    "arena seasons": ["seasons"],
+    "arena rename": ["rename renamed named"],
+    "arena delete": ["delete doomed --yes"],
+    "arena restore": ["restore removed"],
+    "arena games": ["games"],
+    "arena games NAME": ["games plaid", "games differences"],
+    "arena bots": ["bots"],
+    "arena bots --remove": ["bots --remove minimal@1 --yes"],
+    "arena submit": ["submit BOTS/minimal --game differences"],
+    "arena check": ["check BOTS/minimal --game differences"],
+    "arena repro": [
+        "repro faulty/2",
+        "repro three/1 --seat 0 --bot-path BOTS/greedy",
+        "repro three/1 --seat 1 --bot-path BOTS/greedy",
+    ],
+    "arena new": ["new mine"],
+    "arena doctor": ["doctor"],
+    "arena doctor --clock": ["doctor --clock --turns 100"],
+}
+"""For each command on the page, calls whose output together has all its fields."""
+
+
+ITEM = {"texts": "text", "integers": "integer", "numbers": "number", "objects": "object", "lists": "list"}
+NUMBERED = re.compile(r"^(against|place|seat|than)_\d+")
+
+
+def sections():
+    """The sections of the page: their commands, and the type of each field."""
+    found = {}
+    for heading, text in re.findall(r"^### (`arena [^\n]*)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL):
+        rows = re.findall(r"^\| (`.*?`) \| (.*?) \| .* \|$", text, re.MULTILINE)
+        commands = tuple(re.findall(r"`(.*?)`", heading))
+        found[commands] = {field: kind for names, kind in rows for field in re.findall(r"`(.*?)`", names)}
+    return found
+
+
+def is_of(value, kind):
+    """Whether a value is of a type as the page writes it."""
+    if kind.endswith(" or null"):
+        return value is None or is_of(value, kind.removesuffix(" or null"))
+    container, _, items = kind.partition(" of ")
+    if items and items != "anything":
+        values = value.values() if isinstance(value, dict) else value
+        item = ITEM[items.removesuffix(" or nulls")]
+        has_nulls = items.endswith(" or nulls")
+        return is_of(value, container) and all(is_of(one, item) or (one is None and has_nulls) for one in values)
+    if kind == "anything":
+        return True
+    return {
+        "text": isinstance(value, str),
+        "boolean": isinstance(value, bool),
+        "integer": type(value) is int,
+        "number": type(value) in (int, float),
+        "object": isinstance(value, dict),
+        "map": isinstance(value, dict),
+        "list": isinstance(value, list),
+    }[container]
+
+
+def fields_of(value, promised, path=""):
+    """Yield all fields inside a value with their values, as far as the page goes into them."""
+    if isinstance(value, list):
+        nested = f"{path}[]" if path else ""
+        for item in value:
+            if isinstance(item, dict) or any(field.startswith(f"{nested}[]") for field in promised):
+                yield from fields_of(item, promised, nested)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            name = "NAME@VERSION" if "@" in key else NUMBERED.sub(r"\1_N", key)
+            field = f"{path}.{name}" if path else name
+            yield field, inner
+            if promised.get(field, "").partition(" ")[0] not in ("map", "anything"):
+                yield from fields_of(inner, promised, field)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    """Where commands are called: a home with tournaments, and another home to be merged."""
+    directory = tmp_path_factory.mktemp("data")
+    for home_name, names in (("home", [*FILES, *COPIES]), ("other", ["elsewhere"])):
+        with ArenaHome(directory / home_name) as home:
+            for name in names:
+                (directory / f"{name}.toml").write_text(file_of(*FILES.get(name, FILES["noted"])))
+                run_tournament(load_definition(directory / f"{name}.toml"), home.store, executor="in-process")
+    with ArenaHome(directory / "home") as home:
+        home.store.note_void(home.store.tournament("corrected"), 1, "a test")
+        lines = list(whole_export(home.store.as_source(), home.store.tournament("faulty")))
+        (directory / "whole.jsonl").write_text("\n".join(lines) + "\n")
+    for text in PREPARATIONS:
+        assert run(["--home", str(directory / "home"), *text.replace("BOTS", str(ROOT / "bots")).split()]) == 0
+    return directory
+
+
+@pytest.fixture
+def printed(directory, capsys, monkeypatch):
+    """Return a function that runs a command with --json and returns what it prints, JSON lines as a list."""
+    monkeypatch.chdir(directory)
+
+    def call(text, *options):
+        capsys.readouterr()
+        run(["--home", "home", *text.replace("BOTS", str(ROOT / "bots")).split(), *options])
+        return capsys.readouterr().out
+
+    return call
+
+
+@pytest.mark.parametrize("commands", sections(), ids=lambda commands: commands[0])
+def test_a_section_has_the_fields_that_its_commands_print(printed, commands):
+    if commands == ("arena plot",):
+        pytest.importorskip("matplotlib", reason="needs matplotlib")
+    promised = sections()[commands]
+    found = set()
+    for command in commands:
+        for text in CALLS[command]:
+            out = printed(text, "--json")
+            value = [json.loads(line) for line in out.splitlines()] if command in JSON_LINES else json.loads(out)
+            assert value, text
+            if command == "arena export --whole":
+                value = [line for line in value if "match" not in line]
+            for field, inner in fields_of(value, promised):
+                assert field in promised, f"arena {text} prints {field}, which is not on the page"
+                assert is_of(inner, promised[field]), f"arena {text}: {field} is {inner!r}"
+                found.add(field)
+    assert set(promised) - found == set()
+
+
+def test_every_command_that_prints_json_has_a_section():
+    with click.Context(arena_group) as context:
+        loaded = {name: arena_group.get_command(context, name) for name in COMMANDS}
+    printing = {name for name, command in loaded.items() if any("--json" in option.opts for option in command.params)}
+    described = {command for commands in sections() for command in commands}
+    assert {command.split()[1] for command in described} == printing
+    assert described == CALLS.keys()
+
+
+@pytest.mark.parametrize("command", ["standings faulty", "leaderboard"])
+def test_csv_of_standings_has_the_columns_on_the_page(printed, command):
+    text = PAGE[PAGE.index("### CSV of") :]
+    flat = [re.findall(r"`(.*?)`", row) for row in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)]
+    in_json = list(json.loads(printed(command, "--json"))[0])
+    rank, faults = in_json.index("rank_95"), in_json.index("faults")
+    expected = [*in_json[:rank], *flat[0], *in_json[rank + 1 : faults], *flat[1], *in_json[faults + 1 :]]
+    assert next(csv.reader(io.StringIO(printed(command, "--format", "csv")))) == expected
