@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.enums import ClockKind, FaultKind, OffTurn, Termination
 from arena.errors import StoreError
@@ -175,6 +175,15 @@ class ScheduledMatch:
     opening: int
     opening_actions: tuple[Any, ...]
     rng_seed: int
+
+
+class Seating(NamedTuple):
+    """Who sits in a match of a schedule; see ``ScheduledMatch``."""
+
+    match: int
+    encounter: int
+    round: int
+    seats: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

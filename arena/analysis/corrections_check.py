@@ -18,7 +18,9 @@ def corrections_problems(store: Store, tournament: StoredTournament) -> Iterator
     log = tournament.corrections
     yield from _log_problems(log)
     known = explaining(log)
+    aside = set()
     for match, correction, text in store.corrections.set_aside(tournament):
+        aside.add(match)
         where = f"match {match}, set aside by correction {correction}"
         if correction not in known:
             yield f"{where}: no such correction stands"
@@ -30,7 +32,7 @@ def corrections_problems(store: Store, tournament: StoredTournament) -> Iterator
     for match, correction in skipped:
         if correction not in known:
             yield f"match {match}: it is left out by correction {correction}, but no such correction stands"
-    yield from _line_problems(store, tournament, {match for match, _ in skipped})
+    yield from _line_problems(store, tournament, {match for match, _ in skipped}, aside)
 
 
 def _log_problems(log: tuple[Correction, ...]) -> Iterator[str]:
@@ -47,19 +49,25 @@ def _log_problems(log: tuple[Correction, ...]) -> Iterator[str]:
             undone.add(number)
 
 
-def _line_problems(store: Store, tournament: StoredTournament, skipped: set[int]) -> Iterator[str]:
-    """Yield what is wrong with the matches that count: a missing one, or one of a bot that is out of the table."""
+def _line_problems(store: Store, tournament: StoredTournament, skipped: set[int], aside: set[int]) -> Iterator[str]:
+    """Yield what is wrong with matches: one is missing, is of a bot out of the table, or is not in the schedule."""
     recorded = store.recorded_matches(tournament)
     annulled = {
         c.details.entrant: c.number
         for c in in_force(tournament.corrections)
         if c.details.disqualified_matches is DisqualifiedMatches.ANNUL and c.details.entrant is not None
     }
+    left_out = frozenset(skipped)
+    unknown = {"has a record": set(recorded), "is left out": skipped, "is set aside": aside}
     for line in store.schedule(tournament):
+        for matches in unknown.values():
+            matches.discard(line.match)
         if line.match not in recorded:
-            if tournament.finished_at is not None and line.match not in skipped:
+            if tournament.finished_at is not None and line.match not in left_out:
                 yield f"match {line.match}: it has no record, although the tournament is finished"
             continue
         for entrant in annulled.keys() & set(line.seats):
             bot = tournament.definition.entrants[entrant].label
             yield f"match {line.match}: {bot} is disqualified (correction {annulled[entrant]}), but its record counts"
+    for state, matches in unknown.items():
+        yield from (f"match {match}: it {state}, but it is not in the schedule" for match in sorted(matches))

@@ -164,10 +164,13 @@ def _table_width() -> int:
     return max(MIN_TABLE_WIDTH, shutil.get_terminal_size().columns)
 
 
-def print_ranking(ranking: Sequence[tuple[str, Placing]], table_format: str) -> None:
-    """Print the table of a format that ranks by itself."""
+def print_ranking(ranking: Sequence[tuple[str, Placing]], is_finished: bool, table_format: str) -> None:
+    """Print the table of a format that ranks by itself, as text below what it says in a sentence."""
     from arena.report.standings_table import ranking_table
+    from arena.report.verdict import ranking_verdict
 
+    if table_format == "text" and ranking:
+        click.echo(f"{sentences_text(ranking_verdict(ranking, is_finished))}\n")
     print_table(*ranking_table(ranking), table_format)
 
 

@@ -93,9 +93,10 @@ def command(
             again = shlex.join(["arena", *sys.argv[1:]])
             click.echo(f"Stopped with {recorded} recorded. To resume: {again}", err=True)
             return INTERRUPTED
-        own = ranking_of(arena_home.store, arena_home.store.tournament(definition.name))
+        stored = arena_home.store.tournament(definition.name)
+        own = ranking_of(arena_home.store, stored)
         if own is not None and table_format == "text":
-            print_ranking(own, table_format)
+            print_ranking(own, stored.finished_at is not None, table_format)
             click.echo()
         print_standings(load_standings(arena_home, definition.name), table_format)
         warn_of_given_up(progress.given_up)

@@ -43,7 +43,7 @@ def command(tournament: str | None, game: str | None, places: bool, table_format
             f"--places: {stored.definition.format} has no table of its own; expected {ranked} with all its games"
         )
     if ranking is not None and (places or table_format == "text"):
-        print_ranking(ranking, table_format)
+        print_ranking(ranking, stored.finished_at is not None, table_format)
         if places:
             return
         click.echo()

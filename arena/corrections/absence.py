@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import NamedTuple
+
 from arena.corrections.corrected_tournament import CorrectedTournament, corrected_tournament
+from arena.definition import Absence
 from arena.enums import CorrectionKind, DisqualifiedMatches
 from arena.errors import UsageError
 from arena.store.correction import Correction, CorrectionDetails
@@ -29,13 +33,18 @@ def withdraw(store: Store, tournament: str, bot: str, *, reason: str) -> Correct
         corrected.require_loose_field()
         entrant = corrected.entrant(bot)
         corrected.require_takes_part(entrant)
-        absent_from, unplayed = _unplayed(corrected, entrant)
-        if corrected.stored.finished_at is not None and not unplayed:
+        departure = _departure(corrected, entrant)
+        if corrected.stored.finished_at is not None and not departure.is_waited_for:
             raise UsageError(
                 f"tournament {tournament!r} is finished: {corrected.label(entrant)} has no match left to withdraw from"
             )
-        details = CorrectionDetails(entrant=entrant, bot=corrected.label(entrant), absent_from=absent_from)
-        return corrected.make(CorrectionKind.WITHDRAW, details, skip=unplayed)
+        details = CorrectionDetails(
+            entrant=entrant,
+            bot=corrected.label(entrant),
+            absent_from=corrected.last_round + 1,
+            missed=departure.missed,
+        )
+        return corrected.make(CorrectionKind.WITHDRAW, details, skip=departure.unplayed)
 
 
 def disqualify(
@@ -63,15 +72,13 @@ def disqualify(
         corrected.require_loose_field()
         entrant = corrected.entrant(bot)
         _require_no_disqualification(corrected, entrant)
-        absent_from, unplayed = _unplayed(corrected, entrant)
         details = CorrectionDetails(
-            entrant=entrant,
-            bot=corrected.label(entrant),
-            disqualified_matches=matches,
-            absent_from=1 if matches is DisqualifiedMatches.ANNUL else absent_from,
+            entrant=entrant, bot=corrected.label(entrant), disqualified_matches=matches, absent_from=1
         )
         if matches is DisqualifiedMatches.KEEP:
-            return corrected.make(CorrectionKind.DISQUALIFY, details, skip=unplayed)
+            departure = _departure(corrected, entrant)
+            details = replace(details, absent_from=corrected.last_round + 1, missed=departure.missed)
+            return corrected.make(CorrectionKind.DISQUALIFY, details, skip=departure.unplayed)
         if corrected.format.has_later_stages:
             raise UsageError(
                 f"tournament {tournament!r}: in a {corrected.definition.format} later duels follow from earlier ones,"
@@ -82,11 +89,31 @@ def disqualify(
         return corrected.make(CorrectionKind.DISQUALIFY, details, skip=every, set_aside=recorded)
 
 
-def _unplayed(corrected: CorrectedTournament, entrant: int) -> tuple[int, list[int]]:
-    """Return the first round that an entrant has not played to its end, and its matches without a record."""
+class _Departure(NamedTuple):
+    """What an entrant that leaves has not played.
+
+    Attributes:
+        unplayed: its matches without a record.
+        is_waited_for: whether one of them was to be played.
+        missed: the rounds so far in which it is absent.
+    """
+
+    unplayed: list[int]
+    is_waited_for: bool
+    missed: tuple[Absence, ...]
+
+
+def _departure(corrected: CorrectedTournament, entrant: int) -> _Departure:
+    """Return what an entrant has not played.
+
+    A match of an earlier round that was left out for the rival's sake is no absence of this entrant.
+    """
     unplayed = [line for line in corrected.matches_of(entrant) if line.match not in corrected.recorded]
-    first = min((line.round for line in unplayed), default=corrected.last_round + 1)
-    return first, [line.match for line in unplayed]
+    waiting = [line for line in unplayed if line.match not in corrected.left_out]
+    rounds = {line.round for line in waiting}
+    rounds |= {line.round for line in unplayed if line.round == corrected.last_round}
+    missed = (Absence(entrant=entrant, first_round=number, last_round=number) for number in sorted(rounds))
+    return _Departure([line.match for line in unplayed], bool(waiting), tuple(missed))
 
 
 def _require_no_disqualification(corrected: CorrectedTournament, entrant: int) -> None:

@@ -16,7 +16,7 @@ from arena.enums import CorrectionKind
 from arena.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.isolation.levels import choose_isolation
 from arena.records import Bot, ScheduledMatch
-from arena.store.correction import Correction, CorrectionDetails
+from arena.store.correction import Correction, CorrectionDetails, taken_out
 from arena.store.store import Store
 from arena.tournament.formats import format_of
 from arena.tournament.schedule import Scheduler
@@ -96,13 +96,12 @@ def enter_late(store: Store, tournament: str, bot: Bot, *, reason: str, is_chall
     check_entrant(bot, stored.definition)
     with corrected_tournament(store, tournament, reason) as corrected:
         changed = _plan(corrected, bot, is_challenger)
-        details = CorrectionDetails(
-            entrant=len(corrected.definition.entrants),
-            bot=bot.label,
-            settings=_earlier_settings(corrected, changed),
-        )
-        lines = list(_late_lines(corrected, changed))
-        return corrected.make(CorrectionKind.ENTER, details, definition=changed, lines=lines)
+        number = _number(corrected, bot)
+        details = CorrectionDetails(entrant=number, bot=bot.label, settings=_earlier_settings(corrected, changed))
+        lines = list(_late_lines(corrected, changed, number))
+        absent = corrected.absent - {number}
+        skip = [line.match for line in lines if not absent.isdisjoint(line.seats)]
+        return corrected.make(CorrectionKind.ENTER, details, definition=changed, lines=lines, skip=skip)
 
 
 def _plan(corrected: CorrectedTournament, bot: Bot, is_challenger: bool) -> Definition:
@@ -112,27 +111,38 @@ def _plan(corrected: CorrectedTournament, bot: Bot, is_challenger: bool) -> Defi
     challengers = corrected.definition.settings.get("challengers")
     if is_challenger and challengers is None:
         raise UsageError(f"tournament {name!r}: only a gauntlet has challengers")
-    changed = with_entrants(corrected.definition, (*corrected.definition.entrants, bot))
-    if is_challenger:
-        names = [*changed.settings["challengers"], changed.shown_names[bot.label]]
+    number = _number(corrected, bot)
+    entrants = corrected.definition.entrants
+    changed = with_entrants(corrected.definition, (*entrants[:number], bot, *entrants[number + 1 :]))
+    if challengers is not None:
+        names = [*changed.settings["challengers"]]
+        own = changed.shown_names[bot.label]
+        names = [shown for shown in names if shown != own] + [own] * is_challenger
         changed = replace(changed, settings={**changed.settings, "challengers": names})
     try:
         for game in range(len(changed.games)):
-            format_of(changed, game).late_pairings(len(changed.entrants) - 1)
+            format_of(changed, game).late_pairings(number)
     except DefinitionError as error:
         raise UsageError(f"tournament {name!r}: {error}") from error
     return changed
 
 
-def _late_lines(corrected: CorrectedTournament, changed: Definition) -> Iterator[ScheduledMatch]:
-    """Yield the matches of a late entrant, from the same openings as everybody's."""
+def _number(corrected: CorrectedTournament, bot: Bot) -> int:
+    """Return the number of a late entrant: the one it had before, if it was taken out again; else the next."""
+    entrants = corrected.definition.entrants
+    out = taken_out(corrected.stored.corrections)
+    return next((k for k in out if entrants[k].label == bot.label), len(entrants))
+
+
+def _late_lines(corrected: CorrectedTournament, changed: Definition, number: int) -> Iterator[ScheduledMatch]:
+    """Yield the matches of a late entrant, from the same openings as everybody's; also those with who may come back."""
     scheduler = Scheduler(changed)
     scheduler.continue_after(corrected.lines)
-    late = len(changed.entrants) - 1
-    for number in range(changed.encounters):
+    out = taken_out(corrected.stored.corrections) - {number}
+    for opening in range(changed.encounters):
         for game in range(len(changed.games)):
-            pairings = format_of(changed, game).late_pairings(late)
-            yield from scheduler.lines((p for p in pairings if corrected.absent.isdisjoint(p)), game, number)
+            pairings = format_of(changed, game).late_pairings(number)
+            yield from scheduler.lines((p for p in pairings if out.isdisjoint(p)), game, opening)
             scheduler.round += 1
 
 

@@ -12,8 +12,8 @@ from arena.definition import Absence, Definition
 from arena.enums import CorrectionKind
 from arena.errors import UnknownNameError, UsageError
 from arena.names import is_visible_text
-from arena.records import Bot, ScheduledMatch
-from arena.store.correction import Correction, CorrectionDetails, in_force
+from arena.records import Bot, Seating
+from arena.store.correction import Correction, CorrectionDetails, absences, in_force
 from arena.store.correction_log import Change
 from arena.store.store import Store
 from arena.store.values import StoredTournament
@@ -24,10 +24,10 @@ MAX_REASON_CHARACTERS = 500
 
 
 class Replays(NamedTuple):
-    """What becomes of matches whose records are set aside.
+    """What becomes of matches that have no record.
 
     Attributes:
-        skip: those that can't be played again, because an entrant is absent.
+        skip: those that can't be played, because an entrant is absent.
         missed: the rounds that these entrants miss.
     """
 
@@ -49,7 +49,7 @@ class CorrectedTournament:
     stored: StoredTournament
     reason: str
 
-    @property
+    @cached_property
     def definition(self) -> Definition:
         """Its definition."""
         return self.stored.definition
@@ -60,14 +60,22 @@ class CorrectedTournament:
         return format_class(self.definition)
 
     @cached_property
-    def lines(self) -> list[ScheduledMatch]:
-        """Its schedule."""
-        return list(self.store.schedule(self.stored))
+    def lines(self) -> list[Seating]:
+        """Who sits in each match of its schedule."""
+        return list(self.store.seatings(self.stored))
 
     @cached_property
     def recorded(self) -> frozenset[int]:
         """The matches with a record."""
         return self.store.recorded_matches(self.stored)
+
+    @cached_property
+    def left_out(self) -> dict[int, set[int]]:
+        """The matches that corrections have taken out of the schedule, each with the numbers of these."""
+        found: dict[int, set[int]] = {}
+        for match, correction in self.store.corrections.skipped(self.stored):
+            found.setdefault(match, set()).add(correction)
+        return found
 
     @cached_property
     def last_round(self) -> int:
@@ -82,7 +90,11 @@ class CorrectedTournament:
     @property
     def absent(self) -> frozenset[int]:
         """The entrants who are not paired any more."""
-        return frozenset(absence.entrant for absence in self.definition.absences if absence.last_round is None)
+        return _gone(self.definition.absences)
+
+    def absent_without(self, correction: Correction) -> frozenset[int]:
+        """Return the entrants who would not be paired any more if a correction had not been made."""
+        return _gone(absences([c for c in self.stored.corrections if c.number != correction.number]))
 
     def entrant(self, text: str) -> int:
         """Return the number of an entrant, given as ``name@version``, or by its name if that is clear.
@@ -105,7 +117,7 @@ class CorrectedTournament:
         """Return the ``name@version`` of an entrant."""
         return self.definition.entrants[entrant].label
 
-    def matches_of(self, entrant: int) -> list[ScheduledMatch]:
+    def matches_of(self, entrant: int) -> list[Seating]:
         """Return the lines of the schedule in which an entrant sits."""
         return [line for line in self.lines if entrant in line.seats]
 
@@ -137,7 +149,7 @@ class CorrectedTournament:
         if entrant in self.absent:
             raise UsageError(f"{self.label(entrant)} does not take part in tournament {self.stored.name!r} any more")
 
-    def require_current_stage(self, matches: Iterable[ScheduledMatch]) -> None:
+    def require_current_stage(self, matches: Iterable[Seating]) -> None:
         """Raise UsageError if later pairings follow from the results of these matches, as in a knockout."""
         if not self.format.has_later_stages:
             return
@@ -150,9 +162,14 @@ class CorrectedTournament:
                         " duels have been paired by its result, so it can't be played again"
                     )
 
-    def replays(self, matches: Iterable[ScheduledMatch]) -> Replays:
-        """Return what becomes of matches that are to be played again."""
-        absent = self.absent
+    def replays(self, matches: Iterable[Seating], absent: frozenset[int] | None = None) -> Replays:
+        """Return what becomes of matches that are to be played.
+
+        Args:
+            matches: without a record.
+            absent: the entrants who are not paired any more; by default as it is now.
+        """
+        absent = self.absent if absent is None else absent
         hindered = [line for line in matches if not absent.isdisjoint(line.seats)]
         missed = {(k, line.round) for line in hindered for k in line.seats if k in absent}
         absences = (Absence(entrant=k, first_round=number, last_round=number) for k, number in sorted(missed))
@@ -169,6 +186,10 @@ class CorrectedTournament:
             **effects,
         )
         return self.store.corrections.add(self.stored, change)
+
+
+def _gone(found: Iterable[Absence]) -> frozenset[int]:
+    return frozenset(absence.entrant for absence in found if absence.last_round is None)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from arena.corrections.corrected_tournament import (
 from arena.definition import Definition, bot_from_json
 from arena.enums import CorrectionKind, DisqualifiedMatches
 from arena.errors import UsageError
-from arena.records import ScheduledMatch
+from arena.records import Seating
 from arena.store.correction import Correction, CorrectionDetails, undone_by
 from arena.store.store import Store
 
@@ -42,7 +42,7 @@ def undo_correction(store: Store, tournament: str, number: int | None = None, *,
         lines = _set_aside_by(corrected, undone)
         corrected.require_current_stage(lines)
         _require_same_rounds(corrected, undone)
-        return corrected.make(CorrectionKind.UNDO, _details(undone))
+        return _undo_other(corrected, undone, lines)
 
 
 def _chosen(corrected: CorrectedTournament, number: int | None) -> Correction:
@@ -69,7 +69,7 @@ def _details(undone: Correction, replays: Replays | None = None) -> CorrectionDe
     )
 
 
-def _set_aside_by(corrected: CorrectedTournament, c: Correction) -> list[ScheduledMatch]:
+def _set_aside_by(corrected: CorrectedTournament, c: Correction) -> list[Seating]:
     """Return the matches whose records a correction has set aside."""
     chosen = set(corrected.store.corrections.set_aside_matches(corrected.stored, c.number))
     return [line for line in corrected.lines if line.match in chosen]
@@ -86,14 +86,16 @@ def _require_nothing_later(corrected: CorrectedTournament, undone: Correction) -
             )
 
 
-def _builds_on(
-    corrected: CorrectedTournament, later: Correction, undone: Correction, own: Sequence[ScheduledMatch]
-) -> bool:
+def _builds_on(corrected: CorrectedTournament, later: Correction, undone: Correction, own: Sequence[Seating]) -> bool:
     entrant = later.details.entrant
     if entrant is not None and entrant == undone.details.entrant:
         return True
     matches = {line.match for line in own}
     if not matches.isdisjoint(corrected.store.corrections.set_aside_matches(corrected.stored, later.number)):
+        return True
+    if corrected.format.needs_results and any(
+        absence.entrant in line.seats and absence.covers(line.round) for absence in later.details.missed for line in own
+    ):
         return True
     rewrites = later.kind is CorrectionKind.REPLACE or (later.details.disqualified_matches is DisqualifiedMatches.ANNUL)
     return rewrites and any(entrant in line.seats for line in own)
@@ -108,6 +110,27 @@ def _require_same_rounds(corrected: CorrectedTournament, undone: Correction) -> 
             f"correction {undone.number} of tournament {corrected.stored.name!r}: later duels have been paired without"
             f" {undone.details.bot}, so it can't come back"
         )
+
+
+def _undo_other(corrected: CorrectedTournament, undone: Correction, lines: Sequence[Seating]) -> Correction:
+    """Let records count again, and an entrant come back, who plays whatever it can that has been left out meanwhile."""
+    absent = corrected.absent_without(undone)
+    entrant = undone.details.entrant
+    if entrant is None or entrant in absent:
+        return corrected.make(CorrectionKind.UNDO, _details(undone))
+    back = {line.match for line in lines}
+    own = [line for line in corrected.matches_of(entrant) if line.match not in corrected.recorded | back]
+    own = [line for line in own if not _is_of_undone_entry(corrected, line)]
+    replays = corrected.replays(own, absent)
+    unskip = {line.match for line in own} - set(replays.skip)
+    return corrected.make(CorrectionKind.UNDO, _details(undone, replays), unskip=sorted(unskip))
+
+
+def _is_of_undone_entry(corrected: CorrectedTournament, line: Seating) -> bool:
+    """Return whether a match was left out when a late entrant was taken out again."""
+    entries = {c.number for c in corrected.stored.corrections if c.kind is CorrectionKind.ENTER}
+    undoing = {c.number for c in corrected.stored.corrections if c.details.undoes in entries}
+    return not undoing.isdisjoint(corrected.left_out.get(line.match, ()))
 
 
 def _undo_entry(corrected: CorrectedTournament, undone: Correction) -> Correction:

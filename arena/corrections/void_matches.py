@@ -27,18 +27,19 @@ def void_matches(store: Store, tournament: str, matches: Iterable[int], *, reaso
         UsageError: if a match has no record, or in a knockout later duels follow from it.
         StoreError: if the tournament is being run.
     """
-    wanted = tuple(sorted(set(matches)))
+    numbers = frozenset(matches)
+    wanted = tuple(sorted(numbers))
     with corrected_tournament(store, tournament, reason) as corrected:
         if not wanted:
             raise UsageError("matches: expected the number of at least one match")
         missing = [number for number in wanted if number not in corrected.recorded]
         if missing:
-            numbers = shortened_text(", ".join(map(str, missing)))
+            shown = shortened_text(", ".join(map(str, missing)))
             raise UsageError(
-                f"tournament {tournament!r}: no record of match {numbers}; {len(corrected.recorded)} of its"
+                f"tournament {tournament!r}: no record of match {shown}; {len(corrected.recorded)} of its"
                 f" {len(corrected.lines)} matches have one"
             )
-        chosen = [line for line in corrected.lines if line.match in set(wanted)]
+        chosen = [line for line in corrected.lines if line.match in numbers]
         corrected.require_current_stage(chosen)
         replays = corrected.replays(chosen)
         details = CorrectionDetails(matches=wanted, missed=replays.missed)

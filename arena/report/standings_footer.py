@@ -83,6 +83,6 @@ def cycle_text(cycle: Sequence[str], names: Mapping[str, str]) -> str:
 
     Args:
         cycle: bots as ``name@version``, each of which beats the next.
-        names: the name to show of each bot.
+        names: the name to show of each bot; one that is disqualified has none, and is shown as it is.
     """
-    return " > ".join(names[label] for label in (*cycle, cycle[0]))
+    return " > ".join(names.get(label, label) for label in (*cycle, cycle[0]))

@@ -291,12 +291,14 @@ def crosstable_table(
     columns = [Column("rank", "#"), Column("bot", "bot", is_number=False)]
     columns += [Column(f"against_{number}", str(number), is_parted=True) for number in range(1, len(names) + 1)]
     columns.append(Column("points", "points", 1, drop_order=1))
+    totals: dict[str, float] = {}  # against everybody, also those without a line
+    for (bot, _), score in scores.items():
+        totals[bot] = totals.get(bot, 0.0) + score[0]
     rows = []
     for number, (bot, name) in enumerate(names.items(), 1):
-        row: Row = {"rank": number, "bot": name, "points": 0.0}
+        row: Row = {"rank": number, "bot": name, "points": totals.get(bot, 0.0)}
         for column, (rival, rival_name) in enumerate(names.items(), 1):
             points, matches = scores.get((bot, rival), (0.0, 0))
-            row["points"] += points
             shown = _halves_text(points) if points_only else f"{points:g}/{matches}"
             text = shown if matches else ("-" if bot == rival else "")
             value = {"bot": rival_name, "points": points, "matches": matches} if matches else None

@@ -144,7 +144,7 @@ def _nash(table: Standings, check: CrossCheck) -> _Table:
     order = sorted(check.nash, key=lambda bot: (-round(check.nash[bot][1], 6), -check.nash[bot][0], bot))
     return columns, [
         {
-            "bot": names[bot],
+            "bot": names.get(bot, bot),
             "weight_percent": 100 * check.nash[bot][0],
             "payoff_percent": 100 * check.nash[bot][1],
         }

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from arena.analysis.standings import SURE, Standing, Standings
 from arena.text import counted
+from arena.tournament.formats import Placing
 
 MAX_NAMES = 4
 """More bots are counted instead of named."""
@@ -40,6 +41,19 @@ def verdict(table: Standings) -> str:
     if unrated:
         clauses.append(f"{_listed(unrated)} {'has' if len(unrated) == 1 else 'have'} no rated match yet")
     return f"{_proviso(table)}{'; '.join(clauses)}.{_doubt(table)}"
+
+
+def ranking_verdict(ranking: Sequence[tuple[str, Placing]], is_finished: bool) -> str:
+    """Return what the ranking of a Swiss or a knockout says, as plain text.
+
+    Args:
+        ranking: the names shown, with their placings, the best first.
+        is_finished: whether no round follows.
+    """
+    first = [name for name, placing in ranking if placing.rank == 1]
+    if not is_finished:
+        return f"So far, {_listed(first)} {'leads' if len(first) == 1 else 'share the first rank'}."
+    return f"{_listed(first)} {'wins the tournament' if len(first) == 1 else 'share the first rank'}."
 
 
 def _alike(field: _Field, rated: Sequence[Standing]) -> str:

@@ -22,7 +22,7 @@ class CorrectionDetails:
         absent_from: the first round in which the entrant is not paired any more.
         replaced: the entrant before it was replaced, in its stored form.
         settings: those of the format before the correction; None if they stay the same.
-        missed: of entrants who are absent now, the earlier rounds whose matches can't be played again.
+        missed: of entrants who are not paired any more, the earlier rounds in which a match stays unplayed.
         undoes: the number of the correction that is undone.
         last_round: the last round in the schedule when the correction was made.
     """
@@ -75,34 +75,43 @@ def explaining(corrections: Sequence[Correction]) -> frozenset[int]:
     return frozenset(c.number for c in (*in_force(corrections), *undoings))
 
 
+def entered(corrections: Sequence[Correction]) -> frozenset[int]:
+    """Return the late entrants whose entry stands; one that was taken out may have entered again."""
+    return _entrants_of(c for c in in_force(corrections) if c.kind is CorrectionKind.ENTER)
+
+
+def taken_out(corrections: Sequence[Correction]) -> frozenset[int]:
+    """Return the late entrants whose entry is undone."""
+    return _entrants_of(c for c in corrections if c.kind is CorrectionKind.ENTER) - entered(corrections)
+
+
+def _entrants_of(corrections: Iterable[Correction]) -> frozenset[int]:
+    return frozenset(c.details.entrant for c in corrections if c.details.entrant is not None)
+
+
 def absences(corrections: Sequence[Correction]) -> tuple[Absence, ...]:
     """Return which entrants are absent from which rounds.
 
     An entrant whose withdrawal is undone stays absent from the rounds that were paired without it.
     """
     undone = undone_by(corrections)
+    late = entered(corrections)
     found: list[Absence] = []
     for c in corrections:
-        if c.number not in undone:
-            found += c.details.missed
         entrant, first = c.details.entrant, c.details.absent_from
-        if entrant is None or first is None:
+        if entrant is None or first is None or (c.kind is CorrectionKind.UNDO and entrant in late):
             continue
         if c.number not in undone:
             found.append(Absence(entrant=entrant, first_round=first))
         elif c.details.last_round < undone[c.number].details.last_round:
             last = undone[c.number].details.last_round
             found.append(Absence(entrant=entrant, first_round=c.details.last_round + 1, last_round=last))
-    return tuple(found)
+    gone = {absence.entrant for absence in found if absence.last_round is None}
+    missed = (absence for c in corrections if c.number not in undone for absence in c.details.missed)
+    return (*found, *(absence for absence in missed if absence.entrant in gone))
 
 
 def out_of_table(corrections: Sequence[Correction]) -> frozenset[int]:
     """Return the entrants without a line in tables: those disqualified, and late entrants whose entry is undone."""
-    undone = undone_by(corrections)
-    return frozenset(
-        c.details.entrant
-        for c in corrections
-        if c.details.entrant is not None
-        and (c.kind is CorrectionKind.DISQUALIFY) != (c.number in undone)
-        and c.kind in (CorrectionKind.DISQUALIFY, CorrectionKind.ENTER)
-    )
+    disqualified = (c for c in in_force(corrections) if c.kind is CorrectionKind.DISQUALIFY)
+    return _entrants_of(disqualified) | taken_out(corrections)

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Integer, Select, and_, func, select
 
 from arena.definition import Definition
-from arena.enums import CorrectionKind
+from arena.enums import CorrectionKind, FaultKind
+from arena.errors import StoreError
 from arena.records import ScheduledMatch
 from arena.store.connection import Database
 from arena.store.correction import Correction, CorrectionDetails
@@ -21,9 +22,11 @@ from arena.store.rows import as_json
 from arena.store.schema import corrections, faults, matches, records, set_aside, skipped, tournaments
 from arena.store.statements import CHUNK_ROWS, chunks, insert_lines, is_to_be_played
 from arena.store.values import StoredTournament, utc_now
-from arena.stored import from_json_text, from_stored, list_of
+from arena.stored import from_json_text, from_stored, is_text, is_whole, list_of
+from arena.text import shortened_text
 
 _RECORD_COLUMNS = tuple(column.key for column in records.c if column.key != "tournament_id")
+MAX_SEAT = 2**31 - 1
 _NO_DETAILS = asdict(CorrectionDetails())
 
 
@@ -37,6 +40,7 @@ class Change:
         details: what it is about.
         set_aside: matches whose records don't count any more.
         skip: matches that are not played although they have no record.
+        unskip: matches that are to be played although earlier corrections have left them out.
         definition: the tournament's definition afterwards; None if it stays the same.
         lines: added to the schedule.
         has_whole_schedule: whether no round follows when everything in the schedule has been played.
@@ -47,6 +51,7 @@ class Change:
     details: CorrectionDetails
     set_aside: Sequence[int] = ()
     skip: Sequence[int] = ()
+    unskip: Sequence[int] = ()
     definition: Definition | None = None
     lines: Sequence[ScheduledMatch] = ()
     has_whole_schedule: bool = False
@@ -156,6 +161,7 @@ def _make(connection: Connection, tournament: StoredTournament, change: Change, 
     _move_aside(connection, key, change.set_aside, number)
     if change.details.undoes is not None:
         _bring_back(connection, key, change.details.undoes, number)
+    _unskip(connection, key, change.unskip)
     _skip(connection, key, change.skip, number)
     insert_lines(connection, key, change.lines)
     _update(connection, tournament, change)
@@ -211,8 +217,12 @@ def _bring_back(connection: Connection, tournament: int, undone: int, correction
 
 
 def _insert_faults(connection: Connection, tournament: int, row: Any) -> None:
-    where = f"match {row.match}: its faults"
-    for seat, bot, kind in list_of(from_json_text(row.faults, where), where):
+    where = f"match {row.match}, set aside: its faults"
+    for fault in list_of(from_json_text(row.faults, where), where):
+        if not _is_fault(fault):
+            text = shortened_text(repr(fault))
+            raise StoreError(f"{where} are malformed: expected a seat, a bot and a kind of fault each, got {text}")
+        seat, bot, kind = fault
         values = {"match": row.match, "seat": seat, "game": row.game, "bot": bot, "kind": kind}
         connection.execute(faults.insert(), {"tournament_id": tournament, **values})
 
@@ -221,6 +231,17 @@ def _skip(connection: Connection, tournament: int, chosen: Sequence[int], correc
     for chunk in chunks(chosen):
         key = {"tournament_id": tournament, "correction": correction}
         connection.execute(skipped.insert(), [{**key, "match": match} for match in chunk])
+
+
+def _is_fault(stored: object) -> bool:
+    if not (isinstance(stored, list) and len(stored) == 3):
+        return False
+    return is_whole(stored[0], 0, MAX_SEAT) and is_text(stored[1]) and stored[2] in list(FaultKind)
+
+
+def _unskip(connection: Connection, tournament: int, chosen: Sequence[int]) -> None:
+    for chunk in chunks(chosen):
+        connection.execute(skipped.delete().where(skipped.c.tournament_id == tournament, skipped.c.match.in_(chunk)))
 
 
 def _update(connection: Connection, tournament: StoredTournament, change: Change) -> None:

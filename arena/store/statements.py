@@ -115,7 +115,7 @@ def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
     Raises:
         StoreError: if it does not fit the tournament's definition.
     """
-    where = f"match {line.match} of tournament {definition.name!r}: its line in the schedule"
+    where = _line_of(line.match, definition)
     opening_actions = from_json_text(line.opening_actions, where)
     if not (isinstance(opening_actions, list) and is_plain(opening_actions)):
         raise StoreError(f"{where} is malformed: expected an opening that is a list")
@@ -124,6 +124,19 @@ def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
     values["seats"] = _seats(line.seats, line.game, definition, where)
     values["opening_actions"] = tuple(_tuples(opening_actions))
     return ScheduledMatch(**values)
+
+
+def _line_of(match: int, definition: Definition) -> str:
+    return f"match {match} of tournament {definition.name!r}: its line in the schedule"
+
+
+def seats_in_line(text: str, game: int, match: int, definition: Definition) -> tuple[int, ...]:
+    """Return the entrants in a line of a schedule.
+
+    Raises:
+        StoreError: if they do not fit the tournament's definition.
+    """
+    return _seats(text, game, definition, _line_of(match, definition))
 
 
 def result_in_round(row: Any, tournament: StoredTournament) -> StoredResult:

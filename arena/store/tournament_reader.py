@@ -8,15 +8,17 @@ from typing import Any
 from sqlalchemy import Connection, Integer, Select, exists, func, select
 
 from arena.errors import StoreError, UnknownNameError
-from arena.records import ScheduledMatch
+from arena.records import ScheduledMatch, Seating
 from arena.store.connection import Database
 from arena.store.correction_log import corrections_of
 from arena.store.schema import matches, records, skipped, tournaments
 from arena.store.scope import ALL_TOURNAMENTS, COMPARISON, Scope
 from arena.store.seasons import Seasons
-from arena.store.statements import CHUNK_ROWS, is_to_be_played, scheduled_match, stored_tournament
+from arena.store.statements import CHUNK_ROWS, is_to_be_played, scheduled_match, seats_in_line, stored_tournament
 from arena.store.values import StoredTournament
 from arena.text import any_of
+
+SEATINGS_CHUNK_ROWS = 10_000
 
 
 class TournamentReader:
@@ -159,9 +161,24 @@ class TournamentReader:
         chosen = select(matches).where(matches.c.tournament_id == tournament.number)
         return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
 
+    def seatings(self, tournament: StoredTournament) -> Iterator[Seating]:
+        """Yield who sits in each match of the schedule, in order: many times faster than whole lines.
+
+        Raises:
+            StoreError: if a line does not fit the tournament's definition.
+        """
+        columns = (matches.c.match, matches.c.encounter, matches.c.round, matches.c.game, matches.c.seats)
+        chosen = select(*columns).where(matches.c.tournament_id == tournament.number).order_by(matches.c.match)
+        definition, known, last = tournament.definition, dict[tuple[str, int], tuple[int, ...]](), 0
+        while rows := self._rows(chosen.where(matches.c.match > last).limit(SEATINGS_CHUNK_ROWS)):
+            for last, encounter, number, game, text in rows:
+                if (text, game) not in known:
+                    known[text, game] = seats_in_line(text, game, last, definition)
+                yield Seating(last, encounter, number, known[text, game])
+
     def _lines(self, tournament: StoredTournament, chosen: Select[Any]) -> Iterator[ScheduledMatch]:
-        last = 0
+        definition, last = tournament.definition, 0
         while lines := self._rows(chosen.where(matches.c.match > last).order_by(matches.c.match).limit(CHUNK_ROWS)):
             for line in lines:
                 last = line.match
-                yield scheduled_match(line, tournament.definition)
+                yield scheduled_match(line, definition)

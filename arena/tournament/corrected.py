@@ -39,9 +39,14 @@ def with_corrections(definition: Definition, stored: StoredTournament) -> Defini
         return definition
     given |= {numbers[bot.label]: bot for bot in definition.entrants if bot.label in numbers}
     earlier = _replaced_bots(stored)
+    gone = {absence.entrant for absence in corrected.absences if absence.last_round is None}
+
+    def corrected_bot(k: int) -> Bot:
+        return corrected.entrants[k] if k in gone else _unchanged(corrected.entrants[k])
+
     entrants = [
-        given[k] if k in given and bot_identity(given[k]) not in earlier.get(k, ()) else _unchanged(bot)
-        for k, bot in enumerate(corrected.entrants)
+        given[k] if k in given and bot_identity(given[k]) not in earlier.get(k, ()) else corrected_bot(k)
+        for k in range(len(corrected.entrants))
     ]
     earlier_settings = [c.details.settings for c in stored.corrections]
     settings = corrected.settings if definition.settings in earlier_settings else definition.settings

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from arena.definition import Definition, GameChoice
 from arena.games import make_game
-from arena.records import MatchSpec, ScheduledMatch
+from arena.records import MatchSpec, ScheduledMatch, Seating
 from arena.seeds import derived_seed
 from arena.tournament.formats import Pairing, Round, format_class, format_of
 from arena.tournament.openings import Opening, openings
@@ -55,7 +55,7 @@ class Scheduler:
         self._match = self._encounter = 0
         self.round = 1
 
-    def continue_after(self, scheduled: Iterable[ScheduledMatch]) -> None:
+    def continue_after(self, scheduled: Iterable[ScheduledMatch | Seating]) -> None:
         """Continue a schedule, given all its matches in order."""
         for line in scheduled:
             if line.encounter != self._encounter:

@@ -209,7 +209,7 @@ def test_who_enters_late_does_not_meet_who_has_withdrawn(home, bots, newcomer):
     play(home, contest(bots, encounters=2), max_matches=20)
     withdraw(home.store, "t", "ann", reason="x")
     enter_late(home.store, "t", newcomer, reason="x")
-    rivals = {k for line in home.store.schedule(home.store.tournament("t")) if 4 in line.seats for k in line.seats}
+    rivals = {k for line in home.store.unplayed(home.store.tournament("t")) if 4 in line.seats for k in line.seats}
     assert rivals == {1, 2, 3, 4}
 
 

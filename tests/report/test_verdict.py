@@ -11,7 +11,8 @@ from arena.analysis.standings import Standing, Standings, standings
 from arena.ratings import Rating
 from arena.ratings.consistency import Consistency
 from arena.ratings.field_fit import FittedEncounters
-from arena.report.verdict import verdict
+from arena.report.verdict import ranking_verdict, verdict
+from arena.tournament.formats import Placing
 
 
 class DrawnLos(FittedEncounters):
@@ -154,3 +155,14 @@ def test_a_thousand_bots_take_no_time():
         rated=1, fitted=fitted, consistency=Consistency(phi=None, p_value=1.0, cycles=()), first_seat_share=None,
     )  # fmt: skip
     assert verdict(table) == "b0000 is clearly best; the 999 bots from b0001 to b0999 can't be told apart."
+
+
+def placings(*ranks):
+    return [(f"bot {k}", Placing(rank, k, {})) for k, rank in enumerate(ranks)]
+
+
+def test_the_ranking_of_a_format_says_who_has_won():
+    assert ranking_verdict(placings(1, 2, 3, 3), is_finished=True) == "bot 0 wins the tournament."
+    assert ranking_verdict(placings(1, 1, 3), is_finished=True) == "bot 0 and bot 1 share the first rank."
+    assert ranking_verdict(placings(1, 2), is_finished=False) == "So far, bot 0 leads."
+    assert ranking_verdict(placings(*[1] * 8), is_finished=False) == "So far, 8 bots share the first rank."
