@@ -62,6 +62,15 @@ def duration_text(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
 
 
+def minute_text(time: str) -> str:
+    """Return a stored time to the minute, as people read it.
+
+    >>> minute_text("2026-01-31T12:00:59+00:00")
+    '2026-01-31 12:00'
+    """
+    return time[:16].replace("T", " ")
+
+
 def any_of(values: Sequence[object]) -> str:
     """Return values as a choice of one.
 

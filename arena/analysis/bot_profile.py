@@ -11,7 +11,7 @@ from arena.analysis.standings import Standing, rated_encounters
 from arena.errors import UnknownNameError
 from arena.ratings.consistency import pair_scores
 from arena.ratings.environment import CONFIDENCE_95
-from arena.store.correction import Correction, standing
+from arena.store.correction import Correction, in_force
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredFault, StoredTournament
@@ -137,7 +137,7 @@ def _corrections(tournament: StoredTournament, label: str) -> list[Correction]:
     entrants = tournament.definition.entrants
     return [
         c
-        for c in standing(tournament.corrections)
+        for c in in_force(tournament.corrections)
         if c.details.entrant is not None and entrants[c.details.entrant].label == label
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from arena.enums import CorrectionKind, DisqualifiedMatches
 from arena.errors import ArenaError
 from arena.match.replay import check_record
-from arena.store.correction import Correction, standing
+from arena.store.correction import Correction, explaining, in_force
 from arena.store.statements import record_from
 from arena.store.store import Store
 from arena.store.values import StoredTournament
@@ -17,7 +17,7 @@ def corrections_problems(store: Store, tournament: StoredTournament) -> Iterator
     """Yield a sentence for each problem."""
     log = tournament.corrections
     yield from _log_problems(log)
-    known = {c.number for c in standing(log)} | {c.number for c in log if c.kind is CorrectionKind.UNDO}
+    known = explaining(log)
     aside = set()
     for match, correction, text in store.corrections.set_aside(tournament):
         aside.add(match)
@@ -54,7 +54,7 @@ def _line_problems(store: Store, tournament: StoredTournament, skipped: set[int]
     recorded = store.recorded_matches(tournament)
     annulled = {
         c.details.entrant: c.number
-        for c in standing(tournament.corrections)
+        for c in in_force(tournament.corrections)
         if c.details.disqualified_matches is DisqualifiedMatches.ANNUL and c.details.entrant is not None
     }
     left_out = frozenset(skipped)

@@ -16,7 +16,7 @@ from arena.definition import Definition
 from arena.enums import CorrectionKind
 from arena.errors import DefinitionError
 from arena.results import points_of
-from arena.store.correction import standing
+from arena.store.correction import in_force
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.formats import Format, Knockout, Swiss, format_class
@@ -122,7 +122,7 @@ def _departed(tournament: StoredTournament) -> dict[str, str]:
     names = list(tournament.definition.shown_names.values())
     return {
         names[correction.details.entrant]: _DEPARTURES[correction.kind]
-        for correction in standing(tournament.corrections)
+        for correction in in_force(tournament.corrections)
         if correction.kind in _DEPARTURES and correction.details.entrant is not None
     }
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from arena.cli.common import print_json, split_arguments
 from arena.enums import CorrectionKind
 from arena.report.tables import printable
 from arena.text import counted
@@ -20,29 +23,24 @@ if TYPE_CHECKING:
 reason_option = click.option("--reason", required=True, metavar="TEXT", help="Why, for everybody to read.")
 
 
-def bot_to_enter(home: ArenaHome, text: str, args: str, name: str | None = None) -> Bot:
+def bot_to_enter(arena_home: ArenaHome, text: str, args: str, name: str | None = None) -> Bot:
     """Return the bot that is named on the command line: a path, ``arena:NAME``, or a submitted bot.
 
     Raises:
         UsageError: if there is no such bot, or the name or the arguments are not accepted.
     """
-    from dataclasses import replace
-    from pathlib import Path
-
-    from arena.cli.common import split_arguments
     from arena.players.manifest import check_name
     from arena.tournament.definition import find_entrant
 
-    bot = find_entrant(text, split_arguments(args), Path.cwd(), home.bots)
+    bot = find_entrant(text, split_arguments(args), Path.cwd(), arena_home.bots)
     if name is None:
         return bot
-    check_name("--as", name, home.bots.is_known)
+    check_name("--as", name, arena_home.bots.is_known)
     return replace(bot, name=name)
 
 
 def print_correction(store: Store, tournament: str, made: Correction, as_json: bool) -> None:
     """Print what was corrected, and what is left to play."""
-    from arena.cli.common import print_json
     from arena.report.corrections_table import correction_text
 
     stored = store.tournament(tournament)

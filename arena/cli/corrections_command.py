@@ -7,7 +7,7 @@ import click
 from arena.cli.common import named_or_latest, open_home, print_table, print_wrapped
 from arena.cli.options import format_options
 from arena.report.tables import printable
-from arena.text import counted
+from arena.text import counted, minute_text
 
 
 @click.command("corrections")
@@ -17,9 +17,11 @@ def command(tournament: str | None, table_format: str) -> None:
     """List what has been corrected in TOURNAMENT (by default the latest), and why, the oldest first."""
     from arena.report.corrections_table import corrections_table
 
-    with open_home(must_exist=True) as home:
-        stored = named_or_latest(home, tournament)
-        set_aside = {c.number: home.store.corrections.set_aside_matches(stored, c.number) for c in stored.corrections}
+    with open_home(must_exist=True) as arena_home:
+        stored = named_or_latest(arena_home, tournament)
+        set_aside = {
+            c.number: arena_home.store.corrections.set_aside_matches(stored, c.number) for c in stored.corrections
+        }
     columns, rows = corrections_table(stored.corrections, set_aside)
     if table_format != "text":
         print_table(columns, rows, table_format)
@@ -29,7 +31,7 @@ def command(tournament: str | None, table_format: str) -> None:
     for row in rows:
         undone = f" (undone by {row['undone_by']})" if row["undone_by"] is not None else ""
         head = f"{row['number']:3}. "
-        made = f"{row['made_at'][:16].replace('T', ' ')} UTC"
+        made = f"{minute_text(row['made_at'])} UTC"
         print_wrapped(head, len(head), printable(f"{row['correction']}{undone}, {made}"))
         if row["set_aside"]:
             print_wrapped(" " * len(head), len(head), f"{counted(row['set_aside'], 'record')} set aside")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from arena.cli.common import open_home
 from arena.cli.corrections import print_correction, reason_option
 from arena.cli.options import json_option
 from arena.enums import DisqualifiedMatches
@@ -23,9 +24,8 @@ from arena.enums import DisqualifiedMatches
 @json_option
 def command(tournament: str, bot: str, rule: str, reason: str, as_json: bool) -> None:
     """Take BOT out of TOURNAMENT: it is not paired any more, and has no line in the table."""
-    from arena.cli.common import open_home
     from arena.corrections import disqualify
 
-    with open_home(must_exist=True) as home:
-        made = disqualify(home.store, tournament, bot, reason=reason, matches=DisqualifiedMatches(rule))
-        print_correction(home.store, tournament, made, as_json)
+    with open_home(must_exist=True) as arena_home:
+        made = disqualify(arena_home.store, tournament, bot, reason=reason, matches=DisqualifiedMatches(rule))
+        print_correction(arena_home.store, tournament, made, as_json)

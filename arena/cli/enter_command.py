@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from arena.cli.common import open_home
 from arena.cli.corrections import bot_to_enter, print_correction, reason_option
 from arena.cli.options import json_option
 
@@ -24,10 +25,9 @@ def command(
     BOT has to pass its check. The next arena run plays its matches, from the same openings as everybody's. The
     tournament file may stay as it is.
     """
-    from arena.cli.common import open_home
     from arena.corrections import enter_late
 
-    with open_home(must_exist=True) as home:
-        entrant = bot_to_enter(home, bot, args, name)
-        made = enter_late(home.store, tournament, entrant, reason=reason, is_challenger=challenger)
-        print_correction(home.store, tournament, made, as_json)
+    with open_home(must_exist=True) as arena_home:
+        entrant = bot_to_enter(arena_home, bot, args, name)
+        made = enter_late(arena_home.store, tournament, entrant, reason=reason, is_challenger=challenger)
+        print_correction(arena_home.store, tournament, made, as_json)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from typing import Any
 
 import click
 
-from arena.cli.common import print_table
+from arena.cli.common import print_json, print_table
 from arena.cli.options import format_options
 from arena.games import GAMES, Game, find_game, make_game
 from arena.report.tables import Column
@@ -42,7 +41,7 @@ def command(game: str | None, table_format: str) -> None:
     rules = find_game(game)
     if table_format == "json":
         about = {"name": rules.name, "rules": rules.rulebook(), "action_format": rules.action_format}
-        click.echo(json.dumps({**about, "options": _option_rows(rules)}, indent=2))
+        print_json({**about, "options": _option_rows(rules)})
         return
     click.echo(_wrapped(rules.rulebook()))
     click.echo()

@@ -11,6 +11,7 @@ from arena.cli.common import open_home, print_standings, print_table
 from arena.cli.options import comparisons_option, format_options, is_wide
 from arena.cli.since import read_since
 from arena.report.tables import Column
+from arena.text import minute_text
 
 if TYPE_CHECKING:
     from arena.analysis.rating_history import RatingSnapshot
@@ -81,7 +82,7 @@ def _print_history(snapshots: list[RatingSnapshot], table_format: str) -> None:
     for snapshot in snapshots:
         rated = {line.label: line for line in snapshot.table.lines}
         mus = {bot: rated[bot].rating.mu if bot in rated else None for bot in shown}
-        at = snapshot.at if table_format == "json" else snapshot.at[:16].replace("T", " ")
+        at = snapshot.at if table_format == "json" else minute_text(snapshot.at)
         rows.append({"tournament": snapshot.title, "at": at, "matches": snapshot.matches, **mus})
     more = f" The best {len(shown)} of {len(bots)} bots; --wide shows all." if len(shown) < len(bots) else ""
     print_table(columns, rows, table_format, f"mu of each bot after each tournament.{more}")

@@ -10,7 +10,7 @@ import click
 
 from arena.cli.common import line_width, open_home, sentences_text, table_text
 from arena.report.tables import Column, printable
-from arena.text import counted
+from arena.text import counted, minute_text
 
 if TYPE_CHECKING:
     from arena.analysis.overview import LatestResult, Overview
@@ -73,7 +73,7 @@ def _row(result: LatestResult) -> dict[str, Any]:
         "recorded": stored.recorded,
         "scheduled": stored.scheduled,
         "format": stored.format,
-        "begun": stored.created_at[:16].replace("T", " "),
+        "begun": minute_text(stored.created_at),
     }
 
 

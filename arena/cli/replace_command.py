@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from arena.cli.common import open_home
 from arena.cli.corrections import bot_to_enter, print_correction, reason_option
 from arena.cli.options import json_option
 
@@ -18,12 +19,11 @@ from arena.cli.options import json_option
 def command(tournament: str, bot: str, new: str, args: str, reason: str, as_json: bool) -> None:
     """Give the entrant BOT of TOURNAMENT the files of NEW: a path, or a submitted bot.
 
-    NEW has to pass its check. The matches that BOT has played are void and played again by the next arena run; all
-    other results stay. The tournament file may stay as it is.
+    NEW has to pass its check. The records of BOT's matches are set aside, and the next arena run plays these again;
+    all other results stay. The tournament file may stay as it is.
     """
-    from arena.cli.common import open_home
     from arena.corrections import replace_bot
 
-    with open_home(must_exist=True) as home:
-        made = replace_bot(home.store, tournament, bot, bot_to_enter(home, new, args), reason=reason)
-        print_correction(home.store, tournament, made, as_json)
+    with open_home(must_exist=True) as arena_home:
+        made = replace_bot(arena_home.store, tournament, bot, bot_to_enter(arena_home, new, args), reason=reason)
+        print_correction(arena_home.store, tournament, made, as_json)

@@ -9,6 +9,7 @@ import click
 from arena.cli.common import open_home, print_json, sentences_text, table_text
 from arena.cli.options import comparisons_option, json_option, wide_option
 from arena.report.tables import Column, printable
+from arena.text import minute_text
 
 if TYPE_CHECKING:
     from arena.analysis.bot_profile import BotProfile
@@ -73,7 +74,7 @@ def _history_rows(profile: BotProfile) -> list[dict[str, Any]]:
         {
             "game": point.game,
             "tournament": point.tournament,
-            "at": point.at[:16].replace("T", " "),
+            "at": minute_text(point.at),
             "rank": f"{point.standing.rank} of {point.bots}",
             "mu": point.standing.rating.mu,
             "margin_95": point.standing.margin,

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import load_standings, named_or_latest, open_home, print_table, sentences_text, table_text
+from arena.cli.common import (
+    load_standings,
+    named_or_latest,
+    open_home,
+    print_json,
+    print_table,
+    sentences_text,
+    table_text,
+)
 from arena.cli.options import format_options, game_option
 from arena.errors import UsageError
 
@@ -49,7 +56,7 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
     if table is not None:
         print_table(*tables[table], table_format)
     elif table_format == "json":
-        click.echo(json.dumps(_everything(tables, standings, check), indent=2))
+        print_json(_everything(tables, standings, check))
     else:
         for name, (columns, rows) in tables.items():
             if rows and (name != "nash" or standings.consistency.is_flagged):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.report.tables import Column
-from arena.text import short_size_text
+from arena.text import minute_text, short_size_text
 
 if TYPE_CHECKING:
     from arena.analysis.tournament_list import ListedTournament
@@ -79,4 +79,4 @@ def _row(listed: ListedTournament, formatted: bool) -> dict[str, Any]:
 
 
 def _time(text: str | None, formatted: bool) -> str | None:
-    return text[:16].replace("T", " ") if text is not None and formatted else text
+    return minute_text(text) if text is not None and formatted else text

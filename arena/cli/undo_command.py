@@ -21,6 +21,6 @@ def command(tournament: str, number: int | None, reason: str, as_json: bool) -> 
     """
     from arena.corrections import undo_correction
 
-    with open_home(must_exist=True) as home:
-        made = undo_correction(home.store, tournament, number, reason=reason)
-        print_correction(home.store, tournament, made, as_json)
+    with open_home(must_exist=True) as arena_home:
+        made = undo_correction(arena_home.store, tournament, number, reason=reason)
+        print_correction(arena_home.store, tournament, made, as_json)

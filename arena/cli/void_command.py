@@ -21,6 +21,6 @@ def command(tournament: str, matches: tuple[int, ...], reason: str, as_json: boo
     """
     from arena.corrections import void_matches
 
-    with open_home(must_exist=True) as home:
-        made = void_matches(home.store, tournament, matches, reason=reason)
-        print_correction(home.store, tournament, made, as_json)
+    with open_home(must_exist=True) as arena_home:
+        made = void_matches(arena_home.store, tournament, matches, reason=reason)
+        print_correction(arena_home.store, tournament, made, as_json)

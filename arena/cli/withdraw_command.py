@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from arena.cli.common import open_home
 from arena.cli.corrections import print_correction, reason_option
 from arena.cli.options import json_option
 
@@ -18,9 +19,8 @@ def command(tournament: str, bot: str, reason: str, as_json: bool) -> None:
 
     In a Swiss its rivals get the point of a bye; in a knockout its rival advances.
     """
-    from arena.cli.common import open_home
     from arena.corrections import withdraw
 
-    with open_home(must_exist=True) as home:
-        made = withdraw(home.store, tournament, bot, reason=reason)
-        print_correction(home.store, tournament, made, as_json)
+    with open_home(must_exist=True) as arena_home:
+        made = withdraw(arena_home.store, tournament, bot, reason=reason)
+        print_correction(arena_home.store, tournament, made, as_json)

@@ -117,7 +117,7 @@ def _departure(corrected: CorrectedTournament, entrant: int) -> _Departure:
 
 
 def _require_no_disqualification(corrected: CorrectedTournament, entrant: int) -> None:
-    for c in corrected.standing:
+    for c in corrected.in_force:
         if c.kind is CorrectionKind.DISQUALIFY and c.details.entrant == entrant:
             raise UsageError(
                 f"{corrected.label(entrant)} is disqualified in tournament {corrected.stored.name!r} already"

@@ -13,7 +13,7 @@ from arena.enums import CorrectionKind
 from arena.errors import UnknownNameError, UsageError
 from arena.names import is_visible_text
 from arena.records import Bot, Seating
-from arena.store.correction import Correction, CorrectionDetails, absences, standing
+from arena.store.correction import Correction, CorrectionDetails, absences, in_force
 from arena.store.correction_log import Change
 from arena.store.store import Store
 from arena.store.values import StoredTournament
@@ -83,9 +83,9 @@ class CorrectedTournament:
         return max((line.round for line in self.lines), default=0)
 
     @property
-    def standing(self) -> list[Correction]:
-        """The corrections that stand."""
-        return standing(self.stored.corrections)
+    def in_force(self) -> list[Correction]:
+        """The corrections that have an effect."""
+        return in_force(self.stored.corrections)
 
     @property
     def absent(self) -> frozenset[int]:
@@ -139,7 +139,7 @@ class CorrectedTournament:
 
     def require_takes_part(self, entrant: int) -> None:
         """Raise UsageError if an entrant has withdrawn or is disqualified."""
-        for c in self.standing:
+        for c in self.in_force:
             if c.details.entrant == entrant and c.kind in (CorrectionKind.WITHDRAW, CorrectionKind.DISQUALIFY):
                 state = "has withdrawn from" if c.kind is CorrectionKind.WITHDRAW else "is disqualified in"
                 raise UsageError(

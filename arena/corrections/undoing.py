@@ -47,16 +47,16 @@ def undo_correction(store: Store, tournament: str, number: int | None = None, *,
 
 def _chosen(corrected: CorrectedTournament, number: int | None) -> Correction:
     name = corrected.stored.name
-    if not corrected.standing:
+    if not corrected.in_force:
         raise UsageError(f"tournament {name!r} has no correction that could be undone")
     if number is None:
-        return corrected.standing[-1]
-    found = next((c for c in corrected.standing if c.number == number), None)
+        return corrected.in_force[-1]
+    found = next((c for c in corrected.in_force if c.number == number), None)
     if found is not None:
         return found
     if number in undone_by(corrected.stored.corrections):
         raise UsageError(f"correction {number} of tournament {name!r} is undone already; nothing was changed")
-    numbers = ", ".join(str(c.number) for c in corrected.standing)
+    numbers = ", ".join(str(c.number) for c in corrected.in_force)
     raise UsageError(f"correction {number} of tournament {name!r}: expected one that can be undone: {numbers}")
 
 
@@ -78,7 +78,7 @@ def _set_aside_by(corrected: CorrectedTournament, c: Correction) -> list[Seating
 def _require_nothing_later(corrected: CorrectedTournament, undone: Correction) -> None:
     """Raise UsageError if a later correction of the same entrant or the same matches stands."""
     own = _set_aside_by(corrected, undone)
-    for later in corrected.standing:
+    for later in corrected.in_force:
         if later.number > undone.number and _builds_on(corrected, later, undone, own):
             raise UsageError(
                 f"correction {undone.number} of tournament {corrected.stored.name!r}: correction {later.number}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from arena.enums import CorrectionKind, DisqualifiedMatches
 from arena.report.tables import Column, Row
-from arena.store.correction import Correction, standing, undone_by
+from arena.store.correction import Correction, in_force, undone_by
 from arena.text import counted, shortened_text
 
 MAX_NAMED = 2
@@ -71,13 +71,13 @@ def correction_text(c: Correction) -> str:
 def corrections_line(corrections: Sequence[Correction]) -> str:
     """Return the line below a table that says what was corrected; an empty text if nothing was."""
     bots: dict[CorrectionKind, list[str]] = {}
-    for c in standing(corrections):
+    for c in in_force(corrections):
         if c.kind is not CorrectionKind.VOID:
             bots.setdefault(c.kind, []).append(c.details.bot)
     texts = [
         f"{kind.shown} of {' and '.join(names)}" if len(names) <= MAX_NAMED else counted(len(names), kind.shown)
         for kind, names in bots.items()
     ]
-    void = {match for c in standing(corrections) for match in c.details.matches}
+    void = {match for c in in_force(corrections) for match in c.details.matches}
     texts += [counted(len(void), CorrectionKind.VOID.shown)] if void else []
     return f"Corrected: {', '.join(texts)} (see arena corrections)." if texts else ""

@@ -13,7 +13,7 @@ from arena.report.page_charts import IntervalScale
 from arena.report.standings_table import ranking_table, standings_columns
 from arena.report.tables import Column, Row
 from arena.store.values import StoredTournament
-from arena.text import counted
+from arena.text import counted, minute_text
 from arena.tournament.formats import Placing
 
 FIRST_KEYS = ("rank", "bot", "chart", "mu", "rank_95", "wins", "draws", "losses", "score_percent", "matches", "faults")
@@ -54,7 +54,7 @@ def progress(tournament: StoredTournament) -> str:
     corrected = corrections_line(tournament.corrections).partition(" (see")[0]
     link = f' <a href="#numbers-corrections">{text(corrected)}</a>.' if corrected else ""
     if tournament.finished_at is not None:
-        ended = tournament.finished_at[:16].replace("T", " ")
+        ended = minute_text(tournament.finished_at)
         return f'<p class="state">Finished {text(ended)} UTC: {tournament.recorded:,} of {of}.{link}</p>'
     share = 100 * tournament.recorded / tournament.scheduled if tournament.scheduled else 0.0
     return (

@@ -63,15 +63,21 @@ def undone_by(corrections: Iterable[Correction]) -> dict[int, Correction]:
     return {c.details.undoes: c for c in corrections if c.details.undoes is not None}
 
 
-def standing(corrections: Sequence[Correction]) -> list[Correction]:
-    """Return the corrections that stand: neither undone, nor an undoing themselves."""
+def in_force(corrections: Sequence[Correction]) -> list[Correction]:
+    """Return the corrections that have an effect: neither undone, nor an undoing themselves."""
     undone = undone_by(corrections)
     return [c for c in corrections if c.number not in undone and c.kind is not CorrectionKind.UNDO]
 
 
+def explaining(corrections: Sequence[Correction]) -> frozenset[int]:
+    """Return the numbers of the corrections that may set records aside: those in force, and every undoing."""
+    undoings = (c for c in corrections if c.kind is CorrectionKind.UNDO)
+    return frozenset(c.number for c in (*in_force(corrections), *undoings))
+
+
 def entered(corrections: Sequence[Correction]) -> frozenset[int]:
     """Return the late entrants whose entry stands; one that was taken out may have entered again."""
-    return _entrants_of(c for c in standing(corrections) if c.kind is CorrectionKind.ENTER)
+    return _entrants_of(c for c in in_force(corrections) if c.kind is CorrectionKind.ENTER)
 
 
 def taken_out(corrections: Sequence[Correction]) -> frozenset[int]:
@@ -107,5 +113,5 @@ def absences(corrections: Sequence[Correction]) -> tuple[Absence, ...]:
 
 def out_of_table(corrections: Sequence[Correction]) -> frozenset[int]:
     """Return the entrants without a line in tables: those disqualified, and late entrants whose entry is undone."""
-    disqualified = (c for c in standing(corrections) if c.kind is CorrectionKind.DISQUALIFY)
+    disqualified = (c for c in in_force(corrections) if c.kind is CorrectionKind.DISQUALIFY)
     return _entrants_of(disqualified) | taken_out(corrections)

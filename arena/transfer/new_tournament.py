@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from arena.errors import StoreError
 from arena.records import ScheduledMatch
 from arena.store.addition import Addition
-from arena.store.correction import standing, undone_by
+from arena.store.correction import explaining
 from arena.store.correction_log import SetAside
 from arena.store.rows import RecordRow
 from arena.store.source import Source
@@ -38,8 +38,7 @@ class NewTournament:
         """
         self._source, self._there = source, there
         self._definition = without_locations(there.definition)
-        log = there.corrections
-        self._corrections = {c.number for c in (*standing(log), *undone_by(log).values())}
+        self._explaining = explaining(there.corrections)
 
     def take(self, store: Store, external_games: Collection[str]) -> MergedTournament:
         """Check the tournament and take it.
@@ -118,7 +117,7 @@ class NewTournament:
         return found
 
     def _require_correction(self, number: int, match: int) -> None:
-        if number not in self._corrections:
+        if number not in self._explaining:
             raise StoreError(f"match {match} is said to be corrected by {number}, but no such correction stands")
 
     def _row_aside(self, aside: SetAside, line: ScheduledMatch, replays: bool) -> RecordRow:

@@ -19,7 +19,9 @@ from arena.store.store import Store
 from arena.stored import from_stored, is_text, is_whole, mapping_of
 from arena.text import shortened_text
 
-MAX_NUMBER = 2**63 - 1
+MAX_INTEGER = 2**63 - 1
+"""The largest that SQLite holds; what a number means is checked when the tournament is taken."""
+
 ROWS_AT_A_TIME = 500
 BYTES_AT_A_TIME = 16 * 2**20
 
@@ -70,7 +72,7 @@ class StagedTournament:
         """Take a match of the schedule."""
         line = from_stored(ScheduledMatch, value, "a match of the schedule")
         numbers = (line.encounter, line.round, line.game, line.opening, line.rng_seed, *line.seats)
-        if line.match != len(self._line_of) or not all(is_whole(number, 0, MAX_NUMBER) for number in numbers):
+        if line.match != len(self._line_of) or not all(is_whole(number, 0, MAX_INTEGER) for number in numbers):
             raise StoreError(f"expected match {len(self._line_of)} of the schedule")
         self._line_of.append(0)
         self._waiting.lines.append(line)
@@ -163,7 +165,7 @@ class StagedTournament:
 
 
 def _whole(name: str, value: object) -> int:
-    if not (isinstance(value, int) and is_whole(value, 1, MAX_NUMBER)):
+    if not (isinstance(value, int) and is_whole(value, 1, MAX_INTEGER)):
         raise StoreError(f"{name} = {shortened_text(repr(value))}: expected a number from 1")
     return value
 
