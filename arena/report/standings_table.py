@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.analysis.standings import Score, Standings
+from arena.analysis.crosstable import Score
+from arena.analysis.standings import Standings
 from arena.report.standings_columns import standings_columns
 from arena.report.tables import Column, Row
 from arena.tournament.formats import Placing
