@@ -112,3 +112,13 @@ def test_verify_compares_no_ratings_while_matches_are_recorded(home, bots, monke
         " meanwhile\n",
         "",
     )
+
+
+def test_the_log_says_when_on_a_line_of_its_own(home, bots, capsys):
+    play(home, contest(bots))
+    void_matches(home.store, "t", [3, 5], reason="asleep")
+    assert run(["--home", str(home.directory), "corrections", "t"]) == 0
+    first, when, reason = capsys.readouterr().out.splitlines()
+    assert first == "  1. 2 matches void: 3, 5"
+    assert re.fullmatch(r" {5}[-0-9]{10} [0-9]{2}:[0-9]{2} UTC, 2 records set aside", when)
+    assert reason == "     Reason: asleep"
