@@ -11,6 +11,7 @@ from arena.analysis.standings import Standing, rated_encounters
 from arena.errors import UnknownNameError
 from arena.ratings.consistency import pair_scores
 from arena.ratings.environment import CONFIDENCE_95
+from arena.store.correction import Correction, in_force
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredFault, StoredTournament
@@ -64,6 +65,7 @@ class BotProfile:
         rivals: the one with the best score first.
         faults: the latest, the last first.
         fault_count: the number of all its faults.
+        corrections: those of the bot that are not undone, each with the name of its tournament.
     """
 
     label: str
@@ -71,6 +73,7 @@ class BotProfile:
     rivals: tuple[Rival, ...]
     faults: tuple[StoredFault, ...]
     fault_count: int
+    corrections: tuple[tuple[str, Correction], ...] = ()
 
 
 def known_bots(tournaments: Sequence[StoredTournament]) -> list[str]:
@@ -117,6 +120,7 @@ def bot_profile(store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS) ->
         rivals=tuple(_rivals(encounters, label)),
         faults=tuple(faults[:MAX_FAULTS]),
         fault_count=len(faults),
+        corrections=tuple((tournament.name, c) for tournament in played for c in _corrections(tournament, label)),
     )
 
 
@@ -126,6 +130,15 @@ def _history(store: Store, game: str, label: str, scope: Scope, played: Sequence
         for snapshot in history_over_tournaments(store, game, scope, after=played)
         for line in snapshot.table.lines
         if line.label == label
+    ]
+
+
+def _corrections(tournament: StoredTournament, label: str) -> list[Correction]:
+    entrants = tournament.definition.entrants
+    return [
+        c
+        for c in in_force(tournament.corrections)
+        if c.details.entrant is not None and entrants[c.details.entrant].label == label
     ]
 
 

@@ -68,3 +68,12 @@ def count_encounters(results: Iterable[StoredResult]) -> list[CountedEncounter]:
         )
         for encounter, occurrences in counted.items()
     )
+
+
+def result_counts(encounters: Iterable[CountedEncounter]) -> Counter[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """Return the number of matches by their result: bots and ranks, per seat."""
+    counts: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
+    for encounter in encounters:
+        for match in encounter.matches:
+            counts[match.bots, match.ranks] += encounter.occurrences
+    return counts

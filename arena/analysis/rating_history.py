@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from arena.analysis.encounters import count_encounters
-from arena.analysis.standings import Standings, standings
+from arena.analysis.standings import Standings, standings, without
+from arena.analysis.standings_cache import unlisted
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredTournament
@@ -83,7 +84,7 @@ def history_over_tournaments(
         is_wanted = after is None or tournament.name in after
         if is_wanted and tournament.recorded and (game is None or game in tournament.games):
             results = chain.from_iterable(store.results(earlier, game) for earlier in tournaments[:count])
-            table = standings(count_encounters(results), {})
+            table = without(standings(count_encounters(results), {}), unlisted(tournaments[:count], game))
             snapshots.append(
                 RatingSnapshot(title=tournament.name, at=tournament.created_at, matches=table.matches, table=table)
             )

@@ -1,4 +1,4 @@
-"""Standings, crosstables and leaderboards: pure functions of counted encounters, whose order makes no difference."""
+"""Standings and leaderboards: pure functions of counted encounters, whose order makes no difference."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
 
-from arena.analysis.encounters import CountedEncounter
+from arena.analysis.encounters import CountedEncounter, result_counts
 from arena.ranking import competition_ranks
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
@@ -164,7 +163,7 @@ def standings(
     """
     encounters = list(encounters)
     tallies = {label: _Tally() for label in everybody}
-    for (labels, ranks), count in _result_counts(encounters).items():
+    for (labels, ranks), count in result_counts(encounters).items():
         _count(labels, ranks, count, tallies)
     rated = rated_encounters(encounters)
     fitted = fit_encounters(rated.items())
@@ -212,14 +211,6 @@ def rated_encounters(encounters: Iterable[CountedEncounter]) -> Counter[Encounte
         if results:
             rated[results] += encounter.occurrences
     return rated
-
-
-def _result_counts(encounters: Iterable[CountedEncounter]) -> Counter[tuple[tuple[str, ...], tuple[int, ...]]]:
-    counts: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
-    for encounter in encounters:
-        for match in encounter.matches:
-            counts[match.bots, match.ranks] += encounter.occurrences
-    return counts
 
 
 def _count(labels: Sequence[str], ranks: Sequence[int], count: int, tallies: dict[str, _Tally]) -> None:
@@ -303,28 +294,3 @@ def _letters(number: int) -> str:
         number, rest = divmod(number - 1, 26)
         text = chr(ord("a") + rest) + text
     return text
-
-
-class Score(NamedTuple):
-    """What a bot scored against a rival.
-
-    Attributes:
-        points: a win is a point, a tie half.
-        matches: the number of matches in which they met.
-    """
-
-    points: float
-    matches: int
-
-
-def crosstable(encounters: Iterable[CountedEncounter]) -> dict[tuple[str, str], Score]:
-    """Return the score by (bot, rival), over every match in which the two met."""
-    points: defaultdict[tuple[str, str], float] = defaultdict(float)
-    matches: Counter[tuple[str, str]] = Counter()
-    for (bots, ranks), count in _result_counts(encounters).items():
-        for bot, rank in zip(bots, ranks, strict=True):
-            for rival, other in zip(bots, ranks, strict=True):
-                if bot != rival:
-                    points[bot, rival] += count * ((rank < other) + (rank == other) / 2)
-                    matches[bot, rival] += count
-    return {pair: Score(points[pair], matches[pair]) for pair in matches}

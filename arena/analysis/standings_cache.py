@@ -7,7 +7,7 @@ were computed; where the file can't be read, or has another key, they are comput
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -44,7 +44,7 @@ def standings_of(
     """
     if isinstance(which, Scope):
         table = standings(count_encounters(store.results(which, game)), store.fault_counts(which, game))
-        return _with_authors(table, store.tournaments())
+        return _with_authors(without(table, unlisted(store.tournaments(which), game)), store.tournaments())
     stored = store.tournament(which)
     if game is not None or cache_directory is None:
         table = _compute(store, stored, game)
@@ -59,6 +59,18 @@ def standings_of(
         is_finished=stored.finished_at is not None,
         corrections=stored.corrections,
     )
+
+
+def unlisted(tournaments: Collection[StoredTournament], game: str | None = None) -> frozenset[str]:
+    """Return the bots without a line in a leaderboard: those that have none in the table of any of its tournaments.
+
+    Args:
+        tournaments: those that count.
+        game: only those with this game; None for all.
+    """
+    counting = [tournament for tournament in tournaments if game is None or game in tournament.games]
+    listed = frozenset(label for tournament in counting for label in tournament.listed_names)
+    return frozenset(label for tournament in counting for label in tournament.left_out) - listed
 
 
 def _with_authors(table: Standings, tournaments: Iterable[StoredTournament]) -> Standings:

@@ -25,10 +25,12 @@ class Verification(NamedTuple):
     Attributes:
         checked: the number of records that were checked.
         problems: a sentence for each problem.
+        is_settled: whether nothing was recorded or corrected meanwhile; if something was, the ratings are not compared.
     """
 
     checked: int
     problems: list[str]
+    is_settled: bool = True
 
 
 def verify(home: ArenaHome, tournament: StoredTournament) -> Verification:
@@ -56,8 +58,16 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> Verification:
     problems += [*_seat_problems(home, tournament, bots_of), *corrections_problems(home.store, tournament)]
     if not problems and results:
         rated = [result for result, counts in zip(results, counting(openings, actions), strict=True) if counts]
-        problems += _compare_ratings(home, tournament, rated)
+        different = _compare_ratings(home, tournament, rated)
+        if not _is_settled(home, tournament):
+            return Verification(checked, problems, is_settled=False)
+        problems += different
     return Verification(checked, problems)
+
+
+def _is_settled(home: ArenaHome, tournament: StoredTournament) -> bool:
+    now = home.store.tournament(tournament.name)
+    return (now.recorded, now.corrections) == (tournament.recorded, tournament.corrections)
 
 
 def _seat_problems(

@@ -141,7 +141,7 @@ def command(
 
 def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
     from arena.ratings.sequential import MIN_ENCOUNTERS
-    from arena.report.standings_table import percent_text
+    from arena.report.standings_columns import percent_text
 
     evidence, hypotheses = result.verdict.evidence, result.hypotheses
     low, high = hypotheses.bounds

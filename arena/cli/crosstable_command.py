@@ -20,8 +20,8 @@ def command(tournament: str | None, game: str | None, table_format: str) -> None
     A win is a point, a tie half. Where the terminal is too narrow, and all have met equally often, only the points are
     shown.
     """
+    from arena.analysis.crosstable import crosstable
     from arena.analysis.encounters import count_encounters
-    from arena.analysis.standings import crosstable
     from arena.report.standings_table import crosstable_table
 
     with open_home(must_exist=True) as arena_home:

@@ -63,9 +63,8 @@ def _taken(merged: MergedTournament) -> str:
         return f"nothing new{already}"
     is_finished = "; it is finished" if merged.is_finished else ""
     if merged.is_new:
-        return (
-            f"new here, with {counted(merged.taken, 'record')} of {counted(merged.lines_taken, 'match')}{is_finished}"
-        )
+        matches = counted(merged.taken + merged.left, "match")
+        return f"new here, with {counted(merged.taken, 'record')} of {matches}{is_finished}"
     longer = f", and {counted(merged.lines_taken, 'match')} of later rounds" if merged.lines_taken else ""
     already = f"; {_matches(merged.already_here, 'here')} already" if merged.already_here else ""
     return f"{counted(merged.taken, 'record')} taken{longer}{already}{is_finished}"

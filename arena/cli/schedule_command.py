@@ -68,7 +68,7 @@ def command(
     from arena.analysis.duration import recorded_times
     from arena.analysis.schedule_balance import schedule_balance
     from arena.executors.cores import available_cores
-    from arena.report.standings_table import BALANCE_COLUMNS
+    from arena.report.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
     from arena.tournament.rounds import needs_results
     from arena.tournament.schedule import schedule

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import open_home, print_json, table_text
+from arena.cli.common import open_home, print_json, sentences_text, table_text
 from arena.cli.options import comparisons_option, json_option, wide_option
 from arena.report.tables import Column, printable
 from arena.text import minute_text
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SHOWN_RIVALS = 5
 
 NO_HISTORY = "No match counts for its rating: those in comparisons do with --comparisons."
+NOT_LISTED = "It has no line in any table or leaderboard; see its corrections below."
 
 HISTORY_COLUMNS = [
     Column("game", "game", is_number=False),
@@ -121,17 +122,24 @@ def _as_json(profile: BotProfile) -> dict[str, Any]:
 
 
 def _as_text(profile: BotProfile) -> str:
-    history = table_text(HISTORY_COLUMNS, _history_rows(profile)) if profile.history else NO_HISTORY
+    from arena.report.corrections_table import correction_text
+
+    without_history = NOT_LISTED if profile.corrections else NO_HISTORY
+    history = table_text(HISTORY_COLUMNS, _history_rows(profile)) if profile.history else without_history
     parts = [printable(profile.label), history]
     rivals = _rival_rows(profile)
     if len(rivals) > 2 * SHOWN_RIVALS:
         parts.append("Does best against\n\n" + table_text(RIVAL_COLUMNS, rivals[:SHOWN_RIVALS]))
         parts.append("Does worst against\n\n" + table_text(RIVAL_COLUMNS, rivals[: -SHOWN_RIVALS - 1 : -1]))
     elif rivals:
-        parts.append("Against its rivals, the best first\n\n" + table_text(RIVAL_COLUMNS, rivals))
+        parts.append(sentences_text("Against its rivals, the best first") + "\n\n" + table_text(RIVAL_COLUMNS, rivals))
     if profile.faults:
         title = f"Faults: {profile.fault_count}, the latest first"
         parts.append(f"{title}\n\n{table_text(FAULT_COLUMNS, _fault_rows(profile))}")
     else:
         parts.append("No faults.")
+    parts += [
+        sentences_text(printable(f"Correction {c.number} of {tournament}: {correction_text(c)}. Reason: {c.reason}"))
+        for tournament, c in profile.corrections
+    ]
     return "\n\n".join(parts)

@@ -10,6 +10,8 @@ from arena.cli.options import json_option
 from arena.report.tables import printable
 from arena.text import counted
 
+UNSETTLED = "all records hold; the ratings are not compared, because matches were recorded meanwhile"
+
 
 @click.command("verify")
 @click.argument("tournament", required=False)
@@ -27,7 +29,7 @@ def command(tournament: str | None, as_json: bool) -> int:
             click.echo("There is no tournament yet.")
         rows = []
         for stored in chosen:
-            checked, problems = verify(arena_home, stored)
+            checked, problems, is_settled = verify(arena_home, stored)
             for problem in problems:
                 click.echo(printable(f"{stored.name}: {problem}"), err=True)
             rows.append(
@@ -35,7 +37,8 @@ def command(tournament: str | None, as_json: bool) -> int:
             )
             if not as_json:
                 held = "the ratings and the corrections" if stored.corrections else "the ratings"
-                verdict = counted(len(problems), "problem") if problems else f"all records hold, and so do {held}"
+                verdict = f"all records hold, and so do {held}" if is_settled else UNSETTLED
+                verdict = counted(len(problems), "problem") if problems else verdict
                 matches = counted(stored.scheduled, "match")
                 click.echo(f"{printable(stored.name)}: {checked} of {matches} checked: {verdict}")
     if as_json:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.analysis.bot_times import BotTimes
-from arena.analysis.standings import Score, Standing, Standings
+from arena.analysis.crosstable import Score
+from arena.analysis.standings import Standing, Standings
 from arena.records import Bot, Fault, MatchRecord
 from arena.report.markup import lines_of_text, linked, name, text
 from arena.report.page_charts import HistoryChart

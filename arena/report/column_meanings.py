@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from arena.enums import FaultKind
-from arena.report.standings_table import standings_columns
+from arena.report.standings_columns import standings_columns
 
 _OF_OTHER_TABLES: Mapping[str, str] = {
     "place": "final rank by the rules of the format",

@@ -78,6 +78,6 @@ def corrections_line(corrections: Sequence[Correction]) -> str:
         f"{kind.shown} of {' and '.join(names)}" if len(names) <= MAX_NAMED else counted(len(names), kind.shown)
         for kind, names in bots.items()
     ]
-    void = sum(len(c.details.matches) for c in in_force(corrections))
-    texts += [counted(void, CorrectionKind.VOID.shown)] if void else []
+    void = {match for c in in_force(corrections) for match in c.details.matches}
+    texts += [counted(len(void), CorrectionKind.VOID.shown)] if void else []
     return f"Corrected: {', '.join(texts)} (see arena corrections)." if texts else ""

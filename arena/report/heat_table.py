@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from arena.analysis.standings import Score
+from arena.analysis.crosstable import Score
 from arena.report.markup import text
 
 MAX_BOTS = 60

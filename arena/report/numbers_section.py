@@ -14,8 +14,8 @@ from arena.report.heat_table import heat_table, left_out, probability_cell
 from arena.report.html_table import html_table
 from arena.report.markup import linked, text
 from arena.report.standings_footer import standings_footer
-from arena.report.standings_table import BALANCE_COLUMNS, standings_table
-from arena.report.statistics_tables import STATS_TITLES, stats_tables
+from arena.report.standings_table import standings_table
+from arena.report.statistics_tables import BALANCE_COLUMNS, STATS_TITLES, stats_tables
 from arena.report.tables import Column, Row
 from arena.store.store import Store
 from arena.store.values import StoredTournament

@@ -10,7 +10,8 @@ from arena.report.corrections_table import corrections_line
 from arena.report.html_table import Cell, html_table
 from arena.report.markup import linked, text
 from arena.report.page_charts import IntervalScale
-from arena.report.standings_table import ranking_table, standings_columns
+from arena.report.standings_columns import standings_columns
+from arena.report.standings_table import ranking_table
 from arena.report.tables import Column, Row
 from arena.store.values import StoredTournament
 from arena.text import counted, minute_text

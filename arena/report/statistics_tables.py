@@ -8,8 +8,8 @@ from arena.analysis.bot_times import BotTimes
 from arena.analysis.game_statistics import CrossCheck, GameStatistics, Share
 from arena.analysis.standings import Standings
 from arena.enums import FaultKind
+from arena.report.standings_columns import percent_text
 from arena.report.standings_footer import cycle_text, untested_text
-from arena.report.standings_table import percent_text
 from arena.report.tables import Column, Row
 
 STATS_TITLES = {
@@ -22,6 +22,16 @@ STATS_TITLES = {
     "faults": ("Faults", "Forfeits by kind."),
 }
 """The title of each table, and a sentence about it."""
+
+BALANCE_COLUMNS = [
+    Column("game", "game", is_number=False, drop_order=2),
+    Column("kind", "balance", is_number=False, wraps=True),
+    Column("least", "least", drop_order=4),
+    Column("most", "most", drop_order=4),
+    Column("imbalance", "off by", 2, drop_order=1),
+    Column("worst", "worst", is_number=False, drop_order=3, wraps=True),
+]
+"""Of the table of schedule balance."""
 
 AGREES = 0.8
 """Kendall's tau from which two orders agree."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from arena.analysis.bot_times import bot_times
+from arena.analysis.crosstable import Score, crosstable
 from arena.analysis.encounters import count_encounters
 from arena.analysis.game_statistics import cross_check, game_statistics
 from arena.analysis.rating_history import mu_histories
-from arena.analysis.standings import Score, Standings, crosstable
+from arena.analysis.standings import Standings
 from arena.analysis.standings_cache import standings_of
 from arena.home import ArenaHome
 from arena.records import MatchRecord

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from arena.analysis.bot_times import bot_times
+from arena.analysis.crosstable import Score, crosstable
 from arena.analysis.encounters import count_encounters
 from arena.analysis.rating_history import mu_histories
-from arena.analysis.standings import Score, Standings, crosstable
+from arena.analysis.standings import Standings
 from arena.home import ArenaHome
 from arena.report import plots
 from arena.store.values import StoredTournament

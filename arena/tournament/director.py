@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.definition import Definition
-from arena.errors import UsageError
+from arena.errors import StoreError, UsageError
 from arena.executors import Executor, Job, Played, Void, WorkQueue, open_executor
 from arena.executors.worker_start import end_if_importing
 from arena.records import Bot, ScheduledMatch
@@ -105,15 +105,23 @@ def run_tournament(
     Raises:
         DefinitionError: if the store has another tournament of this name.
         BotDefinitionError: if a bot can't be built; the bots of a given executor are built already.
-        StoreError: if another director runs it, or the store fails. Everything recorded stays.
+        StoreError: if another director runs it, it is corrected while its bots are built, or the store fails.
+            Everything recorded stays.
         UsageError: if the executor's URL is not accepted, or workers can't be started, for example because a script
             calls this without the guard ``if __name__ == "__main__":``.
         KeyboardInterrupt: after every process has been ended; everything recorded stays.
     """
     end_if_importing()
+    bots: tuple[Bot, ...] | None = None
     if isinstance(executor, str):  # before anything is stored, so that a failed build can be fixed
-        executor = open_executor(executor, _job(definition, _playing(definition, store), workers, log_path))
+        bots = _playing(definition, store)
+        executor = open_executor(executor, _job(definition, bots, workers, log_path))
     with store.lock(definition.name):
+        if bots is not None and not set(_playing(definition, store)) <= set(bots):
+            raise StoreError(
+                f"tournament {definition.name!r} was corrected while its bots were built; nothing was played:"
+                " run it again"
+            )
         resumed = create_or_resume(definition, store)
         store.retry_for(STORE_RETRY_SECONDS)
         try:

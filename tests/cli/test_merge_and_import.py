@@ -5,6 +5,7 @@ import json
 import pytest
 
 from arena.cli.group import run
+from arena.corrections import disqualify
 from arena.home import ArenaHome
 from tests.transfer.played import begin, definition_of, play
 
@@ -46,6 +47,13 @@ def test_a_new_tournament_and_its_missing_programs_are_named(arena, there):
         "cup: the programs of a@1, b@1, c@1 and 1 more were not taken; arena run and arena repro --bot-path need them\n"
     )
     assert arena("merge", there.directory)[1].splitlines()[0] == "cup: nothing new; 4 matches were here already"
+
+
+def test_matches_that_a_correction_left_out_are_not_counted(arena, there):
+    play(there.store, CUP)
+    disqualify(there.store, CUP.name, "a", reason="copied")
+    line = arena("merge", there.directory)[1].splitlines()[0]
+    assert line == "cup: new here, with 12 records of 12 matches; it is finished"
 
 
 def test_the_second_half_finishes_a_tournament(arena, here, there):

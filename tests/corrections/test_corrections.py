@@ -23,7 +23,7 @@ from arena.tournament.director import run_tournament
 from arena.tournament.formats.swiss import Swiss
 from arena.tournament.formats.tie_breaks import CardLine
 from arena.tournament.rounds import played_format, ranking_of
-from tests.corrections.contest import contest, play, reckoned, records, tabled, write_bots
+from tests.corrections.contest import Scripts, contest, play, reckoned, records, tabled, write_bots
 
 STORED = Path(__file__).parents[1] / "data" / "stored"
 FOUR = ("ann", "bob", "cid", "dan")
@@ -522,6 +522,21 @@ def test_a_running_tournament_is_not_corrected(played):
     with played.store.lock("t"), pytest.raises(StoreError, match="is being run by another director"):
         void_matches(played.store, "t", [1], reason="x")
     assert len(records(played)) == 12
+
+
+def test_a_correction_while_a_run_builds_its_bots_ends_that_run(played, bots, mended, monkeypatch):
+    """The run holds no lock yet, and has not built the new bot."""
+
+    def open_executor(url, job):
+        monkeypatch.setattr("arena.tournament.director.open_executor", lambda url, job: Scripts())
+        replace_bot(played.store, "t", "bob", mended, reason="x")
+        return Scripts()
+
+    void_matches(played.store, "t", [1], reason="x")
+    monkeypatch.setattr("arena.tournament.director.open_executor", open_executor)
+    with pytest.raises(StoreError, match="'t' was corrected while its bots were built; nothing was played"):
+        run_tournament(contest(bots), played.store)
+    assert run_tournament(contest(bots), played.store).is_complete
 
 
 def test_a_comparison_is_not_corrected_but_for_void_matches(home, bots):

@@ -5,9 +5,11 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
+from arena.analysis.crosstable import Score
 from arena.analysis.encounters import CountedEncounter, CountedMatch
-from arena.analysis.standings import Score, standings
-from arena.report.standings_table import crosstable_table, flat_standings_table, standings_columns, standings_table
+from arena.analysis.standings import standings
+from arena.report.standings_columns import standings_columns
+from arena.report.standings_table import crosstable_table, flat_standings_table, standings_table
 from arena.report.tables import render_table
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
