@@ -27,7 +27,7 @@ def command(tournament: str | None, table_format: str) -> None:
         print_table(columns, rows, table_format)
         return
     if not rows:
-        click.echo("Nothing has been corrected.")
+        click.echo(printable(f"Nothing has been corrected in {stored.name}."))
     for row in rows:
         undone = f" (undone by {row['undone_by']})" if row["undone_by"] is not None else ""
         head = f"{row['number']:3}. "
