@@ -25,12 +25,11 @@ def command(tournament: str | None, table_format: str) -> None:
         print_table(columns, rows, table_format)
         return
     if not rows:
-        click.echo("Nothing has been corrected.")
+        click.echo(printable(f"Nothing has been corrected in {stored.name}."))
     for row in rows:
         undone = f" (undone by {row['undone_by']})" if row["undone_by"] is not None else ""
         head = f"{row['number']:3}. "
-        made = f"{minute_text(row['made_at'])} UTC"
-        print_wrapped(head, len(head), printable(f"{row['correction']}{undone}, {made}"))
-        if row["set_aside"]:
-            print_wrapped(" " * len(head), len(head), f"{counted(row['set_aside'], 'record')} set aside")
+        aside = f", {counted(row['set_aside'], 'record')} set aside" if row["set_aside"] else ""
+        print_wrapped(head, len(head), printable(f"{row['correction']}{undone}"))
+        print_wrapped(" " * len(head), len(head), f"{minute_text(row['made_at'])} UTC{aside}")
         print_wrapped(" " * len(head), len(head), printable(f"Reason: {row['reason']}"))

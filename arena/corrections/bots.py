@@ -59,7 +59,7 @@ def replace_bot(store: Store, tournament: str, bot: str, new: Bot, *, reason: st
         replays = corrected.replays(own)
         entrants = list(corrected.definition.entrants)
         entrants[entrant] = new
-        changed = with_entrants(corrected.definition, tuple(entrants))
+        changed = with_entrants(corrected.definition, tuple(entrants), advice="give the new files another version")
         details = CorrectionDetails(
             entrant=entrant,
             bot=before.label,
@@ -113,7 +113,9 @@ def _plan(corrected: CorrectedTournament, bot: Bot, is_challenger: bool) -> Defi
         raise UsageError(f"tournament {name!r}: only a gauntlet has challengers")
     number = _number(corrected, bot)
     entrants = corrected.definition.entrants
-    changed = with_entrants(corrected.definition, (*entrants[:number], bot, *entrants[number + 1 :]))
+    changed = with_entrants(
+        corrected.definition, (*entrants[:number], bot, *entrants[number + 1 :]), advice="enter it under another name"
+    )
     if challengers is not None:
         names = [*changed.settings["challengers"]]
         own = changed.shown_names[bot.label]

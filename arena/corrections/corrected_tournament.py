@@ -214,10 +214,15 @@ def _check_reason(reason: str) -> None:
         )
 
 
-def with_entrants(definition: Definition, entrants: tuple[Bot, ...]) -> Definition:
+def with_entrants(definition: Definition, entrants: tuple[Bot, ...], *, advice: str) -> Definition:
     """Return a definition with other entrants; the first ones stand for the same entrants as before.
 
     A gauntlet names its challengers in its settings, as tables show them: these names follow the entrants.
+
+    Args:
+        definition: before the correction.
+        entrants: afterwards.
+        advice: what to do if two entrants have the same name and version.
 
     Raises:
         UsageError: if two entrants have the same name and version.
@@ -225,7 +230,7 @@ def with_entrants(definition: Definition, entrants: tuple[Bot, ...]) -> Definiti
     labels = [bot.label for bot in entrants]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
-        raise UsageError(f"bot {twice!r}: another entrant has this name and version; enter it under another name")
+        raise UsageError(f"bot {twice!r}: another entrant has this name and version; {advice}")
     changed = replace(definition, entrants=entrants)
     before, after = definition.shown_names.values(), changed.shown_names.values()
     renamed = dict(zip(before, after, strict=False))

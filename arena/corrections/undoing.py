@@ -150,7 +150,9 @@ def _undo_replacement(corrected: CorrectedTournament, undone: Correction) -> Cor
     where = f"correction {undone.number} of tournament {corrected.stored.name!r}: the replaced bot"
     entrants = list(corrected.definition.entrants)
     entrants[entrant] = bot_from_json(undone.details.replaced, where)
-    changed: Definition = with_entrants(corrected.definition, tuple(entrants))
+    changed: Definition = with_entrants(
+        corrected.definition, tuple(entrants), advice="first undo the correction that gave it these"
+    )
     played = [line for line in corrected.matches_of(entrant) if line.match in corrected.recorded]
     back = _set_aside_by(corrected, undone)
     corrected.require_current_stage([*played, *back])

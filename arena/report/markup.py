@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from html import escape
 
 from arena.report.tables import printable, printable_lines
+
+MAX_UNBROKEN_CHARACTERS = 16
+"""A name of up to this many characters fits wherever the report has one."""
+
+_JOINTS = re.compile(r"(?<=\w[_-])(?=\w)")
 
 
 def text(value: object) -> str:
@@ -19,8 +25,12 @@ def lines_of_text(value: str) -> str:
 
 
 def name(shown: object) -> str:
-    """Return a name; letters that run from right to left do not reorder what is beside them."""
-    return f"<bdi>{text(shown)}</bdi>"
+    """Return a name; letters that run from right to left do not reorder what is beside them.
+
+    A long one breaks after an underscore or a hyphen, before it breaks anywhere else.
+    """
+    escaped = text(shown)
+    return f"<bdi>{_JOINTS.sub('<wbr>', escaped) if len(escaped) > MAX_UNBROKEN_CHARACTERS else escaped}</bdi>"
 
 
 def linked(shown: str, anchors: Mapping[str, str]) -> str:

@@ -33,6 +33,8 @@ def contest(bots, name="t", players=2, **fields):
 class Scripts(Executor):
     """Plays matches in this process: a bot chooses by a hash of its name, its files and the position.
 
+    A bot with the name "illegal" chooses what is not legal.
+
     Args:
         max_matches: after this many matches the run is interrupted, as by Ctrl-C.
     """
@@ -53,6 +55,8 @@ class Scripts(Executor):
 
 def player(bot):
     def choose(request):
+        if bot.name == "illegal":
+            return "nowhere"
         key = f"{bot.label} {bot.digest} {request.ply} {len(request.legal)}".encode()
         return request.legal[int.from_bytes(blake2b(key, digest_size=8).digest()) % len(request.legal)]
 

@@ -5,6 +5,7 @@ import pytest
 from arena.analysis.verification import verify
 from arena.corrections import disqualify, enter_late, replace_bot, undo_correction, void_matches, withdraw
 from arena.enums import DisqualifiedMatches
+from arena.errors import UsageError
 from arena.tournament.formats.tie_breaks import CardLine
 from arena.tournament.rounds import played_format, ranking_of
 from tests.corrections.contest import contest, play, records, write_bots
@@ -104,6 +105,43 @@ def test_in_a_swiss_a_pair_that_left_one_after_the_other_has_one_point_at_most(h
     assert missing == {frozenset({leaver, rival})}
     assert play(home, definition).is_complete
     assert verify(home, home.store.tournament("t")).problems == []
+
+
+def test_in_a_swiss_who_leaves_in_the_round_in_which_its_rival_left_has_no_point_for_it(home, six):
+    definition = swiss(six)
+    play(home, definition, max_matches=0)
+    leaver, rival = lines_of(home, 1)[0].seats
+    withdraw(home.store, "t", SIX[leaver], reason="x")
+    withdraw(home.store, "t", SIX[rival], reason="x")
+    assert play(home, definition).is_complete
+    assert (scores(home)[SIX[leaver]], scores(home)[SIX[rival]]) == (0.0, 0.0)
+
+
+def test_in_a_swiss_who_comes_back_has_the_result_of_a_match_that_was_void_meanwhile(home, six):
+    definition = swiss(six)
+    play_round(home, definition, 2)
+    before = cards(home)
+    withdraw(home.store, "t", "ann", reason="x")
+    void = next(line.match for line in lines_of(home, 1) if 0 in line.seats)
+    void_matches(home.store, "t", [void], reason="the power failed")
+    undo_correction(home.store, "t", 1, reason="came back")
+    assert void in {line.match for line in home.store.unplayed(home.store.tournament("t"))}
+    play(home, definition, max_matches=1)  # the same scripts play the same again
+    assert [card[:2] for card in cards(home)] == [card[:2] for card in before]
+
+
+def test_in_a_swiss_a_void_match_does_not_count_again_before_the_later_withdrawal_is_undone(home, six):
+    play_round(home, swiss(six), 2)
+    before, of_all = records(home), cards(home)
+    void = next(line.match for line in lines_of(home, 1) if 0 in line.seats)
+    void_matches(home.store, "t", [void], reason="the power failed")
+    withdraw(home.store, "t", "ann", reason="x")
+    with pytest.raises(UsageError, match=r"correction 2 \(withdrawal\) came later and builds on it"):
+        undo_correction(home.store, "t", 1, reason="x")
+    undo_correction(home.store, "t", 2, reason="x")
+    undo_correction(home.store, "t", 1, reason="x")
+    assert records(home) == before
+    assert cards(home) == of_all
 
 
 def everything_is_played(home, definition):

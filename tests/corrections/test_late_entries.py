@@ -1,6 +1,7 @@
 """Late entrants who are taken out again, and enter again."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -97,3 +98,20 @@ def test_a_bot_enters_again_with_other_files(home, bots, eve, tmp_path):
     assert play(home, contest(bots)).is_complete
     assert home.store.tournament("t").definition.entrants[4].digest == other.digest
     assert verify(home, home.store.tournament("t")) == (20, [])
+
+
+def test_a_replacement_does_not_make_two_of_the_same_name_and_version(home, bots, tmp_path):
+    (other,) = write_bots(tmp_path / "other", ["bob"], "the second version")
+    second = replace(other, version="2")
+    play(home, contest((*bots, second)), max_matches=0)
+    with pytest.raises(
+        UsageError, match=r"bot 'bob@2': another .* this .* version; give the new files another version$"
+    ):
+        replace_bot(home.store, "t", "bob@1", second, reason="x")
+    replace_bot(home.store, "t", "bob@1", replace(other, version="3"), reason="x")
+    replace_bot(home.store, "t", "bob@2", replace(other, version="1"), reason="x")
+    with pytest.raises(UsageError, match=r"bot 'bob@1': .*; first undo the correction that gave it these$"):
+        undo_correction(home.store, "t", 1, reason="x")
+    undo_correction(home.store, "t", 2, reason="x")
+    undo_correction(home.store, "t", 1, reason="x")
+    assert [bot.label for bot in home.store.tournament("t").definition.entrants][1::3] == ["bob@1", "bob@2"]

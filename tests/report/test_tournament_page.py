@@ -15,6 +15,7 @@ from arena.analysis.standings_cache import standings_of
 from arena.corrections import void_matches
 from arena.home import ArenaHome
 from arena.names import is_name
+from arena.report import markup
 from arena.report.tournament_page import tournament_page
 from arena.report.verdict import verdict
 from tests.report.test_tables import HOSTILE
@@ -286,3 +287,8 @@ def test_a_large_report_is_bounded(home, monkeypatch, league):
     page = Page(tournament_page(home, league))
     assert len(page.views) == 10
     assert "10 of 36 matches" in page.text
+
+
+def test_a_long_name_breaks_between_its_words():
+    assert markup.name("a_student_with-a_long_name") == "<bdi>a_<wbr>student_<wbr>with-<wbr>a_<wbr>long_<wbr>name</bdi>"
+    assert markup.name("random_legal") == "<bdi>random_legal</bdi>"
