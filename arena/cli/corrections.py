@@ -50,6 +50,9 @@ def print_correction(store: Store, tournament: str, made: Correction, as_json: b
         print_json(values | {"left": stored.scheduled - stored.recorded})
         return
     click.echo(printable(f"Correction {made.number} of {stored.name}: {correction_text(made)}."))
+    lost = sum(made.number == skipped.correction for skipped in store.corrections.skipped(stored))
+    if lost and made.kind in (CorrectionKind.VOID, CorrectionKind.REPLACE):
+        click.echo(f"{counted(lost, 'match')} can't be played again, because a bot has left the tournament.")
     left = stored.scheduled - stored.recorded
     if left:
         click.echo(f"The next arena run plays {left} of its {counted(stored.scheduled, 'match')}.")

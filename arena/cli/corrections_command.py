@@ -19,15 +19,13 @@ def command(tournament: str | None, table_format: str) -> None:
 
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
-        set_aside = {
-            c.number: arena_home.store.corrections.set_aside_matches(stored, c.number) for c in stored.corrections
-        }
+        set_aside = arena_home.store.corrections.set_aside_counts(stored)
     columns, rows = corrections_table(stored.corrections, set_aside)
     if table_format != "text":
         print_table(columns, rows, table_format)
         return
     if not rows:
-        click.echo("Nothing has been corrected.")
+        click.echo(printable(f"Nothing has been corrected in {stored.name}."))
     for row in rows:
         undone = f" (undone by {row['undone_by']})" if row["undone_by"] is not None else ""
         head = f"{row['number']:3}. "

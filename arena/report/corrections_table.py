@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 from arena.enums import CorrectionKind, DisqualifiedMatches
 from arena.report.tables import Column, Row
@@ -24,14 +25,12 @@ COLUMNS = (
 )
 
 
-def corrections_table(
-    corrections: Sequence[Correction], set_aside: Mapping[int, Sequence[int]]
-) -> tuple[Sequence[Column], list[Row]]:
+def corrections_table(corrections: Sequence[Correction], set_aside: Counter[int]) -> tuple[Sequence[Column], list[Row]]:
     """Return the log as a table.
 
     Args:
         corrections: the oldest first.
-        set_aside: the matches whose records each of them has set aside, by its number.
+        set_aside: how many records each of them has set aside, by its number; 0 for one that is missing.
     """
     undone = undone_by(corrections)
     rows: list[Row] = [
@@ -42,7 +41,7 @@ def corrections_table(
             "correction": correction_text(c),
             "reason": c.reason,
             "made_at": c.made_at,
-            "set_aside": len(set_aside[c.number]),
+            "set_aside": set_aside[c.number],
             "undone_by": undone[c.number].number if c.number in undone else None,
         }
         for c in corrections

@@ -70,8 +70,7 @@ def numbers_tables(
         rows=[asdict(line) for line in lines],
     )
     if log := tournament.corrections:
-        set_aside = {c.number: store.corrections.set_aside_matches(tournament, c.number) for c in log}
-        logged, rows = corrections_table(log, set_aside)
+        logged, rows = corrections_table(log, store.corrections.set_aside_counts(tournament))
         yield NumbersTable(title="Corrections", about="What a director has corrected.", columns=logged, rows=rows)
 
 

@@ -6,6 +6,7 @@ correction is undone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -117,6 +118,11 @@ class CorrectionLog:
         """Return the matches whose records a correction has set aside, without reading these."""
         query = _of(select(set_aside.c.match).order_by(set_aside.c.match), tournament, correction)
         return [match for (match,) in self._rows(query)]
+
+    def set_aside_counts(self, tournament: StoredTournament) -> Counter[int]:
+        """Return how many records each correction has set aside, by its number."""
+        query = select(set_aside.c.correction, func.count()).group_by(set_aside.c.correction)
+        return Counter(dict(tuple(row) for row in self._rows(_of(query, tournament, None))))
 
     def skipped(self, tournament: StoredTournament) -> list[Skipped]:
         """Return the matches that are not played, by match."""

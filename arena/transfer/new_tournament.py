@@ -118,7 +118,7 @@ class NewTournament:
 
     def _require_correction(self, number: int, match: int) -> None:
         if number not in self._explaining:
-            raise StoreError(f"match {match} is said to be corrected by {number}, but no such correction stands")
+            raise StoreError(f"match {match} names correction {number}, but no such correction stands")
 
     def _row_aside(self, aside: SetAside, line: ScheduledMatch, replays: bool) -> RecordRow:
         try:

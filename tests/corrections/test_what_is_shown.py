@@ -10,7 +10,7 @@ import pytest
 from arena.analysis.rating_history import history_over_tournaments
 from arena.analysis.standings_cache import standings_of
 from arena.cli.group import run
-from arena.corrections import disqualify, void_matches
+from arena.corrections import disqualify, void_matches, withdraw
 from arena.enums import DisqualifiedMatches
 from arena.report.standings_footer import cycle_text, standings_footer
 from arena.store.store import Store
@@ -122,3 +122,13 @@ def test_the_log_says_when_on_a_line_of_its_own(home, bots, capsys):
     assert first == "  1. 2 matches void: 3, 5"
     assert re.fullmatch(r" {5}[-0-9]{10} [0-9]{2}:[0-9]{2} UTC, 2 records set aside", when)
     assert reason == "     Reason: asleep"
+
+
+def test_void_matches_that_can_not_be_played_again_are_counted(home, bots, capsys):
+    """Bob has withdrawn after everybody has met; each of the others has met it twice."""
+    play(home, contest(bots, encounters=2), max_matches=12)
+    withdraw(home.store, "t", "bob", reason="moved away")
+    assert (
+        run(["--home", str(home.directory), "void", "t", *map(str, range(1, 13)), "--reason", "the power failed"]) == 0
+    )
+    assert "6 matches can't be played again, because a bot has left the tournament." in capsys.readouterr().out

@@ -343,8 +343,8 @@ def test_one_refused_tournament_leaves_the_others(here, there):
         ("UPDATE matches SET seats = x'00ff' WHERE match = 7", "where text belongs"),
         ("DELETE FROM matches WHERE match = 24", "match 24 of its schedule is not what follows"),
         ("UPDATE records SET match = 25 WHERE match = 24", "match 25 has a record, but is not in the schedule"),
-        ("INSERT INTO skipped VALUES (1, 5, 1)", "match 5 is said to be corrected by 1, but no such"),
-        ("INSERT INTO skipped VALUES (1, 99, 1)", "match 99 is said to be corrected by 1, but no such"),
+        ("INSERT INTO skipped VALUES (1, 5, 1)", "match 5 names correction 1, but no such"),
+        ("INSERT INTO skipped VALUES (1, 99, 1)", "match 99 names correction 1, but no such"),
         ("INSERT INTO voids VALUES (1, 1, -5, 'x', '2026-01-31')", "match -5 has a void try"),
         ("INSERT INTO voids VALUES (1, 1, 5, 'x', 'now')", "the time of a void try of match 5 = 'now'"),
         ("INSERT INTO corrections VALUES (1, 2, 'void', '{}', 'x', '2026-01-31')", "malformed at correction"),
@@ -352,7 +352,7 @@ def test_one_refused_tournament_leaves_the_others(here, there):
         (
             "INSERT INTO set_aside SELECT 1, 5, 3, encounter, game, bots, ranks, termination, 'x', 'y', record, '[]'"
             " FROM records WHERE match = 5",
-            "match 5 is said to be corrected by 3, but no such correction stands",
+            "match 5 names correction 3, but no such correction stands",
         ),
     ],
 )
