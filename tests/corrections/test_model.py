@@ -89,7 +89,7 @@ STEPS = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=st.integers(0, 12), steps=st.lists(STEPS, min_size=2, max_size=9))
 def test_what_counts_is_what_the_documentation_says(tmp_path_factory, no_check, first, steps):
     directory = tmp_path_factory.mktemp("story")
