@@ -91,6 +91,8 @@ def _builds_on(corrected: CorrectedTournament, later: Correction, undone: Correc
     if entrant is not None and entrant == undone.details.entrant:
         return True
     matches = {line.match for line in own}
+    if undone.kind is CorrectionKind.ENTER:  # undoing the later one would bring records of the late entrant back
+        matches = {line.match for line in corrected.lines if undone.details.entrant in line.seats}
     if not matches.isdisjoint(corrected.store.corrections.set_aside_matches(corrected.stored, later.number)):
         return True
     if corrected.format.needs_results and any(

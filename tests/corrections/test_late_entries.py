@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from arena.analysis.verification import verify
-from arena.corrections import disqualify, enter_late, replace_bot, undo_correction, withdraw
+from arena.corrections import disqualify, enter_late, replace_bot, undo_correction, void_matches, withdraw
 from arena.errors import UsageError
 from tests.corrections.contest import contest, play, reckoned, records, tabled, write_bots
 
@@ -59,7 +59,7 @@ def test_a_bot_that_was_taken_out_enters_again(home, bots, eve):
     assert play(home, contest(bots)).is_complete
     assert tabled(home)["eve@1"][0] == 8
     assert tabled(home) == reckoned(records(home).values())
-    assert verify(home, home.store.tournament("t")) == (20, [])
+    assert verify(home, home.store.tournament("t")) == (20, [], True)
 
 
 def test_a_bot_that_enters_again_leaves_and_comes_back_to_its_last_entry(home, bots, eve):
@@ -97,7 +97,7 @@ def test_a_bot_enters_again_with_other_files(home, bots, eve, tmp_path):
     enter_late(home.store, "t", other, reason="x")
     assert play(home, contest(bots)).is_complete
     assert home.store.tournament("t").definition.entrants[4].digest == other.digest
-    assert verify(home, home.store.tournament("t")) == (20, [])
+    assert verify(home, home.store.tournament("t")) == (20, [], True)
 
 
 def test_a_replacement_does_not_make_two_of_the_same_name_and_version(home, bots, tmp_path):
@@ -115,3 +115,26 @@ def test_a_replacement_does_not_make_two_of_the_same_name_and_version(home, bots
     undo_correction(home.store, "t", 2, reason="x")
     undo_correction(home.store, "t", 1, reason="x")
     assert [bot.label for bot in home.store.tournament("t").definition.entrants][1::3] == ["bob@1", "bob@2"]
+
+
+@pytest.mark.parametrize(
+    "correct",
+    [
+        lambda store: void_matches(store, "t", [13], reason="the power failed"),
+        lambda store: disqualify(store, "t", "ann", reason="copied"),
+    ],
+    ids=["void", "annul"],
+)
+def test_an_entry_is_not_undone_while_another_correction_has_set_its_matches_aside(home, bots, eve, correct):
+    play(home, contest(bots))
+    enter_late(home.store, "t", eve, reason="x")
+    play(home, contest(bots))
+    before = records(home)
+    correct(home.store)
+    with pytest.raises(UsageError, match=r"correction 1 .*: correction 2 \(.*\) came later and builds on it"):
+        undo_correction(home.store, "t", 1, reason="x")
+    undo_correction(home.store, "t", 2, reason="x")
+    assert records(home) == before
+    undo_correction(home.store, "t", 1, reason="x")
+    assert "eve@1" not in tabled(home)
+    assert len(records(home)) == 12
