@@ -25,16 +25,17 @@ class Verification(NamedTuple):
     Attributes:
         checked: the number of records that were checked.
         problems: a sentence for each problem.
-        is_settled: whether nothing was recorded or corrected meanwhile; if something was, the ratings are not compared.
     """
 
     checked: int
     problems: list[str]
-    is_settled: bool = True
 
 
 def verify(home: ArenaHome, tournament: StoredTournament) -> Verification:
-    """Replay every record by the rules, recompute the ratings of the table, and check the corrections."""
+    """Replay every record by the rules, recompute the ratings of the table, and check the corrections.
+
+    If something is recorded or corrected meanwhile (``is_settled``), the ratings are not compared.
+    """
     problems: list[str] = []
     checked = 0
     results: list[Result] = []
@@ -59,13 +60,12 @@ def verify(home: ArenaHome, tournament: StoredTournament) -> Verification:
     if not problems and results:
         rated = [result for result, counts in zip(results, counting(openings, actions), strict=True) if counts]
         different = _compare_ratings(home, tournament, rated)
-        if not _is_settled(home, tournament):
-            return Verification(checked, problems, is_settled=False)
-        problems += different
+        problems += different if is_settled(home, tournament) else []
     return Verification(checked, problems)
 
 
-def _is_settled(home: ArenaHome, tournament: StoredTournament) -> bool:
+def is_settled(home: ArenaHome, tournament: StoredTournament) -> bool:
+    """Return whether nothing has been recorded or corrected since the tournament was read."""
     now = home.store.tournament(tournament.name)
     return (now.recorded, now.corrections) == (tournament.recorded, tournament.corrections)
 

@@ -21,7 +21,7 @@ def command(tournament: str | None, as_json: bool) -> int:
 
     Of a corrected tournament, the log of corrections has to explain every record and every match that does not count.
     """
-    from arena.analysis.verification import verify
+    from arena.analysis.verification import is_settled, verify
 
     with open_home(must_exist=True) as arena_home:
         chosen = [arena_home.store.tournament(tournament)] if tournament else arena_home.store.tournaments()
@@ -29,7 +29,7 @@ def command(tournament: str | None, as_json: bool) -> int:
             click.echo("There is no tournament yet.")
         rows = []
         for stored in chosen:
-            checked, problems, is_settled = verify(arena_home, stored)
+            checked, problems = verify(arena_home, stored)
             for problem in problems:
                 click.echo(printable(f"{stored.name}: {problem}"), err=True)
             rows.append(
@@ -37,7 +37,7 @@ def command(tournament: str | None, as_json: bool) -> int:
             )
             if not as_json:
                 held = "the ratings and the corrections" if stored.corrections else "the ratings"
-                verdict = f"all records hold, and so do {held}" if is_settled else UNSETTLED
+                verdict = f"all records hold, and so do {held}" if is_settled(arena_home, stored) else UNSETTLED
                 verdict = counted(len(problems), "problem") if problems else verdict
                 matches = counted(stored.scheduled, "match")
                 click.echo(f"{printable(stored.name)}: {checked} of {matches} checked: {verdict}")

@@ -112,7 +112,8 @@ def test_a_ladder_without_end_says_so(arena, tmp_path):
 def test_a_swiss_is_shown_by_score_and_tie_breaks(arena):
     code, out, _ = arena("standings", "small_swiss")
     assert code == 0
-    first, _, second = out.split("\n\n")[:3]
+    sentence, first, _, second = out.split("\n\n")[:4]
+    assert sentence == "minimal, random_legal and greedy share the first rank."
     assert first.splitlines()[0].split() == ["place", "bot", "score", "BH-C1", "BH", "SB", "DE", "WON"]
     assert second.splitlines()[0].split()[:3] == ["rank", "bot", "exposure"]
     places = json.loads(arena("standings", "small_swiss", "--places", "--json")[1])

@@ -121,7 +121,7 @@ def test_a_replaced_bot_plays_its_matches_again_and_all_others_stay(played, bots
     assert set(after) == set(before)
     assert {match for match in after if after[match] == before[match]} == set(before) - own
     assert played.store.tournament("t").definition.entrants[1].digest == mended.digest
-    assert verify(played, played.store.tournament("t")) == (12, [], True)
+    assert verify(played, played.store.tournament("t")) == (12, [])
 
 
 def test_the_file_may_have_the_new_bot_as_well(played, bots, mended):
@@ -409,7 +409,7 @@ def test_what_was_played_in_between_is_set_aside_when_a_correction_is_undone(pla
     assert [
         text for _, correction, text in played.store.corrections.set_aside(stored) if correction == 2
     ] == by_the_new_one
-    assert verify(played, stored) == (12, [], True)
+    assert verify(played, stored) == (12, [])
 
 
 def test_a_correction_that_later_ones_build_on_is_not_undone(played, bots, mended):

@@ -132,3 +132,17 @@ def test_void_matches_that_can_not_be_played_again_are_counted(home, bots, capsy
         run(["--home", str(home.directory), "void", "t", *map(str, range(1, 13)), "--reason", "the power failed"]) == 0
     )
     assert "6 matches can't be played again, because a bot has left the tournament." in capsys.readouterr().out
+
+
+def test_ratings_are_not_compared_while_matches_are_recorded(home, bots, capsys, monkeypatch):
+    """The table may have matches that were recorded after the others were checked."""
+    definition = contest(bots, encounters=2)
+    play(home, definition, max_matches=12)
+
+    def standings_later(*args, **kwargs):
+        play(home, definition, max_matches=4)
+        return standings_of(*args, **kwargs)
+
+    monkeypatch.setattr("arena.analysis.verification.standings_of", standings_later)
+    assert run(["--home", str(home.directory), "verify", "t"]) == 0
+    assert "the ratings are not compared, because matches were recorded meanwhile" in capsys.readouterr().out
