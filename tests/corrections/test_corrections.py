@@ -374,7 +374,7 @@ def test_undoing_everything_brings_every_record_back(tmp_path_factory, no_check,
         assert home.store.tournament("t").definition.entrants[:4] == bots
         assert play(home, contest(bots, encounters=2)).is_complete
         assert len(records(home)) == 24
-        assert verify(home, home.store.tournament("t")) == (24, [])
+        assert verify(home, home.store.tournament("t")) == (24, [], True)
         assert tabled(home) == reckoned(records(home).values())
 
 
@@ -605,6 +605,14 @@ TAMPERED = {
         r"match \d+: bob@1 is disqualified \(correction 1\), but its record counts",
     ),
     "the log is shortened": ("DELETE FROM corrections", "no such correction stands"),
+    "the log is numbered otherwise": (
+        "UPDATE corrections SET number = 2",
+        r"the log of corrections has the numbers \[2\]",
+    ),
+    "a match is left out by no correction": (
+        "INSERT INTO skipped (tournament_id, match, correction) SELECT id, 1, 7 FROM tournaments",
+        "match 1: it is left out by correction 7, but no such correction stands",
+    ),
     "a record is lost": (
         "DELETE FROM records WHERE match = (SELECT min(match) FROM records)",
         r"match \d+: it has no record, although the tournament is finished",
