@@ -164,7 +164,7 @@ def test_a_renamed_tournament_of_an_old_home_is_verified(tmp_path):
     with ArenaHome(tmp_path / "old") as home:
         recorded = home.store.tournament("swiss").recorded
         renamed = rename_tournament(home, "swiss", "renamed")
-        assert verify(home, renamed) == (recorded, [], True)
+        assert verify(home, renamed) == (recorded, [])
 
 
 # submitted bots
@@ -192,7 +192,7 @@ def test_a_removed_bot_leaves_the_list_and_its_files_go(home):
     home.bots.remove("bot@1")
     assert home.store.submitted_bots() == []
     assert not directory.exists()
-    assert verify(home, home.store.tournament("cup")) == (1, [], True)
+    assert verify(home, home.store.tournament("cup")) == (1, [])
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])

@@ -75,7 +75,7 @@ def test_everything_that_can_go_wrong_in_a_contest(anywhere, tmp_path, no_check)
     assert stored.recorded == stored.scheduled == len(counting)
     assert pairs_of(counting.values()) == expected_pairs(before_withdrawing)
     assert tabled(home) == reckoned(counting.values())
-    assert verify(home, stored) == (len(counting), [], True)
+    assert verify(home, stored) == (len(counting), [])
     assert set(without_power) <= set(counting)
     assert not with_bot(counting, "student07")
 

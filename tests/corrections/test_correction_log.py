@@ -54,7 +54,7 @@ def test_what_was_played_again_is_set_aside_when_the_void_matches_count_again(ho
     stored = home.store.tournament("t")
     assert records(home) == before
     assert [(match, number) for match, number, _ in home.store.corrections.set_aside(stored)] == [(1, 2), (2, 2)]
-    assert verify(home, stored) == (6, [], True)
+    assert verify(home, stored) == (6, [])
 
 
 def test_the_faults_of_matches_that_do_not_count_do_not_count_either(home, bots):

@@ -59,7 +59,7 @@ def test_a_bot_that_was_taken_out_enters_again(home, bots, eve):
     assert play(home, contest(bots)).is_complete
     assert tabled(home)["eve@1"][0] == 8
     assert tabled(home) == reckoned(records(home).values())
-    assert verify(home, home.store.tournament("t")) == (20, [], True)
+    assert verify(home, home.store.tournament("t")) == (20, [])
 
 
 def test_a_bot_that_enters_again_leaves_and_comes_back_to_its_last_entry(home, bots, eve):
@@ -97,7 +97,7 @@ def test_a_bot_enters_again_with_other_files(home, bots, eve, tmp_path):
     enter_late(home.store, "t", other, reason="x")
     assert play(home, contest(bots)).is_complete
     assert home.store.tournament("t").definition.entrants[4].digest == other.digest
-    assert verify(home, home.store.tournament("t")) == (20, [], True)
+    assert verify(home, home.store.tournament("t")) == (20, [])
 
 
 def test_a_replacement_does_not_make_two_of_the_same_name_and_version(home, bots, tmp_path):

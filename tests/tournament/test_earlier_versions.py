@@ -52,7 +52,7 @@ def test_a_stored_tournament_is_played_to_its_end_and_verified(home, name):
     records = records_of(home, name)
     assert set(earlier) <= set(records)
     assert len(records) == home.store.tournament(name).scheduled
-    assert verify(home, home.store.tournament(name)) == (len(records), [], True)
+    assert verify(home, home.store.tournament(name)) == (len(records), [])
     assert len(standings_of(home.store, name).lines) == len(definition_of(home, name).entrants)
 
 
@@ -72,7 +72,7 @@ def test_a_stored_ladder_goes_on_when_its_file_says_so(home):
 def test_a_stored_tournament_is_shown_before_it_is_taken_up(home):
     for name in TOURNAMENTS:
         tournament = home.store.tournament(name)
-        assert verify(home, tournament) == (tournament.recorded, [], True)
+        assert verify(home, tournament) == (tournament.recorded, [])
         assert sum(line.matches for line in standings_of(home.store, name).lines) > 0
     faults = home.store.fault_counts(home.store.tournament("faults"))
     assert faults == {"illegal@1": {"illegal": 9}, "crasher@1": {"exit": 9}}  # each sits in three of the four trios

@@ -81,7 +81,7 @@ def test_a_plain_export_fills_in_what_is_missing(here, there):
     result = imported(here, plain(there))
     assert (result.taken, result.already_here, result.is_finished) == (19, 5, True)
     assert exported(here.store, "cup") == exported(there.store, "cup")
-    assert verify(here, here.store.tournament("cup")) == (24, [], True)
+    assert verify(here, here.store.tournament("cup")) == (24, [])
     assert imported(here, plain(there)).has_changed is False
 
 
@@ -148,7 +148,7 @@ def test_a_whole_export_brings_later_rounds(here, there):
 def test_a_whole_export_is_imported_under_another_name(here, there):
     play(there.store, CUP)
     assert imported(here, whole(there), name="plate").name == "plate"
-    assert verify(here, here.store.tournament("plate")) == (24, [], True)
+    assert verify(here, here.store.tournament("plate")) == (24, [])
 
 
 @pytest.mark.usefixtures("unchecked_bots")
@@ -243,7 +243,7 @@ def test_a_forged_export_is_refused_in_one_sentence_or_still_verified(seed, here
     assert refusal is None or "\n" not in refusal
     for tournament in here.store.tournaments():
         assert refusal is None
-        assert verify(here, tournament) == (tournament.recorded, [], True)
+        assert verify(here, tournament) == (tournament.recorded, [])
 
 
 @pytest.mark.parametrize(

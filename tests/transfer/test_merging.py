@@ -85,7 +85,7 @@ def test_two_halves_are_the_same_as_a_tournament_played_as_a_whole(order, here, 
         play(whole.store, CUP)
         assert exported(here.store, "cup") == exported(whole.store, "cup")
         assert table_of(here, "cup") == table_of(whole, "cup")
-    assert verify(here, here.store.tournament("cup")) == (24, [], True)
+    assert verify(here, here.store.tournament("cup")) == (24, [])
     assert here.store.tournament("cup").finished_at is not None
 
 
@@ -106,7 +106,7 @@ def test_matches_that_are_left_are_still_to_be_played(here, there):
     assert (result.taken, result.left, result.is_finished) == (7, 14, False)
     assert [line.match for line in here.store.unplayed(begin(here.store, CUP))] == list(range(11, 25))
     play(here.store, CUP)
-    assert verify(here, here.store.tournament("cup")) == (24, [], True)
+    assert verify(here, here.store.tournament("cup")) == (24, [])
 
 
 def test_a_match_that_was_played_on_both_sides_stays_as_it_is_here(here, there):
@@ -137,7 +137,7 @@ def test_a_tournament_that_is_not_here_is_taken_whole(here, there):
     assert here.store.fault_counts(taken) == there.store.fault_counts(tournament) != {}
     assert taken.created_at == tournament.created_at
     assert taken.definition.identity() == CUP.identity()
-    assert verify(here, taken) == (13, [], True)
+    assert verify(here, taken) == (13, [])
     assert merged(here, there).has_changed is False
 
 
@@ -563,7 +563,7 @@ def test_a_home_of_an_earlier_version_is_taken_and_not_changed(here, tmp_path):
     )
     assert files_of(copy) == files_of(home)
     for tournament in here.store.tournaments():
-        assert verify(here, tournament) == (tournament.recorded, [], True)
+        assert verify(here, tournament) == (tournament.recorded, [])
     assert all(not result.has_changed for result in merge_home(here, copy))
 
 
@@ -613,6 +613,6 @@ def test_a_home_is_merged_into_a_database_on_a_server(postgres_url, there, tmp_p
         cup, swiss = merge_home(here, there.directory)
         assert (cup.refusal, cup.taken, cup.is_finished) == (None, 12, True)
         assert (swiss.refusal, swiss.taken) == (None, 12)
-        assert verify(here, here.store.tournament("cup")) == (24, [], True)
+        assert verify(here, here.store.tournament("cup")) == (24, [])
         assert exported(here.store, "swiss") == exported(there.store, "swiss")
         assert not any(result.has_changed for result in merge_home(here, there.directory))
