@@ -1,12 +1,12 @@
 """``arena schedule --measure``: plays a few matches, stores none, and names bots that fail."""
 
 import json
-import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -131,9 +131,12 @@ def test_ctrl_c_is_quiet(written, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
     )
-    time.sleep(2.5)
-    os.kill(process.pid, signal.SIGINT)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while not children.read_text():  # until its workers have been started
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err.strip()) == (130, "", "")
 
