@@ -1,7 +1,6 @@
 """A contest of 24 bots in which everything goes wrong that can: its table is the one reckoned by hand."""
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -84,14 +83,16 @@ def test_everything_that_can_go_wrong_in_a_contest(anywhere, tmp_path, no_check)
 def test_the_same_on_the_command_line_with_a_kill_in_between(tmp_path):
     """The bots are programs, the runs are killed, and the tournament file stays as it was."""
     names = STUDENTS[:8]
+    minimal = (bot_path("arena:minimal") / "bot.py").read_text()
+    thinking = minimal.replace('send({"type": "action"', '__import__("time").sleep(0.01); send({"type": "action"')
+    assert thinking != minimal  # so that no run ends before it is killed
     for name in [*names, "latecomer"]:
-        shutil.copy(bot_path("arena:minimal") / "bot.py", tmp_path / f"{name}.py")
+        (tmp_path / f"{name}.py").write_text(thinking)
     lines = ['game = "differences"', "options = { size = 4 }", "encounters = 4", 'isolation = "none"']
     lines += [f'[[entrants]]\nbot = "{name}.py"' for name in names]
     (tmp_path / "t.toml").write_text("\n".join(lines))
     (tmp_path / "mended").mkdir()
-    text = (tmp_path / "student03.py").read_text()
-    (tmp_path / "mended" / "student03.py").write_text(f"{text}\n# mended\n")
+    (tmp_path / "mended" / "student03.py").write_text(f"{thinking}\n# mended\n")
 
     def arena(*arguments):
         done = subprocess.run(
