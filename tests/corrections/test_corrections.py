@@ -17,6 +17,7 @@ from arena.analysis.verification import verify
 from arena.corrections import disqualify, enter_late, replace_bot, undo_correction, void_matches, withdraw
 from arena.enums import CorrectionKind, DisqualifiedMatches
 from arena.errors import DefinitionError, StoreError, UsageError
+from arena.players.manifest import load_bot
 from arena.ratings.sequential import Hypotheses
 from arena.tournament.comparison import comparison_definition
 from arena.tournament.director import run_tournament
@@ -579,10 +580,15 @@ def test_a_tournament_of_an_earlier_version_takes_every_correction(version, tmp_
         void_matches(home.store, name, [1], reason="x")
         withdraw(home.store, name, labels[0], reason="x")
         disqualify(home.store, name, labels[1], reason="x")
+        mended = tmp_path / "bots" / "middle.py"
+        mended.write_text(f"{mended.read_text()}\n# mended\n")
+        replace_bot(home.store, name, labels[3], load_bot(mended), reason="x")
+        enter_late(home.store, name, load_bot(tmp_path / "bots" / "last.py"), reason="x")
         run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, workers=2)
+        assert {"middle@1", "last@1"} <= set(tabled(home, name))
         assert verify(home, home.store.tournament(name)).problems == []
         assert tabled(home, name) == reckoned(records(home, name).values())
-        for _ in range(3):
+        for _ in range(5):
             undo_correction(home.store, name, reason="x")
         run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, workers=2)
         assert verify(home, home.store.tournament(name)).problems == []
