@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 import sqlalchemy as sa
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
@@ -41,83 +41,6 @@ def _expected(*kinds: type) -> Callable[[Any], Any]:
     return checked
 
 
-class Integer(sa.TypeDecorator[int]):
-    """A column of whole numbers."""
-
-    impl = sa.Integer
-    cache_ok = True
-
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
-        """Return what every value read is passed through."""
-        return _expected(int)
-
-
-class BigInteger(sa.TypeDecorator[int]):
-    """A column of large whole numbers."""
-
-    impl = sa.BigInteger
-    cache_ok = True
-
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
-        """Return what every value read is passed through."""
-        return _expected(int)
-
-
-class String(sa.TypeDecorator[str]):
-    """A column of short texts."""
-
-    impl = sa.String
-    cache_ok = True
-
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
-        """Return what every value read is passed through."""
-        return _expected(str)
-
-
-class OptionalString(sa.TypeDecorator[str]):
-    """A column of short texts that may be left out."""
-
-    impl = sa.String
-    cache_ok = True
-
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
-        """Return what every value read is passed through."""
-        return _expected(str, type(None))
-
-
-class Text(sa.TypeDecorator[str]):
-    """A column of texts."""
-
-    impl = sa.Text
-    cache_ok = True
-
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
-        """Return what every value read is passed through."""
-        return _expected(str)
-
-
-class FaultKindText(sa.TypeDecorator[str]):
-    """A column of kinds of faults."""
-
-    impl = sa.String
-    cache_ok = True
-
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
-        """Return what every value read is passed through."""
-        return _member_of(FaultKind, "fault")
-
-
-class CorrectionKindText(sa.TypeDecorator[str]):
-    """A column of kinds of corrections."""
-
-    impl = sa.String
-    cache_ok = True
-
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
-        """Return what every value read is passed through."""
-        return _member_of(CorrectionKind, "correction")
-
-
 def _member_of(kinds: type[StrEnum], noun: str) -> Callable[[Any], StrEnum]:
     """Return the check of a column that holds members of an enumeration."""
 
@@ -130,6 +53,76 @@ def _member_of(kinds: type[StrEnum], noun: str) -> Callable[[Any], StrEnum]:
             ) from None
 
     return member
+
+
+class _Checked(sa.TypeDecorator[Any]):
+    """A column whose values are checked when they are read, by any driver.
+
+    Attributes:
+        check: what every value read is passed through.
+    """
+
+    check: ClassVar[staticmethod[[Any], Any]]
+
+    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
+        """Return what every value read is passed through."""
+        return self.check
+
+
+class Integer(_Checked):
+    """A column of whole numbers."""
+
+    impl = sa.Integer
+    cache_ok = True
+    check = staticmethod(_expected(int))
+
+
+class BigInteger(_Checked):
+    """A column of large whole numbers."""
+
+    impl = sa.BigInteger
+    cache_ok = True
+    check = staticmethod(_expected(int))
+
+
+class String(_Checked):
+    """A column of short texts."""
+
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(_expected(str))
+
+
+class OptionalString(_Checked):
+    """A column of short texts that may be left out."""
+
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(_expected(str, type(None)))
+
+
+class Text(_Checked):
+    """A column of texts."""
+
+    impl = sa.Text
+    cache_ok = True
+    check = staticmethod(_expected(str))
+
+
+class FaultKindText(_Checked):
+    """A column of kinds of faults."""
+
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(_member_of(FaultKind, "fault"))
+
+
+class CorrectionKindText(_Checked):
+    """A column of kinds of corrections."""
+
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(_member_of(CorrectionKind, "correction"))
 
 
 metadata = MetaData()
