@@ -15,6 +15,7 @@ from arena.definition import Definition, bot_identity, bot_to_json
 from arena.enums import CorrectionKind
 from arena.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.isolation.levels import choose_isolation
+from arena.players.manifest import claims_problem
 from arena.records import Bot, ScheduledMatch
 from arena.store.correction import Correction, CorrectionDetails, taken_out
 from arena.store.store import Store
@@ -162,8 +163,9 @@ def check_entrant(bot: Bot, definition: Definition) -> None:
     """
     games = tuple(dict.fromkeys(choice.game for choice in definition.games))
     for game in games:
-        if bot.games and game not in bot.games:
-            raise BotDefinitionError(f"bot {bot.label!r} does not play {game}; it claims {', '.join(bot.games)}")
+        problem = claims_problem(bot, game)
+        if problem is not None:
+            raise BotDefinitionError(f"bot {bot.label!r} {problem}")
     isolation = choose_isolation(definition.isolation)
     seconds = definition.time_control.per_action_seconds or MAX_CHECK_SECONDS
     for step in check_bot(bot, isolation, seconds, games, definition.limits):

@@ -91,6 +91,13 @@ def load_bot(
     )
 
 
+def claims_problem(bot: Bot, game: str) -> str | None:
+    """Return why a bot does not play a game, to follow its name in a sentence; None if it does."""
+    if not bot.games or game in bot.games:
+        return None
+    return f"does not play {game}; it claims {', '.join(bot.games)}"
+
+
 def resolved_bot_path(path: Path) -> Path:
     """Return a path without links; there may be nothing.
 

@@ -9,6 +9,7 @@ from typing import Any
 from arena.definition import Definition, GameChoice
 from arena.errors import UsageError
 from arena.games import make_game
+from arena.players.manifest import claims_problem
 from arena.ratings.sequential import Hypotheses, Verdict
 from arena.records import Bot, Limits, TimeControl
 from arena.store.store import Store
@@ -46,8 +47,9 @@ def comparison_definition(
     """
     rules = make_game(game, **options)
     for bot in (new, old):
-        if bot.games and game not in bot.games:
-            raise UsageError(f"bot {bot.name!r} does not play {game}; it claims {', '.join(bot.games)}")
+        problem = claims_problem(bot, game)
+        if problem is not None:
+            raise UsageError(f"bot {bot.name!r} {problem}")
     if new.label == old.label:
         new, old = replace(new, name=f"{new.name} new"), replace(old, name=f"{old.name} old")
     name = name if name is not None else f"{new.name} against {old.name} in {game}"[:64].strip()

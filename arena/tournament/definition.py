@@ -21,7 +21,7 @@ from arena.errors import BotDefinitionError, DefinitionError, OptionError, Unkno
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.names import is_visible_text
-from arena.players.manifest import IsKnown, check_name, load_bot
+from arena.players.manifest import IsKnown, check_name, claims_problem, load_bot
 from arena.records import Bot, Limits, TimeControl
 from arena.shipped import bot_path, tournament_path
 from arena.text import toml_value
@@ -218,9 +218,9 @@ class _Builder:
                     f" got {len(entrants)}"
                 )
             for bot in entrants:
-                if bot.games and choice.game not in bot.games:
-                    claimed = ", ".join(bot.games)
-                    self._faults.append(f"entrant {bot.name!r} does not play {choice.game}; it claims {claimed}")
+                problem = claims_problem(bot, choice.game)
+                if problem is not None:
+                    self._faults.append(f"entrant {bot.name!r} {problem}")
 
 
 def find_entrant(text: str, args: Sequence[str], base: Path, bots: KnownBots | None) -> Bot:
