@@ -178,8 +178,7 @@ class BotRegistry:
         files = self._directory / bot.digest
         for tournament in [*self._store.tournaments(), *self._store.deleted_tournaments()]:
             definition = tournament.definition
-            gone = {absence.entrant for absence in definition.absences if absence.last_round is None}
-            paired = [entrant for number, entrant in enumerate(definition.entrants) if number not in gone]
+            paired = [entrant for k, entrant in enumerate(definition.entrants) if k not in definition.gone]
             if tournament.finished_at is None and any(Path(entrant.directory) == files for entrant in paired):
                 where = " (in the bin)" if tournament.deleted_at is not None else ""
                 raise UsageError(

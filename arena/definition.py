@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -49,6 +49,11 @@ class Absence:
         return self.first_round <= number and (self.last_round is None or number <= self.last_round)
 
 
+def gone(absences: Iterable[Absence]) -> frozenset[int]:
+    """Return the entrants who stay away."""
+    return frozenset(absence.entrant for absence in absences if absence.last_round is None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
     """A checked tournament definition.
@@ -86,6 +91,11 @@ class Definition:
     settings: Mapping[str, Any] = field(default_factory=dict)
     active: frozenset[int] | None = None
     absences: tuple[Absence, ...] = ()
+
+    @property
+    def gone(self) -> frozenset[int]:
+        """The entrants who are not paired any more, because they have withdrawn or are disqualified."""
+        return gone(self.absences)
 
     @property
     def shown_names(self) -> dict[str, str]:

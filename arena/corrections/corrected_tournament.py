@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from arena.definition import Absence, Definition
+from arena.definition import Absence, Definition, gone
 from arena.enums import CorrectionKind
 from arena.errors import UnknownNameError, UsageError
 from arena.names import is_visible_text
@@ -90,11 +90,11 @@ class CorrectedTournament:
     @property
     def absent(self) -> frozenset[int]:
         """The entrants who are not paired any more."""
-        return _gone(self.definition.absences)
+        return self.definition.gone
 
     def absent_without(self, correction: Correction) -> frozenset[int]:
         """Return the entrants who would not be paired any more if a correction had not been made."""
-        return _gone(absences([c for c in self.stored.corrections if c.number != correction.number]))
+        return gone(absences([c for c in self.stored.corrections if c.number != correction.number]))
 
     def entrant(self, text: str) -> int:
         """Return the number of an entrant, given as ``name@version``, or by its name if that is clear.
@@ -186,10 +186,6 @@ class CorrectedTournament:
             **effects,
         )
         return self.store.corrections.add(self.stored, change)
-
-
-def _gone(found: Iterable[Absence]) -> frozenset[int]:
-    return frozenset(absence.entrant for absence in found if absence.last_round is None)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.definition import Absence
+from arena.definition import Absence, gone
 from arena.enums import CorrectionKind, DisqualifiedMatches
 
 
@@ -106,9 +106,9 @@ def absences(corrections: Sequence[Correction]) -> tuple[Absence, ...]:
         elif c.details.last_round < undone[c.number].details.last_round:
             last = undone[c.number].details.last_round
             found.append(Absence(entrant=entrant, first_round=c.details.last_round + 1, last_round=last))
-    gone = {absence.entrant for absence in found if absence.last_round is None}
+    away = gone(found)
     missed = (absence for c in corrections if c.number not in undone for absence in c.details.missed)
-    return (*found, *(absence for absence in missed if absence.entrant in gone))
+    return (*found, *(absence for absence in missed if absence.entrant in away))
 
 
 def out_of_table(corrections: Sequence[Correction]) -> frozenset[int]:

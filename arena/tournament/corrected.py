@@ -39,10 +39,9 @@ def with_corrections(definition: Definition, stored: StoredTournament) -> Defini
         return definition
     given |= {numbers[bot.label]: bot for bot in definition.entrants if bot.label in numbers}
     earlier = _replaced_bots(stored)
-    gone = {absence.entrant for absence in corrected.absences if absence.last_round is None}
 
     def corrected_bot(k: int) -> Bot:
-        return corrected.entrants[k] if k in gone else _unchanged(corrected.entrants[k])
+        return corrected.entrants[k] if k in corrected.gone else _unchanged(corrected.entrants[k])
 
     entrants = [
         given[k] if k in given and bot_identity(given[k]) not in earlier.get(k, ()) else corrected_bot(k)

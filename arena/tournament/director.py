@@ -21,9 +21,9 @@ from arena.executors.worker_start import end_if_importing
 from arena.records import Bot, ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
-from arena.tournament.corrected import with_corrections
+from arena.store.values import StoredTournament
 from arena.tournament.formats import StopLimits, format_class
-from arena.tournament.resumption import Resumed, create_or_resume
+from arena.tournament.resumption import Resumed, brought_up_to_date, create_or_resume
 from arena.tournament.rounds import TournamentRounds
 from arena.tournament.schedule import spec_of
 
@@ -114,15 +114,16 @@ def run_tournament(
     end_if_importing()
     bots: tuple[Bot, ...] | None = None
     if isinstance(executor, str):  # before anything is stored, so that a failed build can be fixed
-        bots = _playing(definition, store)
+        found = store.find_tournament(definition.name)
+        bots = _playing(definition if found is None else brought_up_to_date(definition, found), found)
         executor = open_executor(executor, _job(definition, bots, workers, log_path))
     with store.lock(definition.name):
-        if bots is not None and not set(_playing(definition, store)) <= set(bots):
+        resumed = create_or_resume(definition, store)
+        if bots is not None and not set(_playing(*resumed)) <= set(bots):
             raise StoreError(
                 f"tournament {definition.name!r} was corrected while its bots were built; nothing was played:"
                 " run it again"
             )
-        resumed = create_or_resume(definition, store)
         store.retry_for(STORE_RETRY_SECONDS)
         try:
             run = _Run(resumed, store, executor, listener, refresh)
@@ -133,16 +134,12 @@ def run_tournament(
         return run.progress
 
 
-def _playing(definition: Definition, store: Store) -> tuple[Bot, ...]:
-    """Return the bots that a run needs; those that play no match any more may be gone."""
-    found = store.find_tournament(definition.name)
-    if found is None:
-        return definition.entrants
-    if found.finished_at is not None and not format_class(definition).open_entry:
+def _playing(definition: Definition, stored: StoredTournament | None) -> tuple[Bot, ...]:
+    """Return the bots that a run needs, of a definition with its corrections; others may be gone."""
+    if stored is not None and stored.finished_at is not None and not format_class(definition).open_entry:
         return ()
-    entrants = with_corrections(definition, found).entrants
-    gone = {absence.entrant for absence in found.definition.absences if absence.last_round is None}
-    return tuple(bot for k, bot in enumerate(entrants) if k not in gone)
+    paired = range(len(definition.entrants)) if definition.active is None else definition.active
+    return tuple(definition.entrants[k] for k in sorted(set(paired) - definition.gone))
 
 
 def _job(definition: Definition, bots: tuple[Bot, ...], workers: int | None, log_path: Path | None) -> Job:

@@ -37,11 +37,8 @@ def create_or_resume(definition: Definition, store: Store) -> Resumed:
     found = store.find_tournament(definition.name)
     if found is None:
         return Resumed(definition, store.create_tournament(definition, schedule(definition)))
+    definition = brought_up_to_date(definition, found)
     open_entry = format_class(definition).open_entry
-    if open_entry:
-        definition = _with_earlier_entrants(definition, found.definition)
-    if found.corrections:
-        definition = with_corrections(definition, found)
     differing = differences(found.definition.identity(), definition.identity(), open_entry)
     if differing:
         raise DefinitionError(
@@ -52,6 +49,17 @@ def create_or_resume(definition: Definition, store: Store) -> Resumed:
         store.change_definition(found, definition)
         found = store.tournament(definition.name)
     return Resumed(definition, found)
+
+
+def brought_up_to_date(definition: Definition, found: StoredTournament) -> Definition:
+    """Return a definition with what has happened to its tournament since: who entered earlier, and corrections.
+
+    Raises:
+        BotDefinitionError: if a bot that has come by a correction is not there any more, or has changed since.
+    """
+    if format_class(definition).open_entry:
+        definition = _with_earlier_entrants(definition, found.definition)
+    return with_corrections(definition, found) if found.corrections else definition
 
 
 def _advice(differing: Sequence[str]) -> str:

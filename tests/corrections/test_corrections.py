@@ -540,6 +540,23 @@ def test_a_correction_while_a_run_builds_its_bots_ends_that_run(played, bots, me
     assert run_tournament(contest(bots), played.store).is_complete
 
 
+def test_a_run_of_a_ladder_builds_who_is_in_its_file_and_has_not_withdrawn(home, bots, newcomer, monkeypatch):
+    """Entrants of the store and of the file have different numbers once somebody has left the file."""
+    jobs = []
+
+    def open_executor(url, job):
+        jobs.append([bot.name for bot in job.bots])
+        return Scripts()
+
+    monkeypatch.setattr("arena.tournament.director.open_executor", open_executor)
+    ladder = {"format": "ladder", "settings": {"matches": 40}}
+    play(home, contest(bots, **ladder), max_matches=10)
+    withdraw(home.store, "t", "cid", reason="x")
+    run_tournament(contest((*bots[1:], newcomer), **ladder), home.store)  # ann has left the file, eve has come
+    assert jobs == [["bob", "dan", "eve"]]
+    assert verify(home, home.store.tournament("t")).problems == []
+
+
 def test_a_comparison_is_not_corrected_but_for_void_matches(home, bots):
     definition = comparison_definition(bots[0], bots[1], "differences", {"size": 4}, Hypotheses(), name="t", limit=32)
     play(home, definition)
