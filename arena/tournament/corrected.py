@@ -14,7 +14,7 @@ from typing import Any
 from arena.definition import Definition, bot_from_json, bot_identity
 from arena.enums import CorrectionKind
 from arena.errors import BotDefinitionError
-from arena.players.bot_files import bot_files, digest_of, single_file
+from arena.players.manifest import load_bot
 from arena.records import Bot
 from arena.store.correction import Correction
 from arena.store.values import StoredTournament
@@ -84,20 +84,23 @@ def _replaced_bots(stored: StoredTournament) -> dict[int, list[dict[str, Any]]]:
 
 
 def _unchanged(bot: Bot) -> Bot:
-    """Return a bot from where it was when it came by a correction.
+    """Return a bot as it is launched from where it was when it came by a correction.
+
+    Only its place, and the arguments after its command, are taken from the store: it may come from another machine.
 
     Raises:
         BotDefinitionError: if it is not there any more, or has changed since.
     """
-    own = [Path(file) for file in bot.own_files]
-    if not Path(bot.directory).is_dir() or not all(file.exists() for file in own):
+    place = Path(bot.own_files[0] if bot.own_files else bot.directory)
+    if not place.exists():
         raise BotDefinitionError(
             f"bot {bot.label!r}, which came by a correction, is not at {bot.directory} any more; put it back there"
         )
-    files = [single_file(file) for file in own] or bot_files(Path(bot.directory), bool(bot.build))
-    if digest_of(files) != bot.digest:
+    loaded = load_bot(place, is_known=lambda name: True)
+    if loaded.digest != bot.digest:
         raise BotDefinitionError(
             f"bot {bot.label!r}, which came by a correction, has changed in {bot.directory} since; put its files back,"
             " or replace it by the new ones (arena replace)"
         )
-    return bot
+    command = (*loaded.command, *bot.command[len(loaded.command) :])
+    return replace(loaded, name=bot.name, version=bot.version, command=command)

@@ -20,6 +20,7 @@ from arena.errors import DefinitionError, StoreError, UsageError
 from arena.players.manifest import load_bot
 from arena.ratings.sequential import Hypotheses
 from arena.tournament.comparison import comparison_definition
+from arena.tournament.corrected import with_corrections
 from arena.tournament.director import run_tournament
 from arena.tournament.formats.swiss import Swiss
 from arena.tournament.formats.tie_breaks import CardLine
@@ -145,6 +146,20 @@ def test_a_new_bot_that_has_changed_since_is_named(played, bots, mended):
     Path(mended.own_files[0]).unlink()
     with pytest.raises(UsageError, match="bot 'bob@1', which came by a correction, is not at"):
         play(played, contest(bots))
+
+
+def test_of_a_stored_bot_only_its_place_and_its_arguments_are_believed(played, bots, mended):
+    """The interpreter may have moved, and a home that comes from somebody else may name any program."""
+    replace_bot(played.store, "t", "bob", replace(mended, command=(*mended.command, "--fast")), reason="a bug")
+    connection = sqlite3.connect(played.directory / "arena.sqlite3")
+    with connection:
+        program = mended.command[0]
+        connection.execute("UPDATE tournaments SET definition = replace(definition, ?, '/bin/false')", (program,))
+    connection.close()
+    stored = played.store.tournament("t")
+    assert stored.definition.entrants[1].command == ("/bin/false", mended.own_files[0], "--fast")
+    bob = with_corrections(contest(bots), stored).entrants[1]
+    assert bob.command == (program, mended.own_files[0], "--fast")
 
 
 def test_void_matches_are_played_again_with_the_same_seats_and_opening(played, bots):
