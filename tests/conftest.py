@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.home import ArenaHome
 from tests import needs
 from tests.postgres import Server, programs
 
@@ -134,3 +135,17 @@ def write_definition(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def here(tmp_path):
+    """The home that takes what was played in another one."""
+    with ArenaHome(tmp_path / "here") as home:
+        yield home
+
+
+@pytest.fixture
+def there(tmp_path):
+    """The other home."""
+    with ArenaHome(tmp_path / "there") as home:
+        yield home

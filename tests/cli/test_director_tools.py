@@ -17,6 +17,7 @@ from arena.games import GAMES, make_game
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
+from tests.cli.calls import calling
 from tests.games.variants import VARIANTS
 
 pytestmark = pytest.mark.processes
@@ -47,15 +48,7 @@ def directory(tmp_path_factory):
 
 @pytest.fixture
 def arena(directory, capsys):
-    """Return a function that runs a command and returns (exit code, stdout, stderr)."""
-
-    def call(*arguments):
-        code = run([*map(str, arguments), "--home", str(directory / "home")])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in out + err
-        return code, out, err
-
-    return call
+    return calling(directory / "home", capsys)
 
 
 # schedule

@@ -6,35 +6,15 @@ import pytest
 
 from arena.cli.group import run
 from arena.corrections import disqualify
-from arena.home import ArenaHome
+from tests.cli.calls import calling
 from tests.transfer.played import begin, definition_of, play
 
 CUP = definition_of(encounters=2)
 
 
 @pytest.fixture
-def here(tmp_path):
-    with ArenaHome(tmp_path / "here") as home:
-        yield home
-
-
-@pytest.fixture
-def there(tmp_path):
-    with ArenaHome(tmp_path / "there") as home:
-        yield home
-
-
-@pytest.fixture
 def arena(here, capsys):
-    """Return a function that runs a command and returns (exit code, stdout, stderr)."""
-
-    def call(*arguments):
-        code = run([*map(str, arguments), "--home", str(here.directory)])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in out + err
-        return code, out, err
-
-    return call
+    return calling(here.directory, capsys)
 
 
 def test_a_new_tournament_and_its_missing_programs_are_named(arena, there):

@@ -7,10 +7,10 @@ from collections import defaultdict
 
 import pytest
 
-from arena.cli.group import run
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
+from tests.cli.calls import calling
 from tests.conftest import BOTS
 
 pytestmark = pytest.mark.processes
@@ -43,15 +43,7 @@ def directory(tmp_path_factory):
 
 @pytest.fixture
 def arena(directory, capsys):
-    """Return a function that runs a command and returns (exit code, stdout, stderr)."""
-
-    def call(*arguments):
-        code = run([*map(str, arguments), "--home", str(directory / "home")])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in out + err
-        return code, out, err
-
-    return call
+    return calling(directory / "home", capsys)
 
 
 def points_from_records(arena, name):

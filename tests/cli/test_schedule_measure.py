@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.group import run
 from arena.cli.schedule_command import MAX_MATCHES_PER_GAME, command
 from arena.home import ArenaHome
 from arena.tournament import measurement
+from tests.cli.calls import calling
 from tests.conftest import BOTS
 
 pytestmark = pytest.mark.processes
@@ -36,13 +36,7 @@ def written(tmp_path):
 
 @pytest.fixture
 def arena(tmp_path, capsys):
-    def call(*arguments):
-        code = run([*map(str, arguments), "--home", str(tmp_path / "home")])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in out + err
-        return code, out, err
-
-    return call
+    return calling(tmp_path / "home", capsys)
 
 
 def bot_that(tmp_path, name, line):

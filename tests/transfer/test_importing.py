@@ -23,18 +23,6 @@ SWISS = definition_of("swiss", "abcd", format="swiss", settings={"rounds": 3})
 
 
 @pytest.fixture
-def here(tmp_path):
-    with ArenaHome(tmp_path / "here") as home:
-        yield home
-
-
-@pytest.fixture
-def there(tmp_path):
-    with ArenaHome(tmp_path / "there") as home:
-        yield home
-
-
-@pytest.fixture
 def unchecked_bots(monkeypatch):
     """Let programs that don't exist take part."""
     monkeypatch.setattr(arena.corrections.bots, "check_entrant", lambda bot, definition: None)

@@ -34,18 +34,6 @@ def is_even(match):
     return match % 2 == 0
 
 
-@pytest.fixture
-def here(tmp_path):
-    with ArenaHome(tmp_path / "here") as home:
-        yield home
-
-
-@pytest.fixture
-def there(tmp_path):
-    with ArenaHome(tmp_path / "there") as home:
-        yield home
-
-
 def merged(home, other, *names, **options):
     """Merge a home that has one tournament, or the one that is named, and return what was taken."""
     (result,) = merge_home(home, other.directory, names, **options)
