@@ -91,6 +91,11 @@ def _unchanged(bot: Bot) -> Bot:
     Raises:
         BotDefinitionError: if it is not there any more, or has changed since.
     """
+    if not bot.directory:  # a tournament from another machine comes without the places of its bots
+        raise BotDefinitionError(
+            f"bot {bot.label!r}, which came by a correction, was on another machine;"
+            " name its files in the tournament file"
+        )
     place = Path(bot.own_files[0] if bot.own_files else bot.directory)
     if not place.exists():
         raise BotDefinitionError(

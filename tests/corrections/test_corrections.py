@@ -25,6 +25,7 @@ from arena.tournament.director import run_tournament
 from arena.tournament.formats.swiss import Swiss
 from arena.tournament.formats.tie_breaks import CardLine
 from arena.tournament.rounds import played_format, ranking_of
+from arena.transfer.definition_checks import without_locations
 from tests.corrections.contest import Scripts, contest, play, reckoned, records, tabled, write_bots
 
 STORED = Path(__file__).parents[1] / "data" / "stored"
@@ -160,6 +161,15 @@ def test_of_a_stored_bot_only_its_place_and_its_arguments_are_believed(played, b
     assert stored.definition.entrants[1].command == ("/bin/false", mended.own_files[0], "--fast")
     bob = with_corrections(contest(bots), stored).entrants[1]
     assert bob.command == (program, mended.own_files[0], "--fast")
+
+
+def test_a_corrected_bot_of_another_machine_is_looked_for_in_the_file(played, bots, mended):
+    replace_bot(played.store, "t", "bob", mended, reason="a bug")
+    stored = played.store.tournament("t")
+    played.store.change_definition(stored, without_locations(stored.definition))  # as after a merge
+    with pytest.raises(UsageError, match="'bob@1', which came by a correction, was on another machine; name its files"):
+        play(played, contest(bots))
+    assert play(played, contest((bots[0], mended, *bots[2:]))).is_complete
 
 
 def test_void_matches_are_played_again_with_the_same_seats_and_opening(played, bots):
