@@ -113,6 +113,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.correction_log import SetAside as SetAside
     from arena.store.correction_log import Skipped as Skipped
     from arena.store.lock import DirectorLock as DirectorLock
+    from arena.store.match_records import Records as Records
     from arena.store.rows import RecordRow as RecordRow
     from arena.store.scope import Scope as Scope
     from arena.store.seasons import Season as Season
@@ -172,6 +173,7 @@ _MODULE_OF = {
         "arena.store.correction": "Correction CorrectionDetails",
         "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
         "arena.store.lock": "DirectorLock",
+        "arena.store.match_records": "Records",
         "arena.store.rows": "RecordRow",
         "arena.store.scope": "Scope",
         "arena.store.seasons": "Season Seasons",

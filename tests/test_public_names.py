@@ -23,7 +23,7 @@ AUTHORS = {getattr(arena.games, name) for name in arena.games.__all__ if name no
 PACKAGES = {"botkit", "games", "interop", "ratings"}
 """What ``import arena`` reaches besides: ``arena.games``, …."""
 
-PARTS_OF_A_STORE = {"CorrectionLog", "Seasons", "Source"}
+PARTS_OF_A_STORE = {"CorrectionLog", "Records", "Seasons", "Source"}
 """Users get these from a store, and never make one themselves."""
 
 
