@@ -60,6 +60,7 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.errors import BotDefinitionError as BotDefinitionError
     from arena.errors import ClusterError as ClusterError
     from arena.errors import DefinitionError as DefinitionError
+    from arena.errors import GameError as GameError
     from arena.errors import StoreError as StoreError
     from arena.errors import UnknownNameError as UnknownNameError
     from arena.errors import UsageError as UsageError
@@ -145,8 +146,8 @@ _MODULE_OF = {
         "arena.corrections.void_matches": "void_matches",
         "arena.definition": "Absence Definition GameChoice",
         "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination TournamentState",
-        "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError StoreError UnknownNameError"
-        " UsageError VoidMatchError",
+        "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
+        " UnknownNameError UsageError VoidMatchError",
         "arena.executors.executor": "Executor Job Played Void",
         "arena.executors.table": "open_executor",
         "arena.executors.work_queue": "WorkQueue",

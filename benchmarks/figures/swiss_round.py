@@ -1,7 +1,7 @@
-"""CPU time of the slowest of ten rounds of a Swiss with 1,000 entrants: pairing it and the table after it, FIDE tie-breaks
-included.
+"""CPU time of the slowest of ten rounds of a Swiss with 1,000 entrants: pairing and the table after it.
 
-One result in ten is a draw, which makes round 2 the hardest for earlier versions. Versions before rustworkx need networkx to be installed.
+The table has the FIDE tie-breaks. One result in ten is a draw, which makes round 2 the hardest for earlier versions;
+these need networkx.
 """
 
 import random
