@@ -25,7 +25,11 @@ from typing import TYPE_CHECKING, Any
 
 from arena.version import __version__
 
-if TYPE_CHECKING:  # the table below for type checkers; a test compares them
+if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
+    from arena import botkit as botkit
+    from arena import games as games
+    from arena import interop as interop
+    from arena import ratings as ratings
     from arena.analysis.overview import LatestResult as LatestResult
     from arena.analysis.overview import Overview as Overview
     from arena.analysis.overview import overview as overview
@@ -61,6 +65,7 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.errors import BotDefinitionError as BotDefinitionError
     from arena.errors import ClusterError as ClusterError
     from arena.errors import DefinitionError as DefinitionError
+    from arena.errors import GameError as GameError
     from arena.errors import StoreError as StoreError
     from arena.errors import UnknownNameError as UnknownNameError
     from arena.errors import UsageError as UsageError
@@ -112,6 +117,7 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.store.correction_log import SetAside as SetAside
     from arena.store.correction_log import Skipped as Skipped
     from arena.store.lock import DirectorLock as DirectorLock
+    from arena.store.match_records import Records as Records
     from arena.store.rows import RecordRow as RecordRow
     from arena.store.scope import Scope as Scope
     from arena.store.seasons import Season as Season
@@ -149,8 +155,8 @@ _MODULE_OF = {
         "arena.corrections.void_matches": "void_matches",
         "arena.definition": "Absence Definition GameChoice",
         "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination TournamentState",
-        "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError StoreError UnknownNameError"
-        " UsageError VoidMatchError",
+        "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
+        " UnknownNameError UsageError VoidMatchError",
         "arena.executors.executor": "Executor Job Played Void",
         "arena.executors.table": "open_executor",
         "arena.executors.work_queue": "WorkQueue",
@@ -174,6 +180,7 @@ _MODULE_OF = {
         "arena.store.correction": "Correction CorrectionDetails",
         "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
         "arena.store.lock": "DirectorLock",
+        "arena.store.match_records": "Records",
         "arena.store.rows": "RecordRow",
         "arena.store.scope": "Scope",
         "arena.store.seasons": "Season Seasons",
@@ -191,17 +198,22 @@ _MODULE_OF = {
     for name in names.split()
 }
 
+_PACKAGES = ("botkit", "games", "interop", "ratings")
+
 __all__ = ["__version__", *_MODULE_OF]
 
 
 def __dir__() -> list[str]:
-    return __all__
+    own = (name for name in globals() if name.startswith("__"))
+    return sorted({*__all__, *_PACKAGES, *own})
 
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise that every name exists
 
     def __getattr__(name: str) -> Any:
         """Import a public name when it is first used: bots import this package too, and should start quickly."""
+        if name in _PACKAGES:
+            return import_module(f"arena.{name}")
         if name not in _MODULE_OF:
             raise AttributeError(f"module 'arena' has no attribute {name!r}")
         return getattr(import_module(_MODULE_OF[name]), name)
