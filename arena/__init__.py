@@ -11,7 +11,8 @@ What the commands do can also be called:
             for line in standings_of(home.store, definition.name).lines:
                 print(line.rank, line.bot, line.rating.exposure)
 
-``make_game`` gives the rules of a game, ``load_bot`` a bot from disk, ``play_match`` plays a single match, ``submit``
+``make_game`` gives the rules of a game, ``load_bot`` a bot from disk, ``play_match`` plays a single match, also with
+Python functions as players, and ``make_definition`` makes a tournament of bots and functions without a file. ``submit``
 takes a bot into the arena, ``standings_of(home.store, game=NAME)`` is a leaderboard, ``home.store.records(…)`` yields
 what ``arena export`` prints, ``verify`` checks it, and ``rate_results`` rates results from anywhere. ``withdraw``,
 ``disqualify``, ``replace_bot``, ``void_matches``, ``enter_late`` and ``undo_correction`` correct a tournament.
@@ -24,7 +25,11 @@ from typing import TYPE_CHECKING, Any
 
 from arena.version import __version__
 
-if TYPE_CHECKING:  # the table below for type checkers; a test compares them
+if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
+    from arena import botkit as botkit
+    from arena import games as games
+    from arena import interop as interop
+    from arena import ratings as ratings
     from arena.analysis.overview import LatestResult as LatestResult
     from arena.analysis.overview import Overview as Overview
     from arena.analysis.overview import overview as overview
@@ -60,6 +65,7 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.errors import BotDefinitionError as BotDefinitionError
     from arena.errors import ClusterError as ClusterError
     from arena.errors import DefinitionError as DefinitionError
+    from arena.errors import GameError as GameError
     from arena.errors import StoreError as StoreError
     from arena.errors import UnknownNameError as UnknownNameError
     from arena.errors import UsageError as UsageError
@@ -79,6 +85,8 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.housekeeping import restore_tournament as restore_tournament
     from arena.match.single_match import play_match as play_match
     from arena.players.bot_files import Bounds as Bounds
+    from arena.players.entrants import function_bot as function_bot
+    from arena.players.function_bot import FunctionBot as FunctionBot
     from arena.players.human import HUMAN as HUMAN
     from arena.players.human import HumanPlayer as HumanPlayer
     from arena.players.human import LeftMatchError as LeftMatchError
@@ -109,6 +117,7 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.store.correction_log import SetAside as SetAside
     from arena.store.correction_log import Skipped as Skipped
     from arena.store.lock import DirectorLock as DirectorLock
+    from arena.store.match_records import Records as Records
     from arena.store.rows import RecordRow as RecordRow
     from arena.store.scope import Scope as Scope
     from arena.store.seasons import Season as Season
@@ -121,6 +130,7 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.store.values import StoredTournament as StoredTournament
     from arena.tournament.definition import KnownBots as KnownBots
     from arena.tournament.definition import load_definition as load_definition
+    from arena.tournament.definition import make_definition as make_definition
     from arena.tournament.director import Progress as Progress
     from arena.tournament.director import run_tournament as run_tournament
     from arena.tournament.formats.format import StopLimits as StopLimits
@@ -145,8 +155,8 @@ _MODULE_OF = {
         "arena.corrections.void_matches": "void_matches",
         "arena.definition": "Absence Definition GameChoice",
         "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination TournamentState",
-        "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError StoreError UnknownNameError"
-        " UsageError VoidMatchError",
+        "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
+        " UnknownNameError UsageError VoidMatchError",
         "arena.executors.executor": "Executor Job Played Void",
         "arena.executors.table": "open_executor",
         "arena.executors.work_queue": "WorkQueue",
@@ -155,6 +165,8 @@ _MODULE_OF = {
         "arena.housekeeping": "delete_tournament erase_tournament rename_tournament restore_tournament",
         "arena.match.single_match": "play_match",
         "arena.players.bot_files": "Bounds",
+        "arena.players.entrants": "function_bot",
+        "arena.players.function_bot": "FunctionBot",
         "arena.players.human": "HUMAN HumanPlayer LeftMatchError TakenBackError",
         "arena.players.manifest": "load_bot",
         "arena.players.player": "Answer Request",
@@ -168,13 +180,14 @@ _MODULE_OF = {
         "arena.store.correction": "Correction CorrectionDetails",
         "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
         "arena.store.lock": "DirectorLock",
+        "arena.store.match_records": "Records",
         "arena.store.rows": "RecordRow",
         "arena.store.scope": "Scope",
         "arena.store.seasons": "Season Seasons",
         "arena.store.source": "Source VoidTry",
         "arena.store.store": "Store",
         "arena.store.values": "StoredBot StoredFault StoredTournament",
-        "arena.tournament.definition": "KnownBots load_definition",
+        "arena.tournament.definition": "KnownBots load_definition make_definition",
         "arena.tournament.director": "Progress run_tournament",
         "arena.transfer.importing": "import_records",
         "arena.tournament.formats.format": "StopLimits",
@@ -185,17 +198,22 @@ _MODULE_OF = {
     for name in names.split()
 }
 
+_PACKAGES = ("botkit", "games", "interop", "ratings")
+
 __all__ = ["__version__", *_MODULE_OF]
 
 
 def __dir__() -> list[str]:
-    return __all__
+    own = (name for name in globals() if name.startswith("__"))
+    return sorted({*__all__, *_PACKAGES, *own})
 
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise that every name exists
 
     def __getattr__(name: str) -> Any:
         """Import a public name when it is first used: bots import this package too, and should start quickly."""
+        if name in _PACKAGES:
+            return import_module(f"arena.{name}")
         if name not in _MODULE_OF:
             raise AttributeError(f"module 'arena' has no attribute {name!r}")
         return getattr(import_module(_MODULE_OF[name]), name)

@@ -16,7 +16,7 @@ from arena.records import Bot, Limits, MatchRecord, ScheduledMatch, SeatReport, 
 from arena.store.rows import row_of
 from arena.store.schema import SCHEMA_VERSION
 
-BUILD = Path(__file__).parent / "build"
+BUILD = Path(__file__).resolve().parent / "build"
 OPTIONS = {"size": 3}
 OPENING = (((0, 0), (0, 1)),)
 RECORDS_AT_A_TIME = 20_000

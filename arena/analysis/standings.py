@@ -46,6 +46,7 @@ class Standing:
         seat_points: its points by seat.
         faults: the number of its forfeits by kind.
         author: who wrote it; empty when unknown.
+        is_function: whether it is a Python function, which plays without isolation.
     """
 
     label: str
@@ -65,6 +66,7 @@ class Standing:
     seat_points: tuple[float, ...] = ()
     faults: Mapping[str, int] = field(default_factory=dict)
     author: str = ""
+    is_function: bool = False
 
     @property
     def losses(self) -> int:

@@ -1,7 +1,7 @@
 """``arena standings`` for 1,656 matches of 24 bots, the whole command, beside ``python -c pass``.
 
-Medians of seven runs, taken in turn: with an empty standings cache, and with what the first run has left in it. CPU time
-is that of all threads. The records are made up (``benchmarks/synthetic_season.py``).
+Medians of seven runs, taken in turn: with an empty standings cache, and with what the first run has left in it. CPU
+time is that of all threads. The records are made up (``benchmarks/synthetic_season.py``).
 """
 
 import os
