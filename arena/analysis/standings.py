@@ -11,7 +11,8 @@ from arena.analysis.encounters import CountedEncounter, result_counts
 from arena.ranking import competition_ranks
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
-from arena.ratings.field_fit import Encounter, FittedEncounters, fit_encounters
+from arena.ratings.field_fit import FittedEncounters, fit_encounters
+from arena.ratings.results import Encounter
 from arena.results import points_of
 from arena.store.correction import Correction
 
