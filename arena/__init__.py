@@ -11,7 +11,8 @@ What the commands do can also be called:
             for line in standings_of(home.store, definition.name).lines:
                 print(line.rank, line.bot, line.rating.exposure)
 
-``make_game`` gives the rules of a game, ``load_bot`` a bot from disk, ``play_match`` plays a single match, ``submit``
+``make_game`` gives the rules of a game, ``load_bot`` a bot from disk, ``play_match`` plays a single match, also with
+Python functions as players, and ``make_definition`` makes a tournament of bots and functions without a file. ``submit``
 takes a bot into the arena, ``standings_of(home.store, game=NAME)`` is a leaderboard, ``home.store.records(…)`` yields
 what ``arena export`` prints, ``verify`` checks it, and ``rate_results`` rates results from anywhere. ``withdraw``,
 ``disqualify``, ``replace_bot``, ``void_matches``, ``enter_late`` and ``undo_correction`` correct a tournament.
@@ -90,6 +91,8 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.match.replay import states_of as states_of
     from arena.match.single_match import play_match as play_match
     from arena.players.bot_files import Bounds as Bounds
+    from arena.players.entrants import function_bot as function_bot
+    from arena.players.function_bot import FunctionBot as FunctionBot
     from arena.players.human import HUMAN as HUMAN
     from arena.players.human import HumanPlayer as HumanPlayer
     from arena.players.human import LeftMatchError as LeftMatchError
@@ -134,6 +137,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.values import StoredTournament as StoredTournament
     from arena.tournament.definition import KnownBots as KnownBots
     from arena.tournament.definition import load_definition as load_definition
+    from arena.tournament.definition import make_definition as make_definition
     from arena.tournament.director import Progress as Progress
     from arena.tournament.director import run_tournament as run_tournament
     from arena.tournament.formats.format import StopLimits as StopLimits
@@ -170,6 +174,8 @@ _MODULE_OF = {
         "arena.match.replay": "ReplayError states_of",
         "arena.match.single_match": "play_match",
         "arena.players.bot_files": "Bounds",
+        "arena.players.entrants": "function_bot",
+        "arena.players.function_bot": "FunctionBot",
         "arena.players.human": "HUMAN HumanPlayer LeftMatchError TakenBackError",
         "arena.players.manifest": "load_bot",
         "arena.players.player": "Answer Request",
@@ -191,7 +197,7 @@ _MODULE_OF = {
         "arena.store.source": "Source VoidTry",
         "arena.store.store": "Store",
         "arena.store.values": "StoredBot StoredFault StoredTournament",
-        "arena.tournament.definition": "KnownBots load_definition",
+        "arena.tournament.definition": "KnownBots load_definition make_definition",
         "arena.tournament.director": "Progress run_tournament",
         "arena.transfer.importing": "import_records",
         "arena.tournament.formats.format": "StopLimits",

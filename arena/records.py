@@ -19,6 +19,9 @@ from arena.text import shortened_text
 
 MEBIBYTE = 1024 * 1024
 
+FUNCTION_PROGRAM = "python-function"
+"""In place of a program, in the command of a bot that is a Python function."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeControl:
@@ -115,6 +118,11 @@ class Bot:
     def label(self) -> str:
         """``name@version``, as records and leaderboards show it."""
         return f"{self.name}@{self.version}"
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is a Python function: it plays only in the process that has the function."""
+        return self.command[:1] == (FUNCTION_PROGRAM,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
