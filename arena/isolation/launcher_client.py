@@ -83,24 +83,13 @@ class LauncherClient:
             BotError: of kind start, if its program can't be executed, or too many of its files have to be listed.
             VoidMatchError: if this machine has no room for a process, or a step of confining it failed.
         """
-        read_end, write_end = os.pipe()
-        try:
-            reply = self._ask({"launch": spec}, [*descriptors, write_end])
-            os.close(write_end)
-            write_end = -1
-            if "pid" not in reply:
-                raise _failure(reply["failed"])
-            launched = LaunchedBot(pid=reply["pid"], uid=reply["uid"], spec=spec)
-            self.alive[launched.pid] = launched
-            report = _read_all(read_end)
-        finally:
-            os.close(read_end)
-            if write_end >= 0:
-                os.close(write_end)
-        if report:
-            os.waitpid(launched.pid, 0)
-            self.forget(launched.pid)
-            raise _failure(json.loads(report))
+        reply = self._ask({"launch": spec}, descriptors)
+        if "failed" in reply:
+            if reply["pid"] is not None:
+                os.waitpid(reply["pid"], 0)
+            raise _failure(reply["failed"])
+        launched = LaunchedBot(pid=reply["pid"], uid=reply["uid"], spec=spec)
+        self.alive[launched.pid] = launched
         return launched
 
     def forget(self, pid: int) -> None:
@@ -194,14 +183,6 @@ def close_launcher() -> None:
 def make_scratch() -> str:
     """Create a directory for one bot and return its real path; its name has the process tag."""
     return os.path.realpath(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{process_tag()}-"))
-
-
-def _read_all(descriptor: int) -> bytes:
-    """Return everything that is written until the exec closes the pipe."""
-    report = b""
-    while chunk := os.read(descriptor, 4096):
-        report += chunk
-    return report
 
 
 def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:
