@@ -6,6 +6,7 @@
         ``UnknownNameError``    a name that is not in a table; suggests the nearest
         ``DefinitionError``     a tournament file
         ``BotDefinitionError``  a ``bot.toml``, or a path that is no bot
+        ``GameError``           the rules of a game: they raised, or returned what a game must not return
         ``StoreError``          the database: newer, read-only, full, in use
     ``IllegalActionError``  an action the rules refuse (also a ``ValueError``)
     ``MatchStateError``     the arena's own misuse of a player or a state
@@ -19,9 +20,14 @@ A bot's fault is data, a failure of the arena is an exception: no ``BotError`` l
 from __future__ import annotations
 
 import difflib
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
 
 from arena.enums import FaultKind
+
+MAX_EXCEPTION_CHARACTERS = 200
+"""Of the text of an exception that a game has raised."""
 
 
 class ArenaError(Exception):
@@ -76,6 +82,48 @@ class DefinitionError(UsageError):
 
 class BotDefinitionError(UsageError):
     """A ``bot.toml`` is refused, or a path holds no bot."""
+
+
+class GameError(UsageError):
+    """The rules of a game are wrong: they raised an exception, or returned what a game must not return.
+
+    Neither a bot nor the arena is at fault then. It is the author of the game who can correct it.
+
+    Attributes:
+        game: the game's name or dotted path.
+        method: the method that is wrong, such as "apply".
+        problem: what the method did, as the rest of a sentence: "raised KeyError: 3".
+        place: the file and the line of the game's author where it raised, such as "hex.py:41"; empty if it did not.
+    """
+
+    def __init__(self, game: str, method: str, problem: str, place: str = "") -> None:
+        super().__init__(f"the game {game!r} is at fault: {method} {problem}" + (f" ({place})" if place else ""))
+        self.game = game
+        self.method = method
+        self.problem = problem
+        self.place = place
+
+    @classmethod
+    def raised(cls, game: str, method: str, error: Exception, module: str) -> GameError:
+        """Return the error for an exception that a game has raised.
+
+        Args:
+            game: the game's name or dotted path.
+            method: the method that was called.
+            error: what it raised.
+            module: the module of the game's class; the place is the last frame in the package of this module.
+        """
+        package = module.partition(".")[0]
+        frames = [
+            f"{Path(frame.f_code.co_filename).name}:{line}"
+            for frame, line in traceback.walk_tb(error.__traceback__)
+            if frame.f_globals.get("__name__", "").partition(".")[0] == package
+        ]
+        text = " ".join("".join(traceback.format_exception_only(error)).split())
+        return cls(game, method, f"raised {text[:MAX_EXCEPTION_CHARACTERS]}", frames[-1] if frames else "")
+
+    def __reduce__(self) -> tuple[type[GameError], tuple[str, str, str, str]]:
+        return type(self), (self.game, self.method, self.problem, self.place)
 
 
 class StoreError(UsageError):

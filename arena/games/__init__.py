@@ -21,6 +21,7 @@ from arena.games.multiplication import Multiplication
 from arena.games.options import ChoiceOption, IntOption, Option
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
+from arena.games.space import Space, all_squares, board_space, one_hot
 from arena.games.squares import draw_grid, format_square, parse_square, seat_letter, square_of
 
 GAMES: Mapping[str, type[Game[Any]]] = {
@@ -40,11 +41,15 @@ __all__ = [
     "IntOption",
     "Option",
     "OptionError",
+    "Space",
+    "all_squares",
     "board",
+    "board_space",
     "draw_grid",
     "find_game",
     "format_square",
     "make_game",
+    "one_hot",
     "parse_options",
     "parse_square",
     "refuse_when_over",

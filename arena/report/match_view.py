@@ -24,7 +24,7 @@ SEAT_SHAPES = 4
 _MARK = "mark"
 _NUMBER = "number"
 _LABEL = "label"
-_ORDER = {"rect": 0, "line": 1, "disc": 2, "mark": 3, "text": 4}
+DRAWING_ORDER = {"rect": 0, "line": 1, "disc": 2, "mark": 3, "text": 4}
 """What is drawn later is drawn above."""
 
 _LABEL_ROOM = 0.7
@@ -55,8 +55,8 @@ def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
         "bots": bots,
         "ranks": record.ranks,
         "height": height,
-        "box": _box(shapes, max(drawing.width for drawing in drawings), height),
-        "mono": _is_text(shapes),
+        "box": board_box(shapes, max(drawing.width for drawing in drawings), height),
+        "mono": is_text_board(shapes),
         "shapes": shapes,
         "frames": frames,
         "notes": [list(map(printable, drawing.notes)) for drawing in drawings],
@@ -147,7 +147,7 @@ def frames_of(drawings: Iterable[Sequence[Any]]) -> tuple[list[Any], list[list[l
     return list(numbers), frames
 
 
-def _box(shapes: Sequence[Any], width: float, height: float) -> list[float]:
+def board_box(shapes: Sequence[Any], width: float, height: float) -> list[float]:
     """Return the view box of all shapes of a match: left, top, width and height, downwards."""
     xs = [shape[1] for shape in shapes]
     ys = [shape[2] for shape in shapes]
@@ -156,7 +156,8 @@ def _box(shapes: Sequence[Any], width: float, height: float) -> list[float]:
     return [round(value, 2) for value in (left, height - top, right - left, top - bottom)]
 
 
-def _is_text(shapes: Sequence[Any]) -> bool:
+def is_text_board(shapes: Sequence[Any]) -> bool:
+    """Return whether a drawing is only lines of text."""
     return all(shape[0] == "text" for shape in shapes)
 
 
@@ -191,7 +192,7 @@ def last_board(view: Mapping[str, Any]) -> str:
     there: dict[int, None] = {}
     for come, gone in view["frames"]:
         there = {number: None for number in (*there, *come) if number not in gone}
-    shapes = sorted((view["shapes"][number] for number in there), key=lambda shape: _ORDER[shape[0]])
+    shapes = sorted((view["shapes"][number] for number in there), key=lambda shape: DRAWING_ORDER[shape[0]])
     drawn = "".join(_svg(shape, view["height"], view["mono"]) for shape in shapes)
     return f'<svg id="board" viewBox="{" ".join(map(str, view["box"]))}" role="img" aria-label="board">{drawn}</svg>'
 
