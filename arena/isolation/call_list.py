@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import mmap
 import os
 import signal
 import struct
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.isolation.machine_code import libc, load_machine_code
@@ -62,16 +64,17 @@ _NUMBERS = {
 
 _COLUMNS = {"x86_64": 0, "aarch64": 1, "riscv64": 1}
 
-_ENTRY_BYTES = 64
-_ENTRY = struct.Struct("=8q")
-_MAX_ENTRIES = 1 << 15
-_TEXT_AT = _MAX_ENTRIES * _ENTRY_BYTES
+_CALL = struct.Struct("=8q")
+_MAX_CALLS = 1 << 15
+_TEXT_AT = _MAX_CALLS * _CALL.size
 _TEXT_BYTES = 1 << 20
+_LASTING_TEXT_AT = _TEXT_AT + _TEXT_BYTES
 _MAX_ERRNO = 4095
 _EXIT_STATUS = 127
 
-_memory = mmap.mmap(-1, _TEXT_AT + _TEXT_BYTES)
+_memory = mmap.mmap(-1, _LASTING_TEXT_AT + _TEXT_BYTES)
 _address = ctypes.addressof(ctypes.c_char.from_buffer(_memory))
+"""The calls of one list between two exits, what their arguments point to, and what those of all lists point to."""
 
 AT_WORKING_DIRECTORY = -100
 """AT_FDCWD."""
@@ -94,29 +97,20 @@ class StepError(Exception):
         self.pid = pid
 
 
-def require_success(step: str, result: int, subject: str = "") -> int:
-    """Return the result of a C function, or raise with its errno."""
-    if result < 0:
-        raise StepError(step, ctypes.get_errno(), subject)
-    return result
-
-
-class _Entry(NamedTuple):
-    """A listed call.
+class _Step(NamedTuple):
+    """What is reported if a call fails.
 
     Attributes:
-        name: the call's.
-        arguments: texts stand for pointers to them.
-        step: what a failure is reported as.
+        name: of the call.
+        step: what its failure is called.
         subject: what the call is applied to.
-        skipped: how many of the next calls are left out if it fails; None if all are.
+        may_fail: whether the list continues without it.
     """
 
     name: str
-    arguments: tuple[Argument, ...]
     step: str
     subject: str
-    skipped: int | None
+    may_fail: bool
 
 
 class CallList:
@@ -126,8 +120,18 @@ class CallList:
     the files that the calls need.
     """
 
-    def __init__(self) -> None:
-        self._entries: list[_Entry] = []
+    def __init__(self, first: int = 0, text_at: int = _TEXT_AT) -> None:
+        """Begin a list, or a part of one.
+
+        Args:
+            first: the place of its first call in the whole list.
+            text_at: where in memory what its arguments point to will be.
+        """
+        self._first = first
+        self._text_at = text_at
+        self._calls = bytearray()
+        self._text = bytearray()
+        self._steps: list[_Step] = []
         self._open: list[int] = []
 
     def __enter__(self) -> CallList:
@@ -154,9 +158,45 @@ class CallList:
             subject: what it is applied to, for that report.
             skipped: if it may fail, how many of the calls after it are then left out.
         """
-        self._entries.append(
-            _Entry(name=name, arguments=arguments, step=step or name, subject=subject, skipped=skipped)
-        )
+        values = [self._value(argument) for argument in arguments]
+        values += [0] * (6 - len(values))
+        left_out = -(self._first + len(self._steps) + 2) if skipped is None else skipped  # to the exit before all calls
+        self._calls += _CALL.pack(number_of(name), *values, left_out * _CALL.size)
+        self._steps.append(_Step(name, step or name, subject, skipped is not None))
+
+    def add_lasting(self, key: Hashable, make: Callable[[CallList], None]) -> None:
+        """Add calls that are the same in many lists, and are only put together once.
+
+        Args:
+            key: names them, with all that they depend on.
+            make: adds them to a list.
+        """
+        key = (len(self._steps), key)
+        if key not in _lasting:
+            at = _LASTING_TEXT_AT + sum(len(part._text) for part in _lasting.values())
+            part = CallList(len(self._steps), at)
+            make(part)
+            if at + len(part._text) > len(_memory):
+                make(self)
+                return
+            _memory[at : at + len(part._text)] = bytes(part._text)
+            _lasting[key] = part
+        self._calls += _lasting[key]._calls
+        self._steps += _lasting[key]._steps
+
+    def _value(self, argument: Argument) -> int:
+        """Return what is passed for an argument; keep what it points to."""
+        if isinstance(argument, int):
+            return argument
+        if isinstance(argument, list):
+            argument = struct.pack(f"={len(argument)}q", *map(self._value, argument))
+        elif isinstance(argument, str):
+            argument = os.fsencode(argument)
+            if b"\0" in argument:
+                raise StepError(f"{argument!r} has a null character", 0)
+        at = len(self._text)
+        self._text += argument + bytes(8 - len(argument) % 8)
+        return _address + self._text_at + at
 
     def start(self, flags: int = 0) -> int:
         """Make the calls in a new process; return its pid as soon as it has executed its program or exited.
@@ -170,7 +210,7 @@ class CallList:
         self._write()
         run = load_machine_code()
         if run is not None:
-            pid = run(_address, flags | _CLONE_VM | _CLONE_VFORK | signal.SIGCHLD)
+            pid = run(_address + _CALL.size, flags | _CLONE_VM | _CLONE_VFORK | signal.SIGCHLD)
             number = -pid
         else:
             all_flags = ctypes.c_ulong(flags | _CLONE_VFORK | signal.SIGCHLD)
@@ -178,83 +218,62 @@ class CallList:
             number = ctypes.get_errno()
             if pid == 0:
                 self._make_all()
+                os._exit(_EXIT_STATUS)
         if pid < 0:
             raise StepError("clone", number)
         self._check(pid)
         return pid
 
     def make_here(self) -> None:
-        """Make the calls in this process, which exits if the list has an exec that fails.
+        """Make the calls in this process.
 
         Raises:
             StepError: if a call failed that may not.
         """
         self._write()
-        self._make_all(exits=False)
+        self._make_all()
         self._check(None)
 
     def _write(self) -> None:
-        """Write the calls, and after them an exit, to where the new process finds them."""
-        text = bytearray()
-        last = len(self._entries)
-        if last >= _MAX_ENTRIES:
-            raise StepError(f"{last} system calls before the exec; at most {_MAX_ENTRIES - 1} are possible", 0)
-        for at, entry in enumerate(self._entries):
-            left_out = last - at - 1 if entry.skipped is None else entry.skipped
-            arguments = [_value(argument, text) for argument in entry.arguments]
-            arguments += [0] * (6 - len(arguments))
-            number = number_of(entry.name)
-            _ENTRY.pack_into(_memory, at * _ENTRY_BYTES, number, *arguments, left_out * _ENTRY_BYTES)
-        _ENTRY.pack_into(_memory, last * _ENTRY_BYTES, number_of("exit_group"), _EXIT_STATUS, 0, 0, 0, 0, 0, 0)
-        if len(text) > _TEXT_BYTES:
-            raise StepError(f"{len(text)} bytes of arguments before the exec; at most {_TEXT_BYTES} are possible", 0)
-        _memory[_TEXT_AT : _TEXT_AT + len(text)] = bytes(text)
+        """Write the calls to where the new process finds them, with an exit before and after them."""
+        if len(self._steps) > _MAX_CALLS - 2:
+            raise StepError(f"{len(self._steps)} system calls before the exec; {_MAX_CALLS - 2} are possible", 0)
+        if len(self._text) > _TEXT_BYTES:
+            raise StepError(f"{len(self._text)} bytes of arguments before the exec; {_TEXT_BYTES} are possible", 0)
+        leave = _CALL.pack(number_of("exit_group"), _EXIT_STATUS, 0, 0, 0, 0, 0, 0)
+        _memory[: len(self._calls) + 2 * _CALL.size] = leave + self._calls + leave
+        _memory[_TEXT_AT : _TEXT_AT + len(self._text)] = bytes(self._text)
 
-    def _make_all(self, exits: bool = True) -> None:
-        """Make the calls one after another in this process, as the machine code does."""
-        at = 0
-        while at < len(self._entries) + exits:
-            number, *arguments, left_out = _ENTRY.unpack_from(_memory, at * _ENTRY_BYTES)
+    def _make_all(self) -> None:
+        """Make the calls one after another in this process, as the machine code does, up to one of the exits."""
+        at = 1
+        while 0 < at <= len(self._steps):
+            number, *arguments, left_out = _CALL.unpack_from(_memory, at * _CALL.size)
             result = libc.syscall(ctypes.c_long(number), *map(ctypes.c_long, arguments))
             has_failed = result < 0
-            struct.pack_into("=q", _memory, at * _ENTRY_BYTES, -ctypes.get_errno() if has_failed else result)
-            at += 1 + has_failed * left_out // _ENTRY_BYTES
+            struct.pack_into("=q", _memory, at * _CALL.size, -ctypes.get_errno() if has_failed else result)
+            at += 1 + has_failed * left_out // _CALL.size
 
     def _check(self, pid: int | None) -> None:
         """Raise if a call failed that may not, or no program could be executed."""
-        failures: list[tuple[_Entry, int]] = []
-        for at, entry in enumerate(self._entries):
-            (result,) = struct.unpack_from("=q", _memory, at * _ENTRY_BYTES)
-            if -_MAX_ERRNO <= result < 0:
-                if entry.skipped is None:
-                    raise StepError(entry.step, -result, entry.subject, pid)
-                if entry.name == "execve":
-                    failures.append((entry, -result))
-        if failures and failures[-1][0] is self._entries[-1]:
-            numbers = [number for _, number in failures]
+        words = struct.unpack_from(f"={len(self._calls) // 8}q", _memory, _CALL.size)
+        failed = [(self._steps[at], -word) for at, word in enumerate(words[::8]) if -_MAX_ERRNO <= word < 0]
+        for step, number in failed:
+            if not step.may_fail:
+                raise StepError(step.step, number, step.subject, pid)
+        if failed and failed[-1][0] is self._steps[-1] and failed[-1][0].name == "execve":
+            numbers = [number for step, number in failed if step.name == "execve"]
             worst = next((number for number in reversed(numbers) if number != errno.ENOENT), errno.ENOENT)
-            raise StepError("exec", worst, failures[-1][0].subject, pid)
+            raise StepError("exec", worst, self._steps[-1].subject, pid)
 
 
+_lasting: dict[Hashable, CallList] = {}
+
+
+@functools.cache
 def number_of(name: str) -> int:
     """Return the number of a system call on this machine."""
     machine = os.uname().machine
     if machine not in _COLUMNS:
         raise StepError(f"bots can't be launched on {machine}, only on {', '.join(_COLUMNS)}", 0)
     return _NUMBERS[name][_COLUMNS[machine]]
-
-
-def _value(argument: Argument, text: bytearray) -> int:
-    """Return what is passed for an argument; what it points to is appended to ``text``."""
-    if isinstance(argument, int):
-        return argument
-    if isinstance(argument, list):
-        argument = struct.pack(f"={len(argument)}q", *(_value(item, text) for item in argument))
-    elif isinstance(argument, str):
-        argument = os.fsencode(argument)
-        if b"\0" in argument:
-            raise StepError(f"{argument!r} has a null character", 0)
-    text += bytes(-len(text) % 8)
-    address = _address + _TEXT_AT + len(text)
-    text += argument + b"\0"
-    return address

@@ -209,9 +209,18 @@ def _add_landlock_ruleset(calls: CallList, landlock: LandlockRules | None, mount
     attributes = struct.pack(f"={len(landlock['handled'])}Q", *landlock["handled"])
     calls.add("landlock_create_ruleset", attributes, len(attributes), 0, step="landlock")
     ruleset = _next_descriptor()
+    changing = {*landlock["own"], *(mounts["private"] if mounts is not None else ())}
+    lasting = tuple((path, access) for path, access in landlock["rules"] if path not in changing)
+    calls.add_lasting((ruleset, lasting), lambda part: _add_landlock_rules(part, ruleset, lasting))
     for path, access in landlock["rules"]:
-        _add_landlock_rule(calls, ruleset, path, access, is_own=path in landlock["own"])
+        if path in changing:
+            _add_landlock_rule(calls, ruleset, path, access, is_own=path in landlock["own"])
     return ruleset
+
+
+def _add_landlock_rules(calls: CallList, ruleset: int, rules: Iterable[tuple[str, int]]) -> None:
+    for path, access in rules:
+        _add_landlock_rule(calls, ruleset, path, access, is_own=False)
 
 
 def _add_landlock_rule(calls: CallList, ruleset: int, path: str, access: int, is_own: bool) -> None:

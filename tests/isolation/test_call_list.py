@@ -105,8 +105,31 @@ def test_more_calls_than_there_is_room_for_are_refused():
     calls = CallList()
     for _ in range(1 << 15):
         calls.add("close", -1, skipped=0)
-    with pytest.raises(StepError, match="32768 system calls before the exec; at most 32767 are possible"):
+    with pytest.raises(StepError, match="32768 system calls before the exec; 32766 are possible"):
         calls.start()
+
+
+def test_calls_of_many_lists_are_put_together_once(maker, tmp_path):
+    made = []
+
+    def make(part):
+        made.append(part)
+        part.add("chdir", str(tmp_path))
+        part.add("mkdirat", AT_WORKING_DIRECTORY, "new", 0o700, step="a new directory")
+
+    def list_of_all():
+        calls = CallList()
+        calls.add("umask", 0o022)
+        calls.add_lasting(tmp_path, make)
+        calls.add("mkdirat", AT_WORKING_DIRECTORY, "after", 0o700)
+        return calls
+
+    assert finish(list_of_all()) == 127
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["after", "new"]
+    (tmp_path / "after").rmdir()
+    assert failure(list_of_all())["step"] == "a new directory"
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+    assert len(made) == 1
 
 
 def test_in_this_process_the_calls_are_made_too(tmp_path):
