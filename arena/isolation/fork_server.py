@@ -130,14 +130,13 @@ def start_bot(spec: LaunchSpec, pipes: list[int]) -> tuple[int, RunningBot]:
 
 
 def kill_uid(uid: int) -> None:
-    """Kill all processes of a bot's uid at once, and remove its System V objects."""
+    """Kill all processes of a bot's uid at once."""
     if not FIRST_UID <= uid <= LAST_UID:
         raise ValueError(f"uid {uid} is not between {FIRST_UID} and {LAST_UID}")
     with CallList() as calls:
         add_user(calls, uid)
         calls.add("kill", _EVERY_PROCESS, int(signal.SIGKILL), skipped=0)
         os.waitpid(calls.start(), 0)
-    remove_system_v_of_uid(uid)
 
 
 def remove_system_v_of_uid(uid: int) -> None:
@@ -157,8 +156,10 @@ def clean_up(running: RunningBot) -> None:
     """End and remove everything that a dead bot has left."""
     for directory in running.control_groups:
         remove_control_group(directory)
-    if running.uid is not None and not (running.is_contained and running.leaves_no_ipc):
+    if running.uid is not None and not running.is_contained:
         kill_uid(running.uid)
+    if running.uid is not None and not running.leaves_no_ipc:
+        remove_system_v_of_uid(running.uid)
     if running.uid_lock is not None:
         running.uid_lock.close()
     remove_tree(running.scratch)

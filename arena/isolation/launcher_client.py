@@ -7,6 +7,7 @@ import atexit
 import contextlib
 import ctypes
 import errno
+import functools
 import json
 import os
 import socket
@@ -23,6 +24,7 @@ from arena.errors import BotError, VoidMatchError
 from arena.isolation.launch_spec import LaunchSpec
 from arena.isolation.process_tag import process_tag
 from arena.isolation.stale_cleanup import SCRATCH_PREFIX, remove_stale
+from arena.isolation.system_v import may_leave_shared_memory
 
 ANSWER_SECONDS = 20.0
 """A fork server that takes longer must have been stopped, and is replaced."""
@@ -91,6 +93,15 @@ class LauncherClient:
         launched = LaunchedBot(pid=reply["pid"], uid=reply["uid"], spec=spec)
         self.alive[launched.pid] = launched
         return launched
+
+    def needs_members(self, launched: LaunchedBot) -> bool:
+        """Return whether a bot's processes have to be noted before it is ended, for their orphans to be recognised.
+
+        They need not be if no process can leave the bot's session, or if this process has no other children, unless
+        the shared memory that they have made has to be removed.
+        """
+        spec = launched.spec
+        return may_leave_shared_memory(spec) or not (self.launches_only_bots or spec["seccomp"] is not None)
 
     def forget(self, pid: int) -> None:
         """Remove everything that a bot has left, after its group was killed and the bot was reaped."""
@@ -182,7 +193,17 @@ def close_launcher() -> None:
 
 def make_scratch() -> str:
     """Create a directory for one bot and return its real path; its name has the process tag."""
-    return os.path.realpath(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{process_tag()}-"))
+    parent = _real_path(tempfile.gettempdir())
+    while True:
+        path = f"{parent}/{SCRATCH_PREFIX}{process_tag()}-{os.urandom(4).hex()}"
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+            return path
+
+
+@functools.lru_cache(maxsize=1)
+def _real_path(directory: str) -> str:
+    return os.path.realpath(directory)
 
 
 def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:
