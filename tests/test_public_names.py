@@ -3,6 +3,8 @@
 import ast
 import inspect
 import re
+import subprocess
+import sys
 import typing
 from collections.abc import Iterator
 from enum import Enum
@@ -11,14 +13,20 @@ from pathlib import Path
 import pytest
 
 import arena
+import arena.botkit
 import arena.games
 
 SOURCE = Path(arena.__file__)
 PUBLIC = {name: getattr(arena, name) for name in arena.__all__ if name != "__version__"}
 AUTHORS = {getattr(arena.games, name) for name in arena.games.__all__ if name not in ("GAMES", "Option")}
 """What authors of games import, from ``arena.games``."""
+BOT_AUTHORS = {getattr(arena.botkit, name) for name in arena.botkit.__all__}
+"""What authors of bots import, from ``arena.botkit``."""
 
-PARTS_OF_A_STORE = {"CorrectionLog", "Seasons", "Source"}
+PACKAGES = {"botkit", "games", "interop", "ratings"}
+"""What ``import arena`` reaches besides: ``arena.games``, …."""
+
+PARTS_OF_A_STORE = {"CorrectionLog", "Records", "Seasons", "Source"}
 """Users get these from a store, and never make one themselves."""
 
 
@@ -63,16 +71,25 @@ def signatures(value) -> Iterator[tuple[str, dict[str, object]]]:
 
 def test_type_checkers_see_every_name_and_no_other():
     listed = dict(names_for_type_checkers())
-    assert set(listed) == set(PUBLIC)
+    assert set(listed) == {*PUBLIC, *PACKAGES}
     for name, module in listed.items():
-        assert getattr(__import__(module, fromlist=[name]), name) is PUBLIC[name]
+        assert getattr(__import__(module, fromlist=[name]), name) is getattr(arena, name)
 
 
 def test_names_are_listed_and_no_others_exist():
-    assert dir(arena) == sorted(arena.__all__)
+    assert {name for name in dir(arena) if not name.startswith("__")} == {*PUBLIC, *PACKAGES}
+    assert {"__all__", "__doc__", "__file__", "__path__", "__version__"} <= set(dir(arena))
     assert len(arena.__all__) == len(set(arena.__all__))
     with pytest.raises(AttributeError, match="module 'arena' has no attribute 'Nothing'"):
         arena.Nothing  # noqa: B018
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_a_package_is_imported_when_it_is_used(package):
+    code = f"import arena; print(arena.{package}.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"arena.{package}\n"
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -80,7 +97,7 @@ def test_every_class_in_a_signature_is_public(name):
     for where, hints in signatures(PUBLIC[name]):
         for hint in hints.values():
             for found in classes_in(hint):
-                assert found in {*PUBLIC.values()} | AUTHORS, f"{where}: {found}"
+                assert found in {*PUBLIC.values()} | AUTHORS | BOT_AUTHORS, f"{where}: {found}"
 
 
 @pytest.mark.parametrize("name", PUBLIC)

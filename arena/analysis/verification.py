@@ -31,11 +31,20 @@ class Verification(NamedTuple):
     problems: list[str]
 
 
-def verify(home: ArenaHome, tournament: StoredTournament) -> Verification:
+def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
     """Replay every record by the rules, recompute the ratings of the table, and check the corrections.
 
     If something is recorded or corrected meanwhile (``is_settled``), the ratings are not compared.
+
+    Args:
+        home: where it is.
+        tournament: the tournament, or its name.
+
+    Raises:
+        UnknownNameError: if there is no such tournament.
     """
+    if isinstance(tournament, str):
+        tournament = home.store.tournament(tournament)
     problems: list[str] = []
     checked = 0
     results: list[Result] = []

@@ -15,12 +15,13 @@ from typing import Any
 from arena.errors import IllegalActionError, OptionError, UnknownNameError, UsageError
 from arena.games.coprimality import Coprimality
 from arena.games.differences import Differences
-from arena.games.drawing import Drawing, board, text_drawing
+from arena.games.drawing import Drawing, board, hexagon, text_drawing
 from arena.games.game import Game, refuse_when_over
 from arena.games.multiplication import Multiplication
 from arena.games.options import ChoiceOption, IntOption, Option
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
+from arena.games.space import Space, all_squares, board_space, one_hot
 from arena.games.squares import draw_grid, format_square, parse_square, seat_letter, square_of
 
 GAMES: Mapping[str, type[Game[Any]]] = {
@@ -40,11 +41,16 @@ __all__ = [
     "IntOption",
     "Option",
     "OptionError",
+    "Space",
+    "all_squares",
     "board",
+    "board_space",
     "draw_grid",
     "find_game",
     "format_square",
+    "hexagon",
     "make_game",
+    "one_hot",
     "parse_options",
     "parse_square",
     "refuse_when_over",

@@ -34,6 +34,7 @@ from arena.errors import IllegalActionError
 from arena.games.drawing import Drawing, Shape, board
 from arena.games.game import Game, refuse_when_over
 from arena.games.options import IntOption, Option
+from arena.games.space import Space, all_squares
 from arena.games.squares import Square, as_square, draw_grid, format_square, parse_square, seat_letter, square_of
 
 
@@ -240,6 +241,18 @@ class Coprimality(Game[CoprimalityState]):
             tuple(observation["eliminated"]),
             observation["grids_used"],
         )
+
+    def space(self) -> Space:
+        """Return the squares as actions; as numbers the grid row by row, the end of the path, and who is out."""
+        squares, grids = self.size * self.size, self.options["max_grids"]
+
+        def encode(state: CoprimalityState) -> list[float]:
+            numbers = [number / squares for number in state.numbers]
+            here = [float(index == state.here) for index in range(squares)]
+            out = [float(seat in state.eliminated) for seat in range(self.players)]
+            return [*numbers, *here, *out, state.turn / squares, state.grids_used / grids]
+
+        return Space(actions=all_squares(self.size, self.size), max_plies=grids * (squares - 1), encode=encode)
 
     def parse_action(self, text: str) -> Any:
         """Read a square such as ``c4``."""

@@ -34,10 +34,12 @@ from arena.games.permutation import (
     last_square,
     mark_letters,
     marks_drawing,
+    marks_encoded,
     no_marks,
     place,
     size_option,
 )
+from arena.games.space import Space, all_squares
 
 
 class DifferencesState(NamedTuple):
@@ -98,6 +100,14 @@ class Differences(PermutationGame[DifferencesState]):
     def state_from_observation(self, observation: Mapping[str, Any]) -> DifferencesState:
         """Rebuild the state."""
         return DifferencesState(tuple(observation["heights"]))
+
+    def space(self) -> Space:
+        """Return the squares as actions, and the marks as numbers."""
+        return Space(
+            actions=all_squares(self.size, self.size),
+            max_plies=self.size,
+            encode=lambda state: marks_encoded(state.heights),
+        )
 
     def render(self, state: DifferencesState) -> str:
         """Draw the marks."""

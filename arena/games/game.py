@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from arena.errors import IllegalActionError, OptionError
 from arena.games.drawing import Drawing, text_drawing
 from arena.games.options import Option, checked_options
+from arena.games.space import Space
 from arena.games.squares import as_square, mark_last
 from arena.ranking import competition_ranks
 
@@ -139,6 +140,10 @@ class Game(ABC, Generic[StateT]):
     def drawing(self, state: StateT) -> Drawing:
         """Return the state as shapes, for graphical viewers; by default the text board."""
         return text_drawing(self.render(state).splitlines())
+
+    def space(self) -> Space | None:
+        """Return the actions and states as numbers, for PettingZoo and OpenSpiel; None in a game without."""
+        return None
 
     def is_over(self, state: StateT) -> bool:
         """Return whether the match has ended."""

@@ -34,10 +34,12 @@ from arena.games.permutation import (
     last_square,
     mark_letters,
     marks_drawing,
+    marks_encoded,
     no_marks,
     place,
     size_option,
 )
+from arena.games.space import Space, all_squares
 from arena.games.squares import square_of
 
 SMALLEST_K = 3
@@ -136,6 +138,17 @@ class Multiplication(PermutationGame[MultiplicationState]):
         """Rebuild the state."""
         numbered = tuple(x for x, _ in observation["numbered"])
         return MultiplicationState(tuple(observation["heights"]), numbered)
+
+    def space(self) -> Space:
+        """Return the squares as actions; as numbers the marks, then the number of the mark in each column."""
+
+        def encode(state: MultiplicationState) -> list[float]:
+            numbers = [0.0] * self.size
+            for number, x in enumerate(state.numbered, 1):
+                numbers[x - 1] = number / self.size
+            return [*marks_encoded(state.heights), *numbers]
+
+        return Space(actions=all_squares(self.size, self.size), max_plies=2 * self.size - 1, encode=encode)
 
     def render(self, state: MultiplicationState) -> str:
         """Draw the marks, with their numbers."""

@@ -114,6 +114,12 @@ def marks_drawing(heights: Heights, extra: Iterable[Shape] = (), notes: tuple[st
     return Drawing(size, size, (*board(size, size), *marks, *extra), notes)
 
 
+def marks_encoded(heights: Heights) -> list[float]:
+    """Return 1 for each square with a mark and 0 for the others, in the order of ``all_squares``."""
+    rows = range(1, len(heights) + 1)
+    return [float(height == y) for height in heights for y in rows]
+
+
 class PermutationGame(Game[StateT]):
     """A game in which seats put marks on a grid, one in each row and column."""
 

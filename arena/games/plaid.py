@@ -29,6 +29,7 @@ from arena.games import surds
 from arena.games.drawing import Drawing, Shape
 from arena.games.game import Game, refuse_when_over
 from arena.games.options import IntOption, Option
+from arena.games.space import Space
 from arena.games.squares import seat_letter
 
 Line = tuple[str, int]
@@ -164,6 +165,17 @@ class Plaid(Game[PlaidState]):
         """Return the text of a line."""
         direction, place = action
         return f"{direction}{place}"
+
+    def space(self) -> Space:
+        """Return the lines as actions; as numbers 1 for each line that is drawn."""
+        upright, level = range(1, self.width), range(1, self.height)
+
+        def encode(state: PlaidState) -> list[float]:
+            vertical, horizontal = set(state.vertical), set(state.horizontal)
+            return [*(float(x in vertical) for x in upright), *(float(y in horizontal) for y in level)]
+
+        actions = (*(("v", x) for x in upright), *(("h", y) for y in level))
+        return Space(actions=actions, max_plies=len(actions), encode=encode)
 
     def drawing(self, state: PlaidState) -> Drawing:
         """Draw the sheet to scale: each rectangle in the colour of its seat, and the lines."""

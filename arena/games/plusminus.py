@@ -37,13 +37,16 @@ from arena.games.permutation import (
     last_square,
     mark_letters,
     marks_drawing,
+    marks_encoded,
     no_marks,
     place,
     size_option,
 )
+from arena.games.space import Space, all_squares
 from arena.games.squares import seat_letter
 
 SIGNS = ("+", "-")
+_NUMBERS = {"+": 1.0, "-": -1.0, " ": 0.0}
 
 
 class PlusminusState(NamedTuple):
@@ -130,6 +133,15 @@ class Plusminus(PermutationGame[PlusminusState]):
     def format_action(self, action: Any) -> str:
         """Return the text of a sign or a square."""
         return action if isinstance(action, str) else super().format_action(action)
+
+    def space(self) -> Space:
+        """Return signs and squares as actions; as numbers both lists, 0 for a missing sign, and the marks."""
+
+        def encode(state: PlusminusState) -> list[float]:
+            lists = [signs.ljust(self.size - 1) for signs in state.predictions]
+            return [*(_NUMBERS[sign] for signs in lists for sign in signs), *marks_encoded(state.heights)]
+
+        return Space(actions=(*SIGNS, *all_squares(self.size, self.size)), max_plies=3 * self.size - 2, encode=encode)
 
     def render(self, state: PlusminusState) -> str:
         """Draw the marks and, below them, both lists."""

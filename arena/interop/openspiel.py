@@ -1,12 +1,13 @@
 """The games for OpenSpiel, and OpenSpiel's bots for the arena. Needs the extra ``openspiel``.
 
 Importing this module registers ``arena_plusminus``, ``arena_plaid``, ``arena_coprimality``, ``arena_differences`` and
-``arena_multiplication``, with the games' options as parameters:
+``arena_multiplication``, with the games' options as parameters; ``register`` does the same for an external game:
 
     import pyspiel
-    import arena.interop.openspiel
+    from arena.interop.openspiel import register
 
     game = pyspiel.load_game("arena_differences(size=5)")
+    hex7 = pyspiel.load_game(register("hex:Hex"), {"size": 7})
 
 Returns are known at the end, from 1 for beating all others to -1; they sum to zero. ``run_bot`` turns anything with
 OpenSpiel's ``step(state)`` into an arena bot.
@@ -15,65 +16,54 @@ OpenSpiel's ``step(state)`` into an arena bot.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, ClassVar
 
-import numpy as np
-import pyspiel
-
 from arena.botkit import Clock, MatchInfo, run
-from arena.games import GAMES, Game, make_game
+from arena.errors import UsageError
+from arena.games import GAMES, Game, find_game
 from arena.games.options import IntOption
 from arena.interop.spaces import GameSpace, rewards, space_of
 
+try:
+    import numpy as np
+    import pyspiel
+except ImportError:
+    raise UsageError(
+        "games for OpenSpiel need the package open_spiel; try: pip install 'grid-arena[openspiel]'"
+    ) from None
+
 PREFIX = "arena_"
-
-
-class Rules:
-    """The arena's game with its actions and states as numbers.
-
-    OpenSpiel's C++ side may return a game without its Python half, so states refer to this object instead of the game.
-    A state is cloned by pickling; clones share one object for each game and its options.
-    """
-
-    def __init__(self, name: str, options: tuple[tuple[str, Any], ...]) -> None:
-        self.game = make_game(name, **dict(options))
-        self.space: GameSpace = space_of(self.game)
-        self.index_of = self.space.index_of()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return rules_of, (self.game.name, tuple(self.game.options.items()))
-
-
-@lru_cache(maxsize=64)
-def rules_of(name: str, options: tuple[tuple[str, Any], ...]) -> Rules:
-    """Return the rules of a game with its options, the same object for equal arguments."""
-    return Rules(name, options)
 
 
 class ArenaGame(pyspiel.Game):  # type: ignore[misc]
     """A game of the arena as an OpenSpiel game.
 
+    OpenSpiel's C++ side may return a game without its Python half, so states refer to the space instead of the game.
+
     Attributes:
         kind: the arena's class of the game.
-        rules: the arena's game with its options.
+        space: the arena's game with its actions and states as numbers.
     """
 
     kind: ClassVar[type[Game[Any]]]
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
-        self.rules = rules_of(self.kind.name, tuple((params or {}).items()))
+        self.space = space_of(self.kind(**(params or {})))
         info = pyspiel.GameInfo(
-            num_distinct_actions=len(self.rules.space.actions),
+            num_distinct_actions=len(self.space.actions),
             max_chance_outcomes=0,
-            num_players=self.rules.game.players,
+            num_players=self.space.game.players,
             min_utility=-1.0,
             max_utility=1.0,
             utility_sum=0.0,
-            max_game_length=self.rules.space.max_plies,
+            max_game_length=self.space.max_plies,
         )
         super().__init__(_game_type(self.kind), info, params or {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded_game, (self.kind, self.space.game.options)
 
     def new_initial_state(self, state: Any = None) -> ArenaState:
         """Return the state before the first action."""
@@ -81,7 +71,7 @@ class ArenaGame(pyspiel.Game):  # type: ignore[misc]
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> ArenaObserver:
         """Return the observer, which turns states into strings and tensors."""
-        return ArenaObserver(self.rules)
+        return ArenaObserver(self.space)
 
 
 class ArenaState(pyspiel.State):  # type: ignore[misc]
@@ -93,52 +83,69 @@ class ArenaState(pyspiel.State):  # type: ignore[misc]
 
     def __init__(self, game: ArenaGame) -> None:
         super().__init__(game)
-        self.rules = game.rules
-        self.position: Any = self.rules.game.initial_state()
+        self.space = game.space
+        self.position: Any = self.space.game.initial_state()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded_state, (type(self.space.game), self.space.game.options, self.serialize())
 
     def current_player(self) -> int:
         """Return the seat to act."""
-        seat = self.rules.game.seat_to_act(self.position)
+        seat = self.space.game.seat_to_act(self.position)
         return int(pyspiel.PlayerId.TERMINAL) if seat is None else seat
 
     def _legal_actions(self, player: int) -> list[int]:
-        return sorted(self.rules.index_of[action] for action in self.rules.game.legal_actions(self.position))
+        return self.space.legal_indices(self.position)
 
     def _apply_action(self, action: int) -> None:
-        self.position = self.rules.game.apply(self.position, self.rules.space.actions[action])
+        self.position = self.space.game.apply(self.position, self.space.actions[action])
 
     def _action_to_string(self, player: int, action: int) -> str:
-        return self.rules.game.format_action(self.rules.space.actions[action])
+        return self.space.game.format_action(self.space.actions[action])
 
     def is_terminal(self) -> bool:
         """Return whether the match has ended."""
-        return self.rules.game.is_over(self.position)
+        return self.space.game.is_over(self.position)
 
     def returns(self) -> list[float]:
         """Return each seat's reward; zero before the end."""
         if not self.is_terminal():
-            return [0.0] * self.rules.game.players
-        return rewards(self.rules.game, self.position)
+            return [0.0] * self.space.game.players
+        return rewards(self.space.game, self.position)
 
     def __str__(self) -> str:
-        return json.dumps(self.rules.game.observation(self.position))
+        return json.dumps(self.space.game.observation(self.position))
 
 
 class ArenaObserver:
     """OpenSpiel's observer; all information is public, so all players observe the same."""
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
-        self.tensor = np.zeros(len(rules.space.encode(rules.game.initial_state())), np.float32)
+    def __init__(self, space: GameSpace) -> None:
+        self._space = space
+        self.tensor = np.zeros(space.length, np.float32)
         self.dict = {"observation": self.tensor}
 
     def set_from(self, state: ArenaState, player: int) -> None:
         """Fill the tensor."""
-        self.tensor[:] = self._rules.space.encode(state.position)
+        self.tensor[:] = self._space.encode(state.position)
 
     def string_from(self, state: ArenaState, player: int) -> str:
         """Return the observation as JSON."""
         return str(state)
+
+
+def register(game: str) -> str:
+    """Make a game known to OpenSpiel, and return its name there; a second time changes nothing.
+
+    Args:
+        game: the game's name or dotted path, such as "hex:Hex".
+
+    Raises:
+        UsageError: if there is no such game, it has no method ``space``, or OpenSpiel can't have its name.
+    """
+    kind = find_game(game)
+    space_of(kind())
+    return _register(kind)
 
 
 def run_bot(
@@ -155,7 +162,7 @@ def run_bot(
     seated: dict[int, tuple[ArenaGame, Any]] = {}
 
     def begin(match: MatchInfo) -> None:
-        game = REGISTERED[match.game.name](match.game.options)
+        game = _loaded_game(type(match.game), match.game.options)
         seated[match.seat] = game, make_bot(game, match.seat, match.rng_seed)
 
     def choose(rules: Game[Any], position: Any, clock: Clock) -> Any:
@@ -164,9 +171,40 @@ def run_bot(
         game, bot = seated[seat]
         state = game.new_initial_state()
         state.position = position
-        return game.rules.space.actions[bot.step(state)]
+        return game.space.actions[bot.step(state)]
 
     run(choose, on_match=begin, name=name, version=version)
+
+
+def _loaded_game(kind: type[Game[Any]], options: dict[str, Any]) -> Any:
+    return REGISTERED[_register(kind)](options)
+
+
+def _loaded_state(kind: type[Game[Any]], options: dict[str, Any], serialized: str) -> Any:
+    return _loaded_game(kind, options).deserialize_state(serialized)
+
+
+def _register(kind: type[Game[Any]]) -> str:
+    """Register the class of a game with OpenSpiel, unless it is, and return its name there.
+
+    It is registered by a class, not a function, because OpenSpiel releases it after Python has shut down, when only
+    classes are left.
+    """
+    name = f"{PREFIX}{kind.name}"
+    if name in REGISTERED:
+        known = REGISTERED[name].kind
+        if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
+            raise UsageError(
+                f"game {kind.name!r} of {kind.__module__}:{kind.__qualname__}: OpenSpiel has the one of"
+                f" {known.__module__}:{known.__qualname__} under this name already; expected another name"
+            )
+        return name
+    if not re.fullmatch(r"\w+", name, re.ASCII):
+        raise UsageError(f"game {kind.name!r}: for OpenSpiel a name has only letters, digits and underscores")
+    registered = type(f"Arena{kind.__name__}", (ArenaGame,), {"kind": kind})
+    pyspiel.register_game(_game_type(kind), registered)
+    REGISTERED[name] = registered
+    return name
 
 
 def _max_players(kind: type[Game[Any]]) -> int:
@@ -193,14 +231,8 @@ def _game_type(kind: type[Game[Any]]) -> Any:
     )
 
 
-def _registered(kind: type[Game[Any]]) -> type[ArenaGame]:
-    """Register the class of a game with OpenSpiel.
+REGISTERED: dict[str, type[ArenaGame]] = {}
+"""The classes by their names in OpenSpiel."""
 
-    It is a class, not a function, because OpenSpiel releases it after Python has shut down, when only classes are left.
-    """
-    found = type(f"Arena{kind.__name__}", (ArenaGame,), {"kind": kind})
-    pyspiel.register_game(_game_type(kind), found)
-    return found
-
-
-REGISTERED = {kind.name: _registered(kind) for kind in GAMES.values()}
+for _kind in GAMES.values():
+    _register(_kind)

@@ -4,36 +4,44 @@
 
     differences = env("differences", size=5)
 
-Agents are ``seat_0``, ``seat_1``, …. An observation is a map of ``observation``, the vector of
-``arena.interop.spaces``, and ``action_mask``. Rewards are given at the end: from 1 for beating all others to -1.
+An external game is named by its dotted path, and has a method ``space``. Agents are ``seat_0``, ``seat_1``, …. An
+observation is a map of ``observation``, the vector of ``arena.interop.spaces``, and ``action_mask``. Rewards are given
+at the end: from 1 for beating all others to -1.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from gymnasium import spaces
-from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
+from arena.errors import UsageError
+from arena.games import Game, make_game
+from arena.interop.spaces import rewards, space_of
 
-from arena.games import make_game
-from arena.interop.spaces import GameSpace, legal_mask, rewards, space_of
+try:
+    import numpy as np
+    from gymnasium import spaces
+    from pettingzoo import AECEnv
+    from pettingzoo.utils import wrappers
+except ImportError:
+    raise UsageError(
+        "environments need the packages pettingzoo and gymnasium; try: pip install 'grid-arena[pettingzoo]'"
+    ) from None
+
+RENDER_MODES = ["ansi", "human"]
 
 
-def env(game: str, *, render_mode: str | None = None, space: GameSpace | None = None, **options: Any) -> Any:
+def env(game: str, *, render_mode: str | None = None, **options: Any) -> Any:
     """Return an environment that is safe to use: an illegal action ends the match with a reward of -1.
 
     Args:
         game: the game's name or dotted path.
         render_mode: "ansi" if ``render`` shall return the drawn board, "human" if it shall print it.
-        space: the game as numbers, for games other than the five.
         options: the game's options.
 
     Raises:
-        UsageError: if the game or an option is not accepted.
+        UsageError: if the game, an option or the render mode is not accepted, or the game has no method ``space``.
     """
-    raw = raw_env(game, render_mode=render_mode, space=space, **options)
+    raw = raw_env(game, render_mode=render_mode, **options)
     return wrappers.OrderEnforcingWrapper(
         wrappers.AssertOutOfBoundsWrapper(wrappers.TerminateIllegalWrapper(raw, illegal_reward=-1))
     )
@@ -42,29 +50,32 @@ def env(game: str, *, render_mode: str | None = None, space: GameSpace | None = 
 class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 - PettingZoo's own name for it
     """The environment without wrappers. An illegal action raises IllegalActionError."""
 
-    metadata = {"name": "arena", "render_modes": ["ansi", "human"], "is_parallelizable": False}  # noqa: RUF012
+    metadata = {"name": "arena", "render_modes": RENDER_MODES, "is_parallelizable": False}  # noqa: RUF012
 
-    def __init__(
-        self, game: str, *, render_mode: str | None = None, space: GameSpace | None = None, **options: Any
-    ) -> None:
+    def __init__(self, game: str, *, render_mode: str | None = None, **options: Any) -> None:
         super().__init__()
-        self.game = make_game(game, **options)
-        self.space = space or space_of(self.game)
+        if render_mode not in (None, *RENDER_MODES):
+            raise UsageError(f"render_mode = {render_mode!r}: expected 'ansi' or 'human', which draw boards as text")
+        self.space = space_of(make_game(game, **options))
         self.metadata = {**type(self).metadata, "name": f"arena_{self.game.name}"}
         self.render_mode = render_mode
-        self._index_of = self.space.index_of()
         self.possible_agents = [f"seat_{seat}" for seat in range(self.game.players)]
-        length = len(self.space.encode(self.game.initial_state()))
+        actions = len(self.space.actions)
         self._observation_spaces = {
             agent: spaces.Dict(
                 {
-                    "observation": spaces.Box(-1.0, 1.0, (length,), np.float32),
-                    "action_mask": spaces.Box(0, 1, (len(self.space.actions),), np.int8),
+                    "observation": spaces.Box(-1.0, 1.0, (self.space.length,), np.float32),
+                    "action_mask": spaces.Box(0, 1, (actions,), np.int8),
                 }
             )
             for agent in self.possible_agents
         }
-        self._action_spaces = {agent: spaces.Discrete(len(self.space.actions)) for agent in self.possible_agents}
+        self._action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
+
+    @property
+    def game(self) -> Game[Any]:
+        """The rules."""
+        return self.space.game
 
     def observation_space(self, agent: str) -> Any:
         """Return the space of an agent's observations."""
@@ -91,7 +102,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 - PettingZoo's own na
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return the whole state, and the mask of the agent's legal actions."""
-        mask = legal_mask(self.game, self.state_now, self._index_of)
+        mask = self.space.legal_mask(self.state_now)
         if agent != self._acting():
             mask[:] = 0
         return {"observation": self.space.encode(self.state_now), "action_mask": mask}

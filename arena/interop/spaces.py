@@ -1,145 +1,107 @@
-"""Games as numbers, for learning and search libraries: every action is an index, every state a vector."""
+"""The spaces of games as arrays, and rewards: what both adapters share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from arena.errors import UsageError
-from arena.games import Game
-from arena.games.coprimality import Coprimality
-from arena.games.differences import Differences
-from arena.games.multiplication import Multiplication
-from arena.games.plaid import Plaid
-from arena.games.plusminus import SIGNS, Plusminus
+from arena.errors import GameError, UsageError
+from arena.games import Game, Space
 
 Vector = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.int8]
 
 
-@dataclass(frozen=True)
 class GameSpace:
-    """A game as numbers.
+    """A game with its actions as indices and its states as vectors.
+
+    A vector begins with the seat to act, one number for each seat; the rest is from ``Game.space``. Copies and pickles
+    share one object for each game with its options.
 
     Attributes:
-        actions: all actions that can be legal in some state, in the order of their indices.
+        game: the rules.
+        actions: all actions, in the order of their indices.
+        index_of: the index of each action.
         max_plies: the largest number of actions in a match.
-        encode: turns a state into a vector of numbers from -1 to 1, always of the same length. It begins with the seat
-            to act, one number for each seat.
+        length: of a vector.
     """
 
-    actions: tuple[Any, ...]
-    max_plies: int
-    encode: Callable[[Any], Vector]
+    def __init__(self, game: Game[Any]) -> None:
+        space = game.space()
+        if space is None:
+            raise UsageError(
+                f"game {game.name!r} has no method space(), which PettingZoo and OpenSpiel need: it returns an"
+                " arena.games.Space with the game's actions, its longest match, and its states as numbers"
+            )
+        if not isinstance(space, Space):
+            raise GameError(game.name, "space", f"returned {space!r:.80}, expected an arena.games.Space or None")
+        self.game = game
+        self.actions = tuple(space.actions)
+        self.index_of: dict[Any, int] = {}
+        for index, action in enumerate(self.actions):
+            if self.index_of.setdefault(action, index) != index:
+                raise GameError(game.name, "space", f"has the action {action!r:.80} twice")
+        self.max_plies = space.max_plies
+        self._encode = space.encode
+        self.length = game.players + len(self._encode(game.initial_state()))
 
-    def index_of(self) -> dict[Any, int]:
-        """Return the index of each action."""
-        return {action: index for index, action in enumerate(self.actions)}
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _shared_space, (type(self.game), tuple(self.game.options.items()))
+
+    def encode(self, state: Any) -> Vector:
+        """Return a state as numbers from -1 to 1, always of the same length."""
+        acting = self.game.seat_to_act(state)
+        seats = [float(seat == acting) for seat in range(self.game.players)]
+        vector = np.array([*seats, *self._encode(state)], dtype=np.float32)
+        if len(vector) != self.length or not np.abs(vector).max() <= 1.0:
+            expected = self.length - len(seats)
+            raise GameError(
+                self.game.name,
+                "encode",
+                f"of its space returned {len(vector) - len(seats)} numbers with an absolute value of at most"
+                f" {np.abs(vector).max():.6g}, expected {expected} numbers from -1 to 1",
+            )
+        return vector
+
+    def legal_indices(self, state: Any) -> list[int]:
+        """Return the indices of the legal actions, ascending."""
+        legal = self.game.legal_actions(state)
+        try:
+            return sorted([self.index_of[action] for action in legal])
+        except (KeyError, TypeError):
+            missing = next(action for action in legal if action not in self.actions)
+            raise GameError(
+                self.game.name,
+                "space",
+                f"lacks the legal action {missing!r:.80} among its {len(self.actions)} actions",
+            ) from None
+
+    def legal_mask(self, state: Any) -> Mask:
+        """Return 1 for every legal action and 0 for the others, by index; all 0 when the match is over."""
+        mask = np.zeros(len(self.actions), dtype=np.int8)
+        if not self.game.is_over(state):
+            mask[self.legal_indices(state)] = 1
+        return mask
 
 
 def space_of(game: Game[Any]) -> GameSpace:
-    """Return the space of one of the five games.
+    """Return the space of a game, the same object for the same game with the same options.
 
     Raises:
-        UsageError: for another game; pass a ``GameSpace`` of your own.
+        UsageError: if the game has no method ``space``, or a wrong one.
     """
-    for kind, make in _SPACES.items():
-        if isinstance(game, kind):
-            return make(game)
-    raise UsageError(f"game {game.name!r}: only the five games have a GameSpace; pass one of your own")
+    return _shared_space(type(game), tuple(game.options.items()))
 
 
-def legal_mask(game: Game[Any], state: Any, index_of: dict[Any, int]) -> npt.NDArray[np.int8]:
-    """Return 1 for every legal action and 0 for the others, by index."""
-    mask = np.zeros(len(index_of), dtype=np.int8)
-    if not game.is_over(state):
-        mask[[index_of[action] for action in game.legal_actions(state)]] = 1
-    return mask
+@lru_cache(maxsize=64)
+def _shared_space(kind: type[Game[Any]], options: tuple[tuple[str, Any], ...]) -> GameSpace:
+    return GameSpace(kind(**dict(options)))
 
 
 def rewards(game: Game[Any], state: Any) -> list[float]:
     """Return, for each seat, the share of others it has beaten minus the share that has beaten it; the sum is zero."""
     ranks = game.ranks(state)
     return [sum((other > mine) - (other < mine) for other in ranks) / (len(ranks) - 1) for mine in ranks]
-
-
-def _squares(size: int) -> tuple[Any, ...]:
-    return tuple((x, y) for x in range(1, size + 1) for y in range(1, size + 1))
-
-
-def _acting(game: Game[Any], state: Any) -> list[float]:
-    seat = game.seat_to_act(state)
-    return [float(seat == other) for other in range(game.players)]
-
-
-def _marks(heights: tuple[int, ...]) -> list[float]:
-    size = len(heights)
-    return [float(heights[x] == y) for x in range(size) for y in range(1, size + 1)]
-
-
-def _vector(*parts: list[float]) -> Vector:
-    return np.array([number for part in parts for number in part], dtype=np.float32)
-
-
-def _differences(game: Differences) -> GameSpace:
-    return GameSpace(_squares(game.size), game.size, lambda state: _vector(_acting(game, state), _marks(state.heights)))
-
-
-def _plusminus(game: Plusminus) -> GameSpace:
-    signs = {"+": 1.0, "-": -1.0}
-
-    def encode(state: Any) -> Vector:
-        lists = [[signs[sign] for sign in prediction] for prediction in state.predictions]
-        padded = [number for row in lists for number in (*row, *[0.0] * (game.size - 1 - len(row)))]
-        return _vector(_acting(game, state), padded, _marks(state.heights))
-
-    return GameSpace((*SIGNS, *_squares(game.size)), 3 * game.size - 2, encode)
-
-
-def _multiplication(game: Multiplication) -> GameSpace:
-    def encode(state: Any) -> Vector:
-        numbers = [0.0] * game.size
-        for number, x in enumerate(state.numbered, 1):
-            numbers[x - 1] = number / game.size
-        return _vector(_acting(game, state), _marks(state.heights), numbers)
-
-    return GameSpace(_squares(game.size), 2 * game.size - 1, encode)
-
-
-def _plaid(game: Plaid) -> GameSpace:
-    upright, level = range(1, game.width), range(1, game.height)
-
-    def encode(state: Any) -> Vector:
-        return _vector(
-            _acting(game, state),
-            [float(x in state.vertical) for x in upright],
-            [float(y in state.horizontal) for y in level],
-        )
-
-    actions = (*(("v", x) for x in upright), *(("h", y) for y in level))
-    return GameSpace(actions, len(actions), encode)
-
-
-def _coprimality(game: Coprimality) -> GameSpace:
-    size, grids = game.size, game.options["max_grids"]
-
-    def encode(state: Any) -> Vector:
-        numbers = [number / (size * size) for number in state.numbers]
-        head = [float(index == state.here) for index in range(size * size)]
-        out = [float(seat in state.eliminated) for seat in range(game.players)]
-        rest = [state.turn / (size * size), state.grids_used / grids]
-        return _vector(_acting(game, state), numbers, head, out, rest)
-
-    return GameSpace(_squares(size), grids * (size * size - 1), encode)
-
-
-_SPACES: dict[type[Game[Any]], Callable[[Any], GameSpace]] = {
-    Plusminus: _plusminus,
-    Plaid: _plaid,
-    Coprimality: _coprimality,
-    Differences: _differences,
-    Multiplication: _multiplication,
-}

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
-from sqlalchemy import Integer, Select, and_, func, select
+from sqlalchemy import Integer, and_, func, select
 
 from arena.errors import StoreError
 from arena.records import MatchRecord
 from arena.results import StoredResult
+from arena.store.match_records import Records, record_texts, rows_by_match
 from arena.store.schema import faults, matches, records, set_aside, tournaments, voids
 from arena.store.scope import ALL_TOURNAMENTS, Scope
-from arena.store.statements import CHUNK_ROWS, record_from, result_in_round, stored_bots_and_ranks
+from arena.store.statements import record_from, result_in_round, stored_bots_and_ranks
 from arena.store.tournament_reader import TournamentReader
 from arena.store.values import StoredFault, StoredTournament
 
 RESULTS_CHUNK_ROWS = 10_000
-Within = StoredTournament | Scope
+Within = StoredTournament | Scope | str
 
 HASHES = (records.c.opening_hash, records.c.actions_hash)
 
 
 class RecordReader(TournamentReader):
-    """The tournaments in a database, and what has been played in them."""
+    """The tournaments in a database, and what has been played in them; a tournament is given as such or by its name."""
 
     def results(
         self, within: Within = ALL_TOURNAMENTS, game: str | None = None, last_encounter: int | None = None
@@ -38,7 +38,7 @@ class RecordReader(TournamentReader):
             last_encounter: only up to this one of each tournament.
 
         Raises:
-            UnknownNameError: if the scope names a tournament or a season that does not exist.
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
             StoreError: if a result is malformed.
         """
         columns = (records.c.encounter, records.c.game, records.c.bots, records.c.ranks)
@@ -46,7 +46,7 @@ class RecordReader(TournamentReader):
         if last_encounter is not None:
             chosen = chosen.where(records.c.encounter <= last_encounter)
         bots_and_ranks = lru_cache(maxsize=None)(stored_bots_and_ranks)
-        for row in self._by_match(chosen, within, game, RESULTS_CHUNK_ROWS):
+        for row in rows_by_match(self._database, chosen, self._numbers_within(within), game, RESULTS_CHUNK_ROWS):
             number, match, encounter, name, labels, ranks, *hashes = row
             try:
                 pair = bots_and_ranks(labels, ranks)
@@ -54,22 +54,12 @@ class RecordReader(TournamentReader):
                 raise StoreError(f"the result of match {match}: {error}") from error
             yield StoredResult(number, encounter, name, *pair, *hashes)
 
-    def _by_match(self, chosen: Select[Any], within: Within, game: str | None, chunk_rows: int) -> Iterator[Any]:
-        """Yield rows about records, tournament by tournament and match by match, reading piece by piece."""
-        if game is not None:
-            chosen = chosen.where(records.c.game == game)
-        for number in self._numbers_within(within):
-            last = 0
-            of_tournament = chosen.where(records.c.tournament_id == number).order_by(records.c.match).limit(chunk_rows)
-            while rows := self._rows(of_tournament.where(records.c.match > last)):
-                last = rows[-1].match
-                yield from rows
-
     def _numbers_within(self, within: Within) -> list[int]:
-        return [within.number] if isinstance(within, StoredTournament) else self._numbers(within)
+        return self._numbers(within) if isinstance(within, Scope) else [self._number(within)]
 
-    def results_by_round(self, tournament: StoredTournament, after: int = 0) -> list[list[StoredResult]]:
+    def results_by_round(self, tournament: StoredTournament | str, after: int = 0) -> list[list[StoredResult]]:
         """Return the results of each round of the schedule later than ``after``; a round may have none."""
+        tournament = self._stored(tournament)
         same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
         query = (
             select(
@@ -85,9 +75,10 @@ class RecordReader(TournamentReader):
             rounds[row.round - after - 1].append(result_in_round(row, tournament))
         return rounds
 
-    def last_encounter(self, tournament: StoredTournament) -> int:
+    def last_encounter(self, tournament: StoredTournament | str) -> int:
         """Return the number of the last encounter that has a record; 0 before the first."""
-        query = select(func.max(records.c.encounter, type_=Integer)).where(records.c.tournament_id == tournament.number)
+        query = select(func.max(records.c.encounter, type_=Integer))
+        query = query.where(records.c.tournament_id == self._number(tournament))
         return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
 
     def fault_counts(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> dict[str, dict[str, int]]:
@@ -98,7 +89,7 @@ class RecordReader(TournamentReader):
             game: only of this one; by default of all.
 
         Raises:
-            UnknownNameError: if the scope names a tournament or a season that does not exist.
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
         """
         query = select(faults.c.bot, faults.c.kind, func.count()).group_by(faults.c.bot, faults.c.kind)
         query = query.where(faults.c.tournament_id.in_(self._numbers_within(within)))
@@ -128,35 +119,35 @@ class RecordReader(TournamentReader):
         )
         return [StoredFault(*row) for row in self._rows(query)]
 
-    def records(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> Iterator[MatchRecord]:
-        """Yield whole records by tournament and match, reading them piece by piece.
+    def records(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> Records:
+        """Return whole records by tournament and match, which are read piece by piece.
 
         Args:
             within: of this tournament, or of those in this scope; by default of all.
             game: only of this one; by default of all.
 
         Raises:
-            UnknownNameError: if the scope names a tournament or a season that does not exist.
-            StoreError: if a newer arena has stored one, or it is malformed.
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+            StoreError: while they are read, if a newer arena has stored one, or it is malformed.
         """
-        for match, text in self.record_texts(within, game):
-            yield record_from(match, text)
+        return Records(self._database, self._numbers_within(within), game)
 
     def record_texts(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> Iterator[tuple[int, str]]:
         """Yield the number of each match and its record as it is stored, as ``records`` does.
 
         Raises:
-            UnknownNameError: if the scope names a tournament or a season that does not exist.
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
         """
-        chosen = select(records.c.match, records.c.record)
-        yield from self._by_match(chosen, within, game, CHUNK_ROWS)
+        return record_texts(self._database, self._numbers_within(within), game)
 
-    def record_of(self, tournament: StoredTournament, match: int) -> MatchRecord:
+    def record_of(self, tournament: StoredTournament | str, match: int) -> MatchRecord:
         """Return the record of one match.
 
         Raises:
+            UnknownNameError: if there is no such tournament.
             StoreError: if it does not exist, a newer arena has stored it, or it is malformed.
         """
+        tournament = self._stored(tournament)
         query = select(records.c.record).where(records.c.tournament_id == tournament.number, records.c.match == match)
         last = self.last_match(tournament)
         text = next((text for (text,) in self._rows(query)), None) if 1 <= match <= last else None
@@ -167,7 +158,7 @@ class RecordReader(TournamentReader):
             )
         return record_from(match, text)
 
-    def void_tries(self, tournament: StoredTournament) -> list[tuple[int, str]]:
+    def void_tries(self, tournament: StoredTournament | str) -> list[tuple[int, str]]:
         """Return ``(match, reason)`` of every void try."""
-        query = select(voids.c.match, voids.c.reason).where(voids.c.tournament_id == tournament.number)
+        query = select(voids.c.match, voids.c.reason).where(voids.c.tournament_id == self._number(tournament))
         return [(match, reason) for match, reason in self._rows(query.order_by(voids.c.id))]

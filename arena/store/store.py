@@ -25,7 +25,7 @@ from arena.store.version import bring_up_to_date
 
 
 class Store(RecordReader):
-    """A database of tournaments."""
+    """A database of tournaments. Methods that read one take a ``StoredTournament`` or its name."""
 
     def __init__(self, place: Path | str) -> None:
         """Open the database, creating its tables where there are none.

@@ -22,7 +22,10 @@ SEATINGS_CHUNK_ROWS = 10_000
 
 
 class TournamentReader:
-    """The tournaments in a database."""
+    """The tournaments in a database. A method that takes one also takes its name.
+
+    A name that does not exist raises ``UnknownNameError``.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -118,6 +121,12 @@ class TournamentReader:
             raise UnknownNameError("tournament", name, self._names())
         return found
 
+    def _stored(self, tournament: StoredTournament | str) -> StoredTournament:
+        return self.tournament(tournament) if isinstance(tournament, str) else tournament
+
+    def _number(self, tournament: StoredTournament | str) -> int:
+        return self._stored(tournament).number
+
     def _names(self) -> list[str]:
         query = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None)).order_by(tournaments.c.id)
         return [name for (name,) in self._rows(query)]
@@ -136,37 +145,42 @@ class TournamentReader:
             raise StoreError(f"{self._database.shown}: there are only comparisons; name one, such as {name!r}")
         raise StoreError(f"{self._database.shown}: there is no tournament yet; begin one with: arena run FILE")
 
-    def recorded_matches(self, tournament: StoredTournament) -> frozenset[int]:
+    def recorded_matches(self, tournament: StoredTournament | str) -> frozenset[int]:
         """Return the numbers of the matches that have a record."""
-        query = select(records.c.match).where(records.c.tournament_id == tournament.number)
+        query = select(records.c.match).where(records.c.tournament_id == self._number(tournament))
         return frozenset(match for (match,) in self._rows(query))
 
-    def last_match(self, tournament: StoredTournament) -> int:
+    def last_match(self, tournament: StoredTournament | str) -> int:
         """Return the number of the last match in the schedule; 0 if it is empty."""
-        query = select(func.max(matches.c.match, type_=Integer)).where(matches.c.tournament_id == tournament.number)
+        query = select(func.max(matches.c.match, type_=Integer))
+        query = query.where(matches.c.tournament_id == self._number(tournament))
         return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
 
-    def last_round(self, tournament: StoredTournament) -> int:
+    def last_round(self, tournament: StoredTournament | str) -> int:
         """Return the number of the last round in the schedule; 0 if it is empty."""
-        query = select(func.max(matches.c.round, type_=Integer)).where(matches.c.tournament_id == tournament.number)
+        query = select(func.max(matches.c.round, type_=Integer))
+        query = query.where(matches.c.tournament_id == self._number(tournament))
         return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
 
-    def unplayed(self, tournament: StoredTournament, after_round: int = 0) -> Iterator[ScheduledMatch]:
+    def unplayed(self, tournament: StoredTournament | str, after_round: int = 0) -> Iterator[ScheduledMatch]:
         """Yield the matches of later rounds that are still to be played, in order, reading them piece by piece."""
+        tournament = self._stored(tournament)
         chosen = select(matches).where(matches.c.tournament_id == tournament.number, is_to_be_played())
         return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
 
-    def schedule(self, tournament: StoredTournament, after_round: int = 0) -> Iterator[ScheduledMatch]:
+    def schedule(self, tournament: StoredTournament | str, after_round: int = 0) -> Iterator[ScheduledMatch]:
         """Yield all matches of the rounds later than ``after_round``, in order, reading them piece by piece."""
+        tournament = self._stored(tournament)
         chosen = select(matches).where(matches.c.tournament_id == tournament.number)
         return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
 
-    def seatings(self, tournament: StoredTournament) -> Iterator[Seating]:
+    def seatings(self, tournament: StoredTournament | str) -> Iterator[Seating]:
         """Yield who sits in each match of the schedule, in order: many times faster than whole lines.
 
         Raises:
             StoreError: if a line does not fit the tournament's definition.
         """
+        tournament = self._stored(tournament)
         columns = (matches.c.match, matches.c.encounter, matches.c.round, matches.c.game, matches.c.seats)
         chosen = select(*columns).where(matches.c.tournament_id == tournament.number).order_by(matches.c.match)
         definition, known, last = tournament.definition, dict[tuple[str, int], tuple[int, ...]](), 0

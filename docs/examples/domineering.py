@@ -20,6 +20,8 @@ from arena.games import (
     IllegalActionError,
     IntOption,
     Option,
+    Space,
+    board_space,
     draw_grid,
     format_square,
     parse_square,
@@ -95,6 +97,11 @@ class Domineering(Game[DomineeringState]):
     def state_from_observation(self, observation: Mapping[str, Any]) -> DomineeringState:
         """Rebuild the state."""
         return DomineeringState(tuple((x, y, seat) for x, y, seat in observation["covered"]), observation["seat"])
+
+    def space(self) -> Space:
+        """Return the squares as actions, and as numbers which seat covers which square."""
+        width, height = self.options["width"], self.options["height"]
+        return board_space(width, height, self.players, lambda state: {(x, y): seat for x, y, seat in state.covered})
 
     def parse_action(self, text: str) -> Any:
         """Read a square such as ``c4``."""

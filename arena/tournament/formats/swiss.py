@@ -13,12 +13,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import ceil, log2
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import networkx
+import rustworkx
 from annotated_types import Ge, Le, MinLen
 
 from arena.errors import DefinitionError
@@ -107,7 +108,8 @@ class Swiss(Format[SwissSettings]):
         done = len(self._cards[0])
         if done >= self._rounds:
             return None
-        order = [place.entrant for place in self.ranking() if place.entrant in self._present()]
+        present = set(self._present())
+        order = [place.entrant for place in self.ranking() if place.entrant in present]
         if len(order) < 2:
             return None
         for attempt in range(TRIES):
@@ -162,17 +164,16 @@ class Swiss(Format[SwissSettings]):
         """Return whether all later rounds can be paired after this one."""
         if not self._is_tight():
             return True
-        free = self._free_pairs()
-        free.remove_edges_from(chosen.pairings)
-        free.remove_edges_from((bye, BYE_CHAIR) for bye in chosen.byes)
-        return _rounds_in(free, self._rounds - len(self._cards[0]) - 1) is not None
+        taken = {frozenset(pair) for pair in [*chosen.pairings, *((bye, BYE_CHAIR) for bye in chosen.byes)]}
+        free = [pair for pair in self._free_pairs() if frozenset(pair) not in taken]
+        return _rounds_in(free, self._to_be_paired(), self._rounds - len(self._cards[0]) - 1) is not None
 
     def _planned_round(self, order: Sequence[int]) -> Round | None:
         """Return a round after which all later ones can be paired, without regard to scores; None if none is found.
 
         What was found when the last round was chosen is found again here.
         """
-        rounds = _rounds_in(self._free_pairs(), self._rounds - len(self._cards[0]))
+        rounds = _rounds_in(self._free_pairs(), self._to_be_paired(), self._rounds - len(self._cards[0]))
         if not rounds:
             return None
         place_of = {k: place for place, k in enumerate(order)}
@@ -180,14 +181,16 @@ class Swiss(Format[SwissSettings]):
         pairs = [tuple(sorted(pair, key=place_of.__getitem__)) for pair in rounds[0] if BYE_CHAIR not in pair]
         return Round(tuple(sorted(pairs, key=lambda pair: place_of[pair[0]])), byes)
 
-    def _free_pairs(self) -> Any:
-        """Return who has not met whom; with an odd number a chair gives a bye to whoever meets it."""
+    def _to_be_paired(self) -> list[int]:
+        """Return who may be paired; with an odd number also a chair that gives a bye to whoever meets it."""
         present = self._present()
-        free: Any = networkx.complete_graph(present)
-        free.remove_edges_from((k, entry.rival) for k in present for entry in self._cards[k])
-        if len(present) % 2:
-            free.add_edges_from((k, BYE_CHAIR) for k in present if not self._had_bye(k))
-        return free
+        return [*present, *[BYE_CHAIR] * (len(present) % 2)]
+
+    def _free_pairs(self) -> list[tuple[int, int]]:
+        """Return who may still meet whom, the chair of byes included."""
+        met = {(k, entry.rival) for k in self._present() for entry in self._cards[k]}
+        met |= {(k, BYE_CHAIR) for k in self._present() if self._had_bye(k)}
+        return [pair for pair in combinations(self._to_be_paired(), 2) if pair not in met]
 
     def _matched(
         self, order: Sequence[int], attempt: int = 0, neighbours: int = NEIGHBOURS
@@ -202,8 +205,7 @@ class Swiss(Format[SwissSettings]):
         for k in order:
             sizes[scores[k]] = sizes.get(scores[k], 0) + 1
         weight_of_score = (len(order) + 1) ** 2
-        graph: networkx.Graph[int] = networkx.Graph()
-        graph.add_nodes_from(order)
+        weights: dict[tuple[int, int], int] = {}
         for place, a in enumerate(order):
             met = {entry.rival for entry in self._cards[a]}
             reach = max(neighbours, sizes[scores[a]] // 2 + neighbours // 2)
@@ -212,13 +214,8 @@ class Swiss(Format[SwissSettings]):
                     gap = round(4 * (scores[a] - scores[b]) ** 2)
                     off = distance - max(1, sizes[scores[a]] // 2) if gap == 0 else distance
                     shuffled = derived_seed("swiss", attempt, a, b) % (attempt * weight_of_score) if attempt else 0
-                    graph.add_edge(a, b, weight=-(weight_of_score * gap + off * off + shuffled))
-        matching = networkx.max_weight_matching(graph, maxcardinality=True)
-        if 2 * len(matching) < len(order):
-            return None
-        place_of = {k: place for place, k in enumerate(order)}
-        pairs = [tuple(sorted(pair, key=place_of.__getitem__)) for pair in matching]
-        return sorted(pairs, key=lambda pair: place_of[pair[0]])
+                    weights[a, b] = weight_of_score * gap + off * off + shuffled
+        return _lightest_matching(order, weights)
 
     def ranking(self) -> list[Placing]:
         """Return the table by score and tie-breaks."""
@@ -235,19 +232,41 @@ class Swiss(Format[SwissSettings]):
         return f"round {len(self._cards[0])} of {self._rounds}"
 
 
-def _rounds_in(free: networkx.Graph[int], rounds: int) -> list[set[tuple[int, int]]] | None:
+def _rounds_in(
+    free: Sequence[tuple[int, int]], members: Sequence[int], rounds: int
+) -> list[list[tuple[int, int]]] | None:
     """Return rounds of free pairs without a common pair, chosen greedily in several orders."""
     for seed in range(TRIES):
-        left = free.copy()
-        found: list[set[tuple[int, int]]] = []
+        left = dict.fromkeys(free)
+        found: list[list[tuple[int, int]]] = []
         while len(found) < rounds:
-            for a, b in left.edges:
-                left[a][b]["weight"] = derived_seed("ahead", seed, len(found), min(a, b), max(a, b)) % 1000
-            matching = networkx.max_weight_matching(left, maxcardinality=True)
-            if 2 * len(matching) < left.number_of_nodes():
+            weights = {(a, b): -(derived_seed("ahead", seed, len(found), min(a, b), max(a, b)) % 1000) for a, b in left}
+            matching = _lightest_matching(members, weights)
+            if matching is None:
                 break
             found.append(matching)
-            left.remove_edges_from(matching)
+            for pair in matching:
+                del left[pair]
         else:
             return found
     return None
+
+
+def _lightest_matching(members: Sequence[int], weights: Mapping[tuple[int, int], int]) -> list[tuple[int, int]] | None:
+    """Return pairs that hold every member once, with the least sum of weights; None if there are none.
+
+    Args:
+        members: who is to be paired.
+        weights: of the pairs that may be chosen.
+
+    Returns:
+        The pairs, each in the order of ``members``, sorted by their first members.
+    """
+    number = {member: k for k, member in enumerate(members)}
+    graph: rustworkx.PyGraph[int, int] = rustworkx.PyGraph()
+    graph.add_nodes_from(members)
+    graph.add_edges_from([(number[a], number[b], -weight) for (a, b), weight in weights.items()])
+    matching = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
+    if 2 * len(matching) < len(members):
+        return None
+    return [(members[a], members[b]) for a, b in sorted((min(pair), max(pair)) for pair in matching)]
