@@ -8,9 +8,7 @@ from typing import Any
 from arena.games.conformance.finding import MistakeError
 from arena.games.conformance.position import Position
 from arena.games.conformance.values import as_lists, shown
-from arena.games.drawing import Drawing
-
-_NUMBERS_OF_SHAPE = {"rect": 4, "line": 4, "disc": 3}
+from arena.games.drawing import Drawing, shape_problem
 
 
 def check_render(position: Position) -> None:
@@ -42,21 +40,12 @@ def check_drawing(position: Position) -> None:
             f"drawing has the width {shown(drawing.width)} and the height {shown(drawing.height)}; expected numbers"
             " above 0"
         )
-    odd = next((shape for shape in drawing.shapes if not _is_shape(shape)), None)
-    if odd is not None:
-        raise MistakeError(f"drawing has the shape {shown(odd)}; arena.games.drawing.Shape has the accepted ones")
+    problem = next(filter(None, map(shape_problem, drawing.shapes)), None)
+    if problem is not None:
+        raise MistakeError(f"drawing: {problem}")
     notes = drawing.notes
     if not isinstance(notes, list | tuple) or not all(type(note) is str and note.isprintable() for note in notes):
         raise MistakeError(f"drawing has the notes {shown(notes)}; expected a tuple of lines of text")
-
-
-def _is_shape(shape: Any) -> bool:
-    if not isinstance(shape, tuple) or len(shape) < 2 or type(shape[0]) is not str or type(shape[-1]) is not str:
-        return False
-    kind, *values, _style = shape
-    if kind == "text":
-        return len(values) == 4 and _are_numbers(values[:3]) and type(values[3]) is str
-    return len(values) == _NUMBERS_OF_SHAPE.get(kind) and _are_numbers(values)
 
 
 def _are_numbers(values: Any) -> bool:
