@@ -317,14 +317,18 @@ class BotConnection:
         return self._take_frame()
 
     def _refuse_early_bytes(self) -> None:
-        """Read what a bot has sent without having been asked, and raise what that means."""
+        """Read what a bot has sent without having been asked, and raise its fault, which names printed text."""
         chunk = self.process.read_stdout()
         if chunk is None:
             return
         if not chunk:
             raise self._gone()
         self._received += chunk
-        raise self._unexpected("a message came before it was asked for")
+        detail = "a message came before it was asked for"
+        if len(self._received) < HEADER_BYTES:
+            raise BotError(FaultKind.PROTOCOL, f"{detail}: {shortened(bytes(self._received))}")
+        self._announced()
+        raise BotError(FaultKind.PROTOCOL, detail)
 
     def _has_more_to_read(self) -> bool:
         """Return whether an exited bot has left bytes in the pipe."""
@@ -352,16 +356,6 @@ class BotConnection:
         except FrameError as error:
             raise BotError(error.kind, str(error)) from error
 
-    def _unexpected(self, detail: str) -> BotError:
-        """Return the fault for unexpected bytes, naming printed text as such."""
-        if len(self._received) >= HEADER_BYTES:
-            try:
-                self._announced()
-            except BotError as error:
-                return error
-            return BotError(FaultKind.PROTOCOL, detail)
-        return BotError(FaultKind.PROTOCOL, f"{detail}: {shortened(bytes(self._received))}")
-
     def _gone(self) -> BotError:
         """Return the fault for a bot that exited or closed its stdout."""
         has_exited = self.process.wait_for_exit(EXIT_NOTICE_SECONDS)
@@ -371,9 +365,8 @@ class BotConnection:
         broken = self.process.broken_limit_after_exit()
         if broken is not None:
             return BotError(FaultKind.LIMIT, broken)
-        when = (
-            " after the end of its last match, whose record has its stderr" if self._has_exited_between_matches else ""
-        )
+        between = self._has_exited_between_matches
+        when = " after the end of its last match, whose record has its stderr" if between else ""
         return BotError(FaultKind.EXIT, f"the bot exited{half}{when}: {self.process.exit_text}")
 
     def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:
