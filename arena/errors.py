@@ -104,7 +104,7 @@ class GameError(UsageError):
         self.place = place
 
     @classmethod
-    def raised(cls, game: str, method: str, error: Exception, module: str) -> GameError:
+    def raised(cls, game: str, method: str, error: BaseException, module: str) -> GameError:
         """Return the error for an exception that a game has raised.
 
         Args:
