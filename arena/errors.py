@@ -26,7 +26,7 @@ from pathlib import Path
 
 from arena.enums import FaultKind
 
-MAX_DETAIL_CHARACTERS = 160
+MAX_EXCEPTION_CHARACTERS = 200
 """Of the text of an exception that a game has raised."""
 
 
@@ -92,18 +92,16 @@ class GameError(UsageError):
     Attributes:
         game: the game's name or dotted path.
         method: the method that is wrong, such as "apply".
-        problem: what the method did, as the rest of a sentence: "raised KeyError".
-        detail: the text or the value that came with it, which may differ from match to match; may be empty.
+        problem: what the method did, as the rest of a sentence: "raised KeyError: 3". What may differ from match to
+            match stands after a colon.
         place: the file and the line of the game's author where it raised, such as "hex.py:41"; empty if it did not.
     """
 
-    def __init__(self, game: str, method: str, problem: str, detail: str = "", place: str = "") -> None:
-        sentence = f"the game {game!r} is at fault: {method} {problem}"
-        super().__init__(sentence + (f": {detail}" if detail else "") + (f" ({place})" if place else ""))
+    def __init__(self, game: str, method: str, problem: str, place: str = "") -> None:
+        super().__init__(f"the game {game!r} is at fault: {method} {problem}" + (f" ({place})" if place else ""))
         self.game = game
         self.method = method
         self.problem = problem
-        self.detail = detail
         self.place = place
 
     @classmethod
@@ -123,17 +121,16 @@ class GameError(UsageError):
             if str(frame.f_globals.get("__name__")).partition(".")[0] == package
         ]
         text = " ".join("".join(traceback.format_exception_only(error)).split())
-        name, _, detail = text.partition(": ")
-        detail = detail if len(detail) <= MAX_DETAIL_CHARACTERS else f"{detail[:MAX_DETAIL_CHARACTERS]}…"
-        return cls(game, method, f"raised {name}", detail, frames[-1] if frames else "")
+        shown = text if len(text) <= MAX_EXCEPTION_CHARACTERS else f"{text[:MAX_EXCEPTION_CHARACTERS]}…"
+        return cls(game, method, f"raised {shown}", frames[-1] if frames else "")
 
     @property
     def mistake(self) -> tuple[str, str, str, str]:
-        """What distinguishes this mistake from others, whatever the values it is met with."""
-        return self.game, self.method, self.problem, self.place
+        """What tells this mistake from others, whatever the values it is met with."""
+        return self.game, self.method, self.problem.partition(":")[0], self.place
 
-    def __reduce__(self) -> tuple[type[GameError], tuple[str, str, str, str, str]]:
-        return type(self), (self.game, self.method, self.problem, self.detail, self.place)
+    def __reduce__(self) -> tuple[type[GameError], tuple[str, str, str, str]]:
+        return type(self), (self.game, self.method, self.problem, self.place)
 
 
 class StoreError(UsageError):

@@ -61,14 +61,13 @@ def test_an_exception_without_a_frame_of_the_game_has_no_place() -> None:
 
 
 def test_a_game_error_travels_between_processes() -> None:
-    error = GameError("a:B", "apply", "raised KeyError", "3", "a.py:7")
+    error = GameError("a:B", "apply", "raised KeyError: 3", "a.py:7")
     again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.game, again.method, again.problem, again.detail, again.place) == (
+    assert (str(again), again.game, again.method, again.problem, again.place) == (
         "the game 'a:B' is at fault: apply raised KeyError: 3 (a.py:7)",
         "a:B",
         "apply",
-        "raised KeyError",
-        "3",
+        "raised KeyError: 3",
         "a.py:7",
     )
 
