@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from arena.games.drawing import Shape
+from arena.errors import GameError
+from arena.games import Game
+from arena.games.drawing import Drawing, Shape, text_drawing
 from arena.match.replay import states_of
 from arena.records import MatchRecord
 from arena.report.markup import text
@@ -41,7 +43,7 @@ def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
         names: what tables call each bot, by ``name@version``.
     """
     states = list(states_of(record))
-    drawings = [game.drawing(state) for game, state in states]
+    drawings = [_drawing(game, state) for game, state in states]
     game = states[0][0]
     drawn = list(owned_shapes([drawing.shapes for drawing in drawings], [seat for seat, _ in record.actions]))
     shapes, frames = frames_of(drawn)
@@ -67,6 +69,14 @@ def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
         "comments": [_comment(record, notes, ply) for ply in range(len(record.actions))],
         "end": printable("; ".join([f"ended: {record.termination}", *faults])),
     }
+
+
+def _drawing(game: Game[Any], state: Any) -> Drawing:
+    """Return a state as shapes, or the reason why it can't be drawn."""
+    try:
+        return game.drawing(state)
+    except GameError as error:
+        return text_drawing([f"(no board: {error})"])
 
 
 def owned_shapes(drawings: Sequence[Sequence[Shape]], seats: Sequence[int]) -> Iterator[list[tuple[Any, ...]]]:
