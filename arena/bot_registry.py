@@ -203,6 +203,8 @@ class BotRegistry:
         entrant = next((bot for bot in definition.entrants if bot.label == label), None)
         if entrant is None:
             raise StoreError(f"bot {label!r}: it has a record in tournament {tournament.name!r}, but did not enter it")
+        if entrant.is_function:
+            raise UsageError(f"bot {label!r} is a Python function: it plays only in a process that has it")
         if place is None and not entrant.directory:
             raise UsageError(f"bot {label!r}: the record does not say where it was; use --bot-path PATH")
         bot = entrant if place is None else load_bot(place, is_known=self.is_known)

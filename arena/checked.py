@@ -108,8 +108,8 @@ def without_nul(text: str) -> str:
     return text
 
 
-def check_model(model: type[ModelT], values: dict[str, Any], path: Path, error: type[UsageError]) -> ModelT:
-    """Return ``values`` as a checked model.
+def check_model(model: type[ModelT], values: dict[str, Any], where: Path | str, error: type[UsageError]) -> ModelT:
+    """Return ``values`` as a checked model; ``where`` they come from begins the message.
 
     Raises:
         UsageError: of the class ``error``, with every fault, each with its place, value and what is accepted.
@@ -120,7 +120,7 @@ def check_model(model: type[ModelT], values: dict[str, Any], path: Path, error: 
         return model.model_validate(values)
     except ValidationError as failure:
         faults = [_sentence(model, dict(fault)) for fault in failure.errors(include_url=False)]
-        raise error(f"{path}: " + "; ".join(dict.fromkeys(faults))) from failure
+        raise error(f"{where}: " + "; ".join(dict.fromkeys(faults))) from failure
 
 
 def _sentence(model: type[BaseModel], fault: dict[str, Any]) -> str:

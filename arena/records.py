@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from arena.display import Displayed
 from arena.enums import ClockKind, FaultKind, OffTurn, Termination
 from arena.errors import StoreError
 from arena.limit import Unit, limit, table_of_limits
@@ -17,6 +18,9 @@ from arena.stored import from_stored, is_whole
 from arena.text import shortened_text
 
 MEBIBYTE = 1024 * 1024
+
+FUNCTION_PROGRAM = "python-function"
+"""In place of a program, in the command of a bot that is a Python function."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +118,11 @@ class Bot:
     def label(self) -> str:
         """``name@version``, as records and leaderboards show it."""
         return f"{self.name}@{self.version}"
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is a Python function: it plays only in the process that has the function."""
+        return self.command[:1] == (FUNCTION_PROGRAM,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +232,7 @@ class SeatReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatchRecord:
+class MatchRecord(Displayed):
     """Everything that happened in a match. Field order is the order of ``arena export``.
 
     Attributes:

@@ -81,6 +81,15 @@ def any_of(values: Sequence[object]) -> str:
     return " or ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
+def all_of(texts: Sequence[str]) -> str:
+    """Return texts as a list in a sentence.
+
+    >>> all_of(["a", "b", "c"]), all_of(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
+
+
 def shortened_text(text: str) -> str:
     """Return a text cut to a length that fits into a sentence."""
     return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 1]}…"

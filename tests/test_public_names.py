@@ -13,12 +13,15 @@ from pathlib import Path
 import pytest
 
 import arena
+import arena.botkit
 import arena.games
 
 SOURCE = Path(arena.__file__)
 PUBLIC = {name: getattr(arena, name) for name in arena.__all__ if name != "__version__"}
 AUTHORS = {getattr(arena.games, name) for name in arena.games.__all__ if name not in ("GAMES", "Option")}
 """What authors of games import, from ``arena.games``."""
+BOT_AUTHORS = {getattr(arena.botkit, name) for name in arena.botkit.__all__}
+"""What authors of bots import, from ``arena.botkit``."""
 
 PACKAGES = {"botkit", "games", "interop", "ratings"}
 """What ``import arena`` reaches besides: ``arena.games``, …."""
@@ -94,7 +97,7 @@ def test_every_class_in_a_signature_is_public(name):
     for where, hints in signatures(PUBLIC[name]):
         for hint in hints.values():
             for found in classes_in(hint):
-                assert found in {*PUBLIC.values()} | AUTHORS, f"{where}: {found}"
+                assert found in {*PUBLIC.values()} | AUTHORS | BOT_AUTHORS, f"{where}: {found}"
 
 
 @pytest.mark.parametrize("name", PUBLIC)

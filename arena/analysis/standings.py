@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from arena.analysis.encounters import CountedEncounter, result_counts
+from arena.display import Tabular
 from arena.ranking import competition_ranks
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
-from arena.ratings.field_fit import Encounter, FittedEncounters, fit_encounters
+from arena.ratings.field_fit import FittedEncounters, fit_encounters
+from arena.ratings.results import Encounter
 from arena.results import points_of
 from arena.store.correction import Correction
 
@@ -45,6 +47,7 @@ class Standing:
         seat_points: its points by seat.
         faults: the number of its forfeits by kind.
         author: who wrote it; empty when unknown.
+        is_function: whether it is a Python function, which plays without isolation.
     """
 
     label: str
@@ -64,6 +67,7 @@ class Standing:
     seat_points: tuple[float, ...] = ()
     faults: Mapping[str, int] = field(default_factory=dict)
     author: str = ""
+    is_function: bool = False
 
     @property
     def losses(self) -> int:
@@ -93,7 +97,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standings:
+class Standings(Tabular):
     """A whole table.
 
     Attributes:

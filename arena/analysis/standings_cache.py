@@ -44,13 +44,13 @@ def standings_of(
     """
     if isinstance(which, Scope):
         table = standings(count_encounters(store.results(which, game)), store.fault_counts(which, game))
-        return _with_authors(without(table, unlisted(store.tournaments(which), game)), store.tournaments())
+        return _with_entrants(without(table, unlisted(store.tournaments(which), game)), store.tournaments())
     stored = store.tournament(which)
     if game is not None or cache_directory is None:
         table = _compute(store, stored, game)
     else:
         table = cached_standings(cache_directory, stored, lambda: _compute(store, stored))
-    table = _with_authors(table, [stored])
+    table = _with_entrants(table, [stored])
     if game is not None:
         return table
     return replace(
@@ -73,10 +73,16 @@ def unlisted(tournaments: Collection[StoredTournament], game: str | None = None)
     return frozenset(label for tournament in counting for label in tournament.left_out) - listed
 
 
-def _with_authors(table: Standings, tournaments: Iterable[StoredTournament]) -> Standings:
-    """Return standings that name the authors of bots, as far as the definitions of tournaments do."""
-    authors = {bot.label: bot.author for tournament in tournaments for bot in tournament.definition.entrants}
-    return replace(table, lines=tuple(replace(line, author=authors.get(line.label, "")) for line in table.lines))
+def _with_entrants(table: Standings, tournaments: Iterable[StoredTournament]) -> Standings:
+    """Return standings with what the definitions of tournaments say about the bots."""
+    bots = {bot.label: bot for tournament in tournaments for bot in tournament.definition.entrants}
+    lines = [
+        replace(line, author=bots[line.label].author, is_function=bots[line.label].is_function)
+        if line.label in bots
+        else line
+        for line in table.lines
+    ]
+    return replace(table, lines=tuple(lines))
 
 
 def _compute(store: Store, tournament: StoredTournament, game: str | None = None) -> Standings:

@@ -79,9 +79,11 @@ class Executor(ABC):
 
     Attributes:
         takes_new_bots: whether bots that were not in the job can play, such as those that enter a ladder later.
+        plays_functions: whether it plays in the process that calls it, where Python functions can be bots.
     """
 
     takes_new_bots: ClassVar[bool] = True
+    plays_functions: ClassVar[bool] = False
 
     def __enter__(self) -> Self:
         return self

@@ -5,14 +5,14 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from arena.executors.executor import Executor, Job, JobResult
 from arena.executors.log_file import JoinedLog
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker import play_spec
-from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
+from arena.players.function_bot import isolation_for
 
 
 class InProcessExecutor(Executor):
@@ -22,9 +22,11 @@ class InProcessExecutor(Executor):
     process.
     """
 
+    plays_functions: ClassVar[bool] = True
+
     def __init__(self, job: Job) -> None:
         """Prepare an executor."""
-        self._pool = BotPool(choose_isolation(job.isolation), job.limits, job.fresh_bots)
+        self._pool = BotPool(isolation_for(job.bots, job.isolation), job.limits, job.fresh_bots)
         self._log = JoinedLog(job.log_path, multiprocessing.get_context("spawn"))
 
     def __enter__(self) -> Self:

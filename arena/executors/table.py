@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from arena.errors import UsageError
 from arena.executors.executor import Executor, Job
-from arena.isolation.levels import choose_isolation
 from arena.players.building import build_bots
+from arena.players.function_bot import isolation_for
 
 
 class ExecutorKind(NamedTuple):
@@ -43,7 +43,7 @@ def open_executor(url: str, job: Job) -> Executor:
     kind = EXECUTORS.get(re.split(r"\+|:", url)[0])
     executor = None
     if kind is not None:
-        build_bots(job.bots, choose_isolation(job.isolation))
+        build_bots(job.bots, isolation_for(job.bots, job.isolation))
         executor = kind.open(url, job)
     if executor is None:
         accepted = [form for kind in EXECUTORS.values() for form in kind.urls]

@@ -15,7 +15,7 @@ from typing import Any
 from arena.errors import GameError, IllegalActionError, OptionError, UnknownNameError, UsageError
 from arena.games.coprimality import Coprimality
 from arena.games.differences import Differences
-from arena.games.drawing import Drawing, board, text_drawing
+from arena.games.drawing import Drawing, board, hexagon, text_drawing
 from arena.games.game import Game, refuse_when_over
 from arena.games.multiplication import Multiplication
 from arena.games.options import ChoiceOption, IntOption, Option
@@ -48,6 +48,7 @@ __all__ = [
     "draw_grid",
     "find_game",
     "format_square",
+    "hexagon",
     "make_game",
     "one_hot",
     "parse_options",

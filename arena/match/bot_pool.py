@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import NamedTuple
 
+from arena.errors import UsageError
 from arena.isolation.sandbox_policy import Isolation
 from arena.match.referee import Observer, Referee
+from arena.players.function_bot import FunctionBot
+from arena.players.function_player import FunctionPlayer
 from arena.players.human import HumanPlayer
 from arena.players.off_turn import RunningBots
 from arena.players.process_player import ProcessPlayer
@@ -17,6 +20,9 @@ KEPT_BOTS = 16
 """Bots that stay alive between matches; of more, those idle the longest are ended."""
 
 NO_ISOLATION = Isolation()
+
+IN_PROCESS = "in-process"
+"""The isolation of a match in which a Python function plays, as records show it."""
 
 
 class PoolKey(NamedTuple):
@@ -48,7 +54,7 @@ class BotPool:
             limits: what a bot may use.
             fresh_bots: launch every bot again for every match.
         """
-        self.players: dict[PoolKey, ProcessPlayer] = {}
+        self.players: dict[PoolKey, ProcessPlayer | FunctionPlayer] = {}
         self._isolation = isolation
         self._limits = limits
         self._fresh_bots = fresh_bots
@@ -85,7 +91,7 @@ class BotPool:
                 player.is_frozen_off_turn = True
         seated = [people[seat] if seat in people else bots[seat] for seat in range(len(spec.bots))]
         try:
-            record = Referee(spec, seated, self._isolation.label, observer).play()
+            record = Referee(spec, seated, self._label(spec), observer).play()
         except BaseException:
             for player in bots.values():
                 player.close()
@@ -93,13 +99,24 @@ class BotPool:
         self._keep({key: bots[seat] for seat, key in keys.items()})
         return record
 
-    def take(self, key: PoolKey) -> ProcessPlayer:
-        """Return the player that is kept under a key, which is no longer kept then, or a new one."""
+    def _label(self, spec: MatchSpec) -> str:
+        return IN_PROCESS if any(bot.is_function for bot in spec.bots) else self._isolation.label
+
+    def take(self, key: PoolKey) -> ProcessPlayer | FunctionPlayer:
+        """Return the player that is kept under a key, which is no longer kept then, or a new one.
+
+        Raises:
+            UsageError: if it is a Python function of another process.
+        """
         if key in self.players:
             return self.players.pop(key)
+        if isinstance(key.bot, FunctionBot):
+            return FunctionPlayer(key.bot, self._limits)
+        if key.bot.is_function:
+            raise UsageError(f"bot {key.bot.label!r} is a Python function: it plays only in a process that has it")
         return ProcessPlayer(key.bot, self._isolation, self._limits, self._running_bots)
 
-    def _keep(self, players: Mapping[PoolKey, ProcessPlayer]) -> None:
+    def _keep(self, players: Mapping[PoolKey, ProcessPlayer | FunctionPlayer]) -> None:
         if self._fresh_bots:
             for player in players.values():
                 player.close()

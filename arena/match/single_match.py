@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from arena.errors import UsageError
 from arena.games import make_game
@@ -14,6 +14,8 @@ from arena.match.clock import SeatClock
 from arena.match.referee import Observer
 from arena.match.request import build_request
 from arena.players.building import build_bots
+from arena.players.entrants import Entrant, bot_of
+from arena.players.function_bot import isolation_for
 from arena.players.human import HumanPlayer
 from arena.players.player import Answer
 from arena.players.process_player import ProcessPlayer
@@ -23,8 +25,7 @@ from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec, T
 
 def play_match(
     game: str,
-    bots: Sequence[Bot],
-    *,
+    *bots: Entrant | Sequence[Entrant],
     options: dict[str, Any] | None = None,
     rng_seed: int = 0,
     time_control: TimeControl | None = None,
@@ -38,7 +39,8 @@ def play_match(
 
     Args:
         game: the game's name or dotted path.
-        bots: one for each seat.
+        bots: one for each seat, or a single list of them: a ``Bot``, the path of one, ``arena:NAME``, or a function
+            ``choose(game, state, clock)``, which plays in this process, without isolation.
         options: the game's options.
         rng_seed: given to every bot.
         time_control: the time rules; by default one second per action.
@@ -56,24 +58,34 @@ def play_match(
         LeftMatchError: if a person leaves.
     """
     rules = make_game(game, **(options or {}))
-    if len(bots) != rules.players:
-        raise UsageError(f"{len(bots)} bots: {game} is played here by {rules.players}")
+    seated = tuple(bot_of(entrant) for entrant in _each(bots))
+    if len(seated) != rules.players:
+        raise UsageError(f"{len(seated)} bots: {game} is played here by {rules.players}")
     control = time_control or TimeControl()
     spec = MatchSpec(
         match=1,
         tournament="",
         game=game,
         options=rules.options,
-        bots=tuple(bots),
+        bots=seated,
         rng_seed=rng_seed,
         opening=0 if opening_actions else None,
         opening_actions=tuple(opening_actions),
         time_control=control,
     )
-    level = choose_isolation(isolation)
-    build_bots(bots, level)
+    level = isolation_for(seated, isolation)
+    build_bots(seated, level)
     with BotPool(level, limits) as pool:
         return pool.play(spec, observer, people)
+
+
+def _each(given: Iterable[Entrant | Sequence[Entrant]]) -> Iterator[Entrant]:
+    """Yield what is given, and what lists have in place of the lists."""
+    for entrant in given:
+        if isinstance(entrant, list | tuple):
+            yield from entrant
+        else:
+            yield cast("Entrant", entrant)
 
 
 def ask_bot(

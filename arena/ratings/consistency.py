@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr, ndtri
 
 from arena.ratings.environment import BETA, ppf
-from arena.ratings.field_fit import Encounter, FittedEncounters
+from arena.ratings.field_fit import FittedEncounters
+from arena.ratings.result_arrays import EncounterArrays, Integers, combined, numbered
+from arena.ratings.results import Encounter
 from arena.ratings.truncation import Floats
 
 SIGNIFICANCE = 0.01
@@ -85,58 +87,94 @@ class Consistency:
         return bool(self.cycles) or (self.phi is not None and self.p_value < SIGNIFICANCE)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Pairs:
+    """The scores of pairs of bots as arrays; see ``PairScore``.
+
+    Attributes:
+        first: the number of the bot whose score it is.
+        second: the number of its rival, a larger one.
+    """
+
+    first: Integers
+    second: Integers
+    score: Floats
+    variance: Floats
+    encounters: Integers
+
+    def of_at_least(self, encounters: int) -> _Pairs:
+        """Return the pairs with at least this number of encounters."""
+        used = self.encounters >= encounters
+        return _Pairs(**{name: getattr(self, name)[used] for name in self.__slots__})
+
+    def error(self) -> Floats:
+        """Return the standard errors of the scores; variances are drawn a little towards a coin's, so never 0."""
+        number = self.encounters
+        return np.asarray(np.sqrt((self.variance * (number - 1) + 0.25) / number / number))
+
+
 def pair_scores(encounters: Iterable[tuple[Encounter, int]]) -> dict[tuple[str, str], PairScore]:
     """Return how each bot did against each rival, by (bot, rival) with bot < rival."""
-    sums: dict[tuple[str, str], list[float]] = {}
-    for results, count in encounters:
-        points: dict[tuple[str, str], list[float]] = {}
-        for names, ranks in results:
-            for (a, rank_a), (b, rank_b) in combinations(zip(names, ranks, strict=True), 2):
-                pair, share = ((a, b), (rank_a < rank_b) + (rank_a == rank_b) / 2)
-                if b < a:
-                    pair, share = (b, a), 1.0 - share
-                points.setdefault(pair, []).append(share)
-        for pair, shares in points.items():
-            mean = sum(shares) / len(shares)
-            total = sums.setdefault(pair, [0.0, 0.0, 0.0])
-            total[0] += count
-            total[1] += count * mean
-            total[2] += count * mean * mean
-    return {pair: _pair_score(*total) for pair, total in sums.items()}
+    arrays = EncounterArrays.of(encounters)
+    pairs = _pairs(arrays)
+    columns = (pairs.first, pairs.second, pairs.score, pairs.variance, pairs.encounters)
+    return {
+        (arrays.names[a], arrays.names[b]): PairScore(score=score, variance=variance, encounters=number)
+        for a, b, score, variance, number in zip(*(column.tolist() for column in columns), strict=True)
+    }
 
 
-def _pair_score(number: float, total: float, squares: float) -> PairScore:
-    mean = total / number
-    variance = max(0.0, squares - number * mean * mean) / max(1.0, number - 1)
-    return PairScore(score=mean, variance=variance, encounters=int(number))
+def _pairs(encounters: EncounterArrays) -> _Pairs:
+    bots = len(encounters.names)
+    kinds: list[Integers] = [np.zeros(0, dtype=np.int64)]
+    pairs: list[Integers] = [np.zeros(0, dtype=np.int64)]
+    shares: list[Floats] = [np.zeros(0)]
+    start = 0
+    for own in encounters.results:
+        here = (encounters.result >= start) & (encounters.result < start + len(own.counts))
+        row = encounters.result[here] - start
+        for a, b in combinations(range(own.players), 2):
+            better, worse = own.members[:, a], own.members[:, b]
+            share = np.where(own.ranks[:, a] == own.ranks[:, b], 0.5, better < worse)
+            kinds.append(encounters.kind[here])
+            pairs.append((np.minimum(better, worse) * bots + np.maximum(better, worse))[row])
+            shares.append(share[row])
+        start += len(own.counts)
+    key = combined(np.stack([np.concatenate(kinds), np.concatenate(pairs)], axis=1))
+    first, met = numbered(key)
+    mean = np.bincount(met, np.concatenate(shares), len(first)) / np.bincount(met, minlength=len(first))
+    occurrences = encounters.occurrences[np.concatenate(kinds)[first]]
+    values, number = np.unique(np.concatenate(pairs)[first], return_inverse=True)
+    total = np.bincount(number, occurrences, len(values))
+    score = np.bincount(number, occurrences * mean, len(values)) / total
+    squares = np.bincount(number, occurrences * mean * mean, len(values))
+    variance = np.maximum(0.0, squares - total * score * score) / np.maximum(1.0, total - 1)
+    rows, columns = np.divmod(values, max(bots, 1))
+    return _Pairs(first=rows, second=columns, score=score, variance=variance, encounters=total.astype(np.int64))
 
 
-def consistency(encounters: Iterable[tuple[Encounter, int]], fitted: FittedEncounters) -> Consistency:
+def consistency(encounters: EncounterArrays | Iterable[tuple[Encounter, int]], fitted: FittedEncounters) -> Consistency:
     """Test whether results agree with a fit."""
-    scores = pair_scores(encounters)
-    index = {name: k for k, name in enumerate(fitted.names)}
-    used = [(pair, score) for pair, score in scores.items() if score.encounters >= MIN_ENCOUNTERS]
-    cycles = _cycles(scores)
-    most_encounters = max((score.encounters for score in scores.values()), default=0)
-    if not used:
-        return Consistency(phi=None, p_value=1.0, cycles=cycles, most_encounters=most_encounters)
-    a = np.array([index[pair[0]] for pair, _ in used])
-    b = np.array([index[pair[1]] for pair, _ in used])
-    observed = np.array([score.score for _, score in used])
-    expected = _expected_scores(fitted, a, b)
-    counts = np.array([score.encounters for _, score in used])
-    within = np.array([score.variance for _, score in used])
+    arrays = encounters if isinstance(encounters, EncounterArrays) else EncounterArrays.of(encounters)
+    pairs = _pairs(arrays)
+    most_encounters = int(pairs.encounters.max(initial=0))
+    used = pairs.of_at_least(MIN_ENCOUNTERS)
+    if not len(used.first):
+        return Consistency(phi=None, p_value=1.0, cycles=(), most_encounters=most_encounters)
+    expected = _expected_scores(fitted, used.first, used.second)
     coin = np.maximum(expected * (1.0 - expected), MIN_VARIANCE)
-    dispersion = float(((counts - 1) * within).sum() / ((counts - 1) * coin).sum())
-    variance = max(dispersion, MIN_DISPERSION) * coin / counts
-    freedom = float((1.0 - np.minimum(1.0, _variance_of_expected(fitted, a, b) / variance)).sum())
-    square = float(((observed - expected) ** 2 / variance).sum())
+    freedom_within = used.encounters - 1
+    dispersion = float((freedom_within * used.variance).sum() / (freedom_within * coin).sum())
+    variance = max(dispersion, MIN_DISPERSION) * coin / used.encounters
+    leverage = _variance_of_expected(fitted, used.first, used.second) / variance
+    freedom = float((1.0 - np.minimum(1.0, leverage)).sum())
+    square = float(((used.score - expected) ** 2 / variance).sum())
     is_tested = freedom >= MIN_FREEDOM
     return Consistency(
         phi=square / freedom if is_tested else None,
         p_value=float(chdtrc(freedom, square)) if is_tested else 1.0,
-        cycles=cycles,
-        pairs=len(used),
+        cycles=_cycles(used, arrays.names),
+        pairs=len(used.first),
         most_encounters=most_encounters,
         freedom=freedom,
     )
@@ -167,18 +205,17 @@ def _density(x: Floats) -> Floats:
     return np.asarray(np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))
 
 
-def _cycles(scores: dict[tuple[str, str], PairScore]) -> tuple[tuple[str, str, str], ...]:
+def _cycles(pairs: _Pairs, names: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
     """Return the significant cycles of three, the one with the clearest weakest link first."""
-    clear: dict[tuple[str, str], float] = {}
-    bots = len({name for pair in scores for name in pair})
+    bots = len(names)
     triples = max(1.0, bots * (bots - 1) * (bots - 2) / 6)
     sure = max(SURE_OF_A_PAIR, -float(ndtri((SIGNIFICANCE / 2 / triples) ** (1 / 3))))
-    for (a, b), score in scores.items():
-        if score.encounters >= MIN_ENCOUNTERS:
-            z = (score.score - 0.5) / score.error
-            if abs(z) >= sure:
-                clear[(a, b) if z > 0 else (b, a)] = abs(z)
-    beats: dict[str, set[str]] = {}
+    z = (pairs.score - 0.5) / pairs.error()
+    is_clear = np.abs(z) >= sure
+    better = np.where(z > 0, pairs.first, pairs.second)[is_clear].tolist()
+    worse = np.where(z > 0, pairs.second, pairs.first)[is_clear].tolist()
+    clear = dict(zip(zip(better, worse, strict=True), np.abs(z)[is_clear].tolist(), strict=True))
+    beats: dict[int, set[int]] = {}
     for a, b in clear:
         beats.setdefault(a, set()).add(b)
     cycles = [
@@ -187,4 +224,6 @@ def _cycles(scores: dict[tuple[str, str], PairScore]) -> tuple[tuple[str, str, s
         for c in beats.get(b, ())
         if a < b and a < c and a in beats.get(c, ())
     ]
-    return tuple(cycle for _, cycle in sorted(cycles, key=lambda line: (-line[0], line[1])))
+    return tuple(
+        (names[a], names[b], names[c]) for _, (a, b, c) in sorted(cycles, key=lambda line: (-line[0], line[1]))
+    )

@@ -6,13 +6,12 @@ the prior's mean.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings.results import Canonical
+from arena.ratings.result_arrays import NO_PAIRS, DistinctResults
 from arena.ratings.truncation import Floats
 
 
@@ -28,14 +27,14 @@ class PairwiseMessages:
         tau: precisions times means, shape (2, results).
     """
 
-    def __init__(self, results: Sequence[tuple[Canonical, int]], index: Mapping[str, int]) -> None:
-        chosen = [(members, ranks, count) for (members, ranks), count in results if len(members) == 2]
-        self.first = np.array([index[members[0]] for members, _, _ in chosen], dtype=np.intp)
-        self.second = np.array([index[members[1]] for members, _, _ in chosen], dtype=np.intp)
-        self.is_draw = np.array([ranks[0] == ranks[1] for _, ranks, _ in chosen], dtype=np.bool_)
-        self.count = np.array([count for _, _, count in chosen], dtype=np.float64)
-        self.pi = np.zeros((2, len(chosen)))
-        self.tau = np.zeros((2, len(chosen)))
+    def __init__(self, results: Sequence[DistinctResults]) -> None:
+        """Begin with messages that say nothing; of results of more players none is made."""
+        pairs = next((own for own in results if own.players == 2), NO_PAIRS)
+        self.first, self.second = np.ascontiguousarray(pairs.members.T)
+        self.is_draw = pairs.ties[:, 0]
+        self.count = pairs.counts.astype(np.float64)
+        self.pi = np.zeros((2, len(pairs.counts)))
+        self.tau = np.zeros((2, len(pairs.counts)))
 
 
 class MultiwayMessages:
@@ -43,7 +42,7 @@ class MultiwayMessages:
 
     Attributes:
         members: the numbers of the bots, shape (results, players).
-        ranks: of each result.
+        ranks: of the same, shape (results, players).
         is_draw: whether neighbours tie, shape (results, players - 1).
         count: how often each result occurred, shape (results,).
         pi: precisions of the messages, shape (results, players).
@@ -51,12 +50,10 @@ class MultiwayMessages:
         truncations: messages of the truncations inside each result, as ``gaussian_terms`` returned them.
     """
 
-    def __init__(self, players: int, results: Sequence[tuple[Canonical, int]], index: Mapping[str, int]) -> None:
-        chosen = [(members, ranks, count) for (members, ranks), count in results if len(members) == players]
-        self.members = np.array([[index[name] for name in members] for members, _, _ in chosen], dtype=np.intp)
-        self.ranks = [ranks for _, ranks, _ in chosen]
-        self.is_draw = np.array([[a == b for a, b in pairwise(ranks)] for ranks in self.ranks], dtype=np.bool_)
-        self.count = np.array([count for _, _, count in chosen], dtype=np.float64)
+    def __init__(self, results: DistinctResults) -> None:
+        """Begin with messages that say nothing."""
+        self.members, self.ranks, self.is_draw = results.members, results.ranks, results.ties
+        self.count = results.counts.astype(np.float64)
         self.pi, self.tau = np.zeros(self.members.shape), np.zeros(self.members.shape)
         self.truncations: Floats | None = None
 

@@ -17,20 +17,20 @@ Everything is relative to the mean of the field: a common shift is not in the re
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.special import ndtr
 
 from arena.ratings.environment import MU, SIGMA
 from arena.ratings.ep_messages import JointGaussian
 from arena.ratings.rating import Rating
-from arena.ratings.results import Canonical, Result, canonical
-from arena.ratings.set_fit import LikelihoodTerms, SetFit
+from arena.ratings.result_arrays import EncounterArrays, Integers, numbered
+from arena.ratings.results import Encounter
+from arena.ratings.set_fit import SetFit
 from arena.ratings.truncation import Floats
 
 DRAWS = 2000
@@ -46,9 +46,6 @@ MODEL_ENCOUNTERS = 3.0
 IMAGINARY_BOTS = 3.0
 ROUNDS = 20
 MIN_WIDTH = 0.1
-
-Encounter = tuple[Result, ...]
-"""The rated results of one encounter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +93,9 @@ class FittedEncounters:
         return [(int(a), int(b)) for a, b in zip(low, high, strict=True)]
 
 
-def fit_encounters(encounters: Iterable[tuple[Encounter, int]], prior_width: float | None = None) -> FittedEncounters:
+def fit_encounters(
+    encounters: EncounterArrays | Iterable[tuple[Encounter, int]], prior_width: float | None = None
+) -> FittedEncounters:
     """Fit a field from its encounters.
 
     Args:
@@ -107,30 +106,22 @@ def fit_encounters(encounters: Iterable[tuple[Encounter, int]], prior_width: flo
     Raises:
         UsageError: if a result is malformed.
     """
-    kinds: Counter[Encounter] = Counter()
-    for results, count in encounters:
-        if results:
-            kinds[tuple((tuple(names), tuple(ranks)) for names, ranks in results)] += count
-    ordered = sorted(kinds.items())
-    counted: Counter[Result] = Counter()
-    for results, count in ordered:
-        for result in results:
-            counted[result] += count
-    fit = SetFit(counted.items())
-    if not fit.names:
+    arrays = encounters if isinstance(encounters, EncounterArrays) else EncounterArrays.of(encounters)
+    if not arrays.names:
         return FittedEncounters(
             names=(), ratings=(), draw_probability=0.0, prior_width=SIGMA, draws=np.zeros((DRAWS, 0)), encounters=0
         )
+    fit = SetFit(arrays.names, arrays.results)
     probability, width, posterior = _settle(fit, prior_width)
     ratings = fit.polish()
-    draws = _bootstrap(ordered, fit, posterior, width)
+    draws = _bootstrap(arrays, posterior, width)
     return FittedEncounters(
-        names=tuple(fit.names),
-        ratings=tuple(ratings[name] for name in fit.names),
+        names=arrays.names,
+        ratings=tuple(ratings[name] for name in arrays.names),
         draw_probability=probability,
         prior_width=width,
         draws=draws,
-        encounters=kinds.total(),
+        encounters=int(arrays.occurrences.sum()),
     )
 
 
@@ -142,7 +133,7 @@ class _Posterior:
         joint = JointGaussian(len(fit.names), width**-2)
         for terms in self.terms:
             joint.add(terms.members, terms.precision, terms.shift, terms.occurrences)
-        self.covariance = np.linalg.inv(joint.precision)
+        self.covariance = np.asarray(np.linalg.inv(joint.precision), dtype=np.float64)
         self.mean = joint.mean()
 
 
@@ -168,27 +159,40 @@ def _estimated_width(ratings: dict[str, Rating], posterior: _Posterior) -> float
     return max(MIN_WIDTH, float(np.sqrt((IMAGINARY_BOTS * SIGMA**2 + spread) / (IMAGINARY_BOTS + len(ratings)))))
 
 
-def _bootstrap(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, posterior: _Posterior, width: float) -> Floats:
+def _bootstrap(encounters: EncounterArrays, posterior: _Posterior, width: float) -> Floats:
     """Return draws of the deviations of all means from the fit, relative to the field."""
-    size = len(fit.names)
+    size = len(encounters.names)
     generator = np.random.default_rng(0)
-    pulled = _pulled_by_encounters(kinds, _scores(kinds, fit, posterior), generator)
+    pulls = _pulls(encounters, posterior)
+    pulled = _pulled_by_encounters(encounters.occurrences, pulls, size, generator)
     prior = generator.standard_normal((DRAWS, size)) / width
     boot = (pulled + prior) @ posterior.covariance
     model = generator.standard_normal((DRAWS, size)) @ np.linalg.cholesky(posterior.covariance).T
-    seats = sum(count * len({name for names, _ in results for name in names}) for results, count in kinds)
+    seats = float(encounters.occurrences[pulls.kind].sum())
     weight = seats / size / (seats / size + MODEL_ENCOUNTERS)
     draws = np.sqrt(weight) * boot + np.sqrt(1.0 - weight) * model
     return np.asarray(draws - draws.mean(axis=1, keepdims=True), dtype=np.float64)
 
 
-def _pulled_by_encounters(
-    kinds: Sequence[tuple[Encounter, int]], scores: csr_matrix, generator: np.random.Generator
-) -> Floats:
+class _Pulls(NamedTuple):
+    """How each kind of encounter pulls at the strengths of its bots, at the fit: an entry for each of these.
+
+    Attributes:
+        kind: in ascending order.
+        bot: of the same kind in ascending order.
+        value: the pull.
+    """
+
+    kind: Integers
+    bot: Integers
+    value: Floats
+
+
+def _pulled_by_encounters(counts: Integers, pulls: _Pulls, size: int, generator: np.random.Generator) -> Floats:
     """Return how encounters drawn again pull at every strength, shape (draws, bots)."""
-    counts = np.array([count for _, count in kinds], dtype=np.float64)
-    total = counts.sum()
-    if len(kinds) <= MAX_RESAMPLED:
+    total = float(counts.sum())
+    scores = csr_matrix((pulls.value, (pulls.kind, pulls.bot)), shape=(len(counts), size))
+    if len(counts) <= MAX_RESAMPLED:
         weights = generator.multinomial(int(total), counts / total, size=DRAWS) - counts
         pulled = (scores.T @ weights.T).T * np.sqrt(total / max(1.0, total - 1.0))
         return np.asarray(pulled, dtype=np.float64)
@@ -199,61 +203,79 @@ def _pulled_by_encounters(
     return np.asarray(limit, dtype=np.float64)
 
 
-def _scores(kinds: Sequence[tuple[Encounter, int]], fit: SetFit, posterior: _Posterior) -> csr_matrix:
-    """Return for each kind of encounter how it pulls at every strength, at the fit; shape (kinds, bots).
+def _pulls(encounters: EncounterArrays, posterior: _Posterior) -> _Pulls:
+    """Return how the encounters pull.
 
     An encounter has drawn the fit towards itself. Where there are few encounters that matters, and the pull is the one
     at the fit without it (the jackknife's; MacKinnon and White, Journal of Econometrics 29, 1985, HC3).
     """
-    term_of = {result: (terms, k) for terms in posterior.terms for k, result in enumerate(terms.results)}
-    if len(kinds) <= MAX_LEFT_OUT:
-        pulls = [_pull_without(posterior, [term_of[canonical(*result)] for result in results]) for results, _ in kinds]
-        rows = np.concatenate([np.full(len(members), row) for row, (members, _) in enumerate(pulls)])
-        columns = np.concatenate([members for members, _ in pulls])
-        values = np.concatenate([pull for _, pull in pulls])
-    else:
-        rows, columns, values = _pulls_at_the_fit(kinds, posterior, term_of)
-    return csr_matrix((values, (rows, columns)), shape=(len(kinds), len(fit.names)))
+    bots = len(encounters.names)
+    parts = list(_parts(encounters, posterior))
+    key = np.concatenate([(part.kind[:, None] * bots + part.members).ravel() for part in parts])
+    pull = np.concatenate([part.pull.ravel() for part in parts])
+    first, entry = numbered(key)
+    pulls = _Pulls(
+        key[first] // bots, key[first] % bots, np.bincount(entry, pull, len(first)).astype(np.float64, copy=False)
+    )
+    if len(encounters.occurrences) > MAX_LEFT_OUT:
+        return pulls
+    return pulls._replace(value=_without_themselves(pulls, parts, entry, posterior.covariance))
 
 
-def _pull_without(
-    posterior: _Posterior, encounter: Sequence[tuple[LikelihoodTerms, int]]
-) -> tuple[NDArray[np.intp], Floats]:
-    """Return the bots of an encounter, and how it pulls at them at the fit without it.
+class _Part(NamedTuple):
+    """The results of encounters that have the same number of players.
+
+    Attributes:
+        kind: the kind of encounter of each, shape (results,).
+        members: the numbers of the bots, shape (results, players).
+        precision: of the likelihood terms, shape (results, players, players).
+        pull: at each bot, shape (results, players).
+    """
+
+    kind: Integers
+    members: Integers
+    precision: Floats
+    pull: Floats
+
+
+def _parts(encounters: EncounterArrays, posterior: _Posterior) -> Iterator[_Part]:
+    start = 0
+    for terms in posterior.terms:
+        pull = terms.shift - np.einsum("rij,rj->ri", terms.precision, posterior.mean[terms.members])
+        here = (encounters.result >= start) & (encounters.result < start + len(pull))
+        row = encounters.result[here] - start
+        is_small = len(encounters.occurrences) <= MAX_LEFT_OUT
+        precision = terms.precision[row] if is_small else terms.precision[:0]
+        yield _Part(encounters.kind[here], terms.members[row], precision, pull[row])
+        start += len(pull)
+
+
+def _without_themselves(pulls: _Pulls, parts: Sequence[_Part], entry: Integers, covariance: Floats) -> Floats:
+    """Return the pulls at the fits without each kind of encounter.
 
     Args:
-        posterior: of all encounters.
-        encounter: for each of its results the terms that it belongs to, and its row in them.
+        pulls: at the fit of all.
+        parts: the results of the encounters.
+        entry: where each member of each result is in ``pulls``.
+        covariance: of all strengths.
     """
-    members = np.unique(np.concatenate([terms.members[k] for terms, k in encounter]))
-    precision = np.zeros((len(members), len(members)))
-    pull = np.zeros(len(members))
-    for terms, k in encounter:
-        own = np.searchsorted(members, terms.members[k])
-        precision[np.ix_(own, own)] += terms.precision[k]
-        pull[own] += terms.shift[k] - terms.precision[k] @ posterior.mean[terms.members[k]]
-    influence = precision @ posterior.covariance[np.ix_(members, members)]
-    return members, np.asarray(np.linalg.solve(np.eye(len(members)) - influence, pull), dtype=np.float64)
-
-
-def _pulls_at_the_fit(
-    kinds: Sequence[tuple[Encounter, int]],
-    posterior: _Posterior,
-    term_of: Mapping[Canonical, tuple[LikelihoodTerms, int]],
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """Return row, column and value of every pull, for very many kinds of encounters."""
-    used: dict[int, tuple[list[int], list[int]]] = {}
-    for row, (results, _) in enumerate(kinds):
-        for result in results:
-            terms, k = term_of[canonical(*result)]
-            rows, positions = used.setdefault(terms.members.shape[1], ([], []))
-            rows.append(row)
-            positions.append(k)
-    parts = []
-    for terms in posterior.terms:
-        pulls = terms.shift - np.einsum("rij,rj->ri", terms.precision, posterior.mean[terms.members])
-        players = terms.members.shape[1]
-        rows, positions = used[players]
-        parts.append((np.repeat(rows, players), terms.members[positions].ravel(), pulls[positions].ravel()))
-    row_parts, column_parts, value_parts = zip(*parts, strict=True)
-    return np.concatenate(row_parts), np.concatenate(column_parts), np.concatenate(value_parts)
+    value = np.empty_like(pulls.value)
+    sizes = np.bincount(pulls.kind)
+    starts = np.cumsum(sizes) - sizes
+    for size in np.unique(sizes).tolist():
+        chosen = np.flatnonzero(sizes == size)
+        number = np.full(len(sizes), -1)
+        number[chosen] = np.arange(len(chosen))
+        precision = np.zeros((len(chosen), size, size))
+        end = 0
+        for part in parts:
+            own = entry[end : (end := end + part.members.size)].reshape(part.members.shape)
+            here = number[part.kind] >= 0
+            position = (own - starts[part.kind][:, None])[here]
+            rows = number[part.kind[here]][:, None, None]
+            np.add.at(precision, (rows, position[:, :, None], position[:, None, :]), part.precision[here])
+        entries = starts[chosen][:, None] + np.arange(size)
+        members = pulls.bot[entries]
+        influence = precision @ covariance[members[:, :, None], members[:, None, :]]
+        value[entries] = np.linalg.solve(np.eye(size) - influence, pulls.value[entries][:, :, None])[:, :, 0]
+    return value

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from arena.ratings.environment import BETA, MU, SIGMA
 from arena.ratings.rating import Rating
+from arena.ratings.result_arrays import EncounterArrays
 from arena.ratings.results import Result
 from arena.ratings.set_fit import SetFit
 
@@ -69,7 +70,8 @@ def fit_counted(
 
     Without ``polished`` the last sweep by the package is left out, which is quicker.
     """
-    fit = SetFit(counted, mu, beta)
+    arrays = EncounterArrays.of_results(counted)
+    fit = SetFit(arrays.names, arrays.results, mu, beta)
     probability = fit.tied_share() if draw_probability is None else draw_probability
     for _ in range(MAX_DRAW_ROUNDS):
         fit.run(probability, sigma)

@@ -11,8 +11,7 @@ The cost grows with the number of distinct results, not with the number of match
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
@@ -24,7 +23,7 @@ from scipy.sparse.csgraph import connected_components
 from arena.ratings.environment import BETA, MU, SIGMA, Environment, ppf
 from arena.ratings.ep_messages import JointGaussian, MultiwayMessages, PairwiseMessages
 from arena.ratings.rating import Rating
-from arena.ratings.results import Canonical, Result, in_canonical_order
+from arena.ratings.result_arrays import DistinctResults
 from arena.ratings.ties import Ties
 from arena.ratings.truncation import Floats, corrections, gaussian_terms
 
@@ -44,14 +43,12 @@ class LikelihoodTerms(NamedTuple):
     """The Gaussian likelihood terms of all distinct results with the same number of players.
 
     Attributes:
-        results: in canonical order.
         members: the numbers of the bots, shape (results, players).
         precision: shape (results, players, players).
         shift: shape (results, players).
         occurrences: how often each result occurred, shape (results,).
     """
 
-    results: list[Canonical]
     members: NDArray[np.intp]
     precision: Floats
     shift: Floats
@@ -68,23 +65,23 @@ class SetFit:
         names: everybody who occurs, in alphabetical order.
     """
 
-    def __init__(self, counted: Iterable[tuple[Result, int]], mu: float = MU, beta: float = BETA) -> None:
+    def __init__(
+        self, names: Sequence[str], results: Sequence[DistinctResults], mu: float = MU, beta: float = BETA
+    ) -> None:
         """Prepare a fit.
 
-        Raises:
-            UsageError: if a result is malformed.
+        Args:
+            names: everybody who occurs, in alphabetical order.
+            results: the distinct results, for each number of players.
+            mu: mean of the prior.
+            beta: standard deviation of a performance in one match.
         """
-        self.counts = in_canonical_order(counted)
-        results = sorted(self.counts.items())
-        self._results = [result for result, _ in results]
-        self.names = sorted({name for (members, _), _ in results for name in members})
-        self._index = {name: number for number, name in enumerate(self.names)}
+        self.names = names
         self._mu, self._beta = mu, beta
-        self._pairwise = PairwiseMessages(results, self._index)
-        sizes = sorted({len(members) for members, _ in self.counts} - {2})
-        self._multiway = [MultiwayMessages(size, results, self._index) for size in sizes]
-        self._fields = _fields(self.counts, self._index)
-        self._ties = Ties(results, self._index)
+        self._pairwise = PairwiseMessages(results)
+        self._multiway = [MultiwayMessages(own) for own in results if own.players > 2]
+        self._fields = _fields(results, len(names))
+        self._ties = Ties(results, len(names))
         self._prior_pi = 0.0
         self._pi, self._tau = np.zeros(len(self.names)), np.zeros(len(self.names))
 
@@ -135,14 +132,10 @@ class SetFit:
             return
         members = np.stack([messages.first, messages.second])
         mean, variance = self._cavities(members, messages.pi, messages.tau)
-        c = np.sqrt(variance.sum(axis=0) + 2 * self._beta**2)
-        v, w = corrections((mean[0] - mean[1]) / c, self.draw_margin / c, messages.is_draw)
+        v, w, c = self._corrections_of_pairs(mean, variance)
         sign = np.array([[1.0], [-1.0]])
         if joint is not None:
-            unseen = 1.0 - variance.sum(axis=0) * w / c**2
-            joint.add_pairs(
-                members, w / c**2 / unseen, (mean[0] - mean[1]) * w / c**2 / unseen + v / c / unseen, messages.count
-            )
+            joint.add_pairs(members, *_pair_terms(mean, variance, v, w, c), messages.count)
         posterior_pi = 1.0 / (variance * (1.0 - variance / c**2 * w))
         posterior_tau = posterior_pi * (mean + sign * variance / c * v)
         step_pi = damping * (posterior_pi - 1.0 / variance - messages.pi)
@@ -153,6 +146,11 @@ class SetFit:
         for side in (0, 1):
             self._pi += np.bincount(members[side], step_pi[side] * messages.count, size)
             self._tau += np.bincount(members[side], step_tau[side] * messages.count, size)
+
+    def _corrections_of_pairs(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return v, w and c of TrueSkill for the results of two."""
+        c = np.sqrt(variance.sum(axis=0) + 2 * self._beta**2)
+        return *corrections((mean[0] - mean[1]) / c, self.draw_margin / c, self._pairwise.is_draw), c
 
     def _sweep_multiway(self, messages: MultiwayMessages, damping: float, joint: JointGaussian | None) -> None:
         """Rate every result of three or more, all from the same beliefs; see ``truncation.py``."""
@@ -195,7 +193,7 @@ class SetFit:
         environment = self._environment
         pairs = zip(mean.tolist(), np.sqrt(variance).tolist(), strict=True)
         teams = [(environment.create_rating(m, s),) for m, s in pairs]
-        rated = environment.rate(teams, ranks=list(messages.ranks[row]), min_delta=1e-8)
+        rated = environment.rate(teams, ranks=messages.ranks[row].tolist(), min_delta=1e-8)
         posterior_pi = np.array([rating.sigma**-2 for (rating,) in rated])
         posterior_tau = posterior_pi * np.array([rating.mu for (rating,) in rated])
         step_pi = posterior_pi - 1.0 / variance - messages.pi[row]
@@ -246,28 +244,47 @@ class SetFit:
 
         Strengths are relative to the prior's mean.
         """
-        return [self._likelihood_terms(players) for players in sorted({len(members) for members, _ in self.counts})]
+        pairs = [self._terms_of_pairs()] if len(self._pairwise.count) else []
+        return [*pairs, *map(self._terms_of_more, self._multiway)]
 
-    def _likelihood_terms(self, players: int) -> LikelihoodTerms:
-        results = [result for result in self._results if len(result[0]) == players]
-        if players == 2:
-            pairs = self._pairwise
-            members, is_draw = np.stack([pairs.first, pairs.second], axis=1), pairs.is_draw[:, None]
-            mean, variance = self._cavities(members, pairs.pi.T, pairs.tau.T)
-        else:
-            messages = next(messages for messages in self._multiway if messages.members.shape[1] == players)
-            members, is_draw = messages.members, messages.is_draw
-            mean, variance = self._cavities(members, messages.pi, messages.tau)
-        terms = gaussian_terms(mean, variance, is_draw, self.draw_margin, self._beta)
-        occurrences = np.array([self.counts[result] for result in results], dtype=np.float64)
-        return LikelihoodTerms(results, members, terms.precision, terms.shift, occurrences)
+    def _terms_of_pairs(self) -> LikelihoodTerms:
+        pairs = self._pairwise
+        members = np.stack([pairs.first, pairs.second])
+        mean, variance = self._cavities(members, pairs.pi, pairs.tau)
+        v, w, c = self._corrections_of_pairs(mean, variance)
+        precision, shift = _pair_terms(mean, variance, v, w, c)
+        signs = np.array([1.0, -1.0])
+        return LikelihoodTerms(
+            members.T, precision[:, None, None] * np.outer(signs, signs), shift[:, None] * signs, pairs.count
+        )
+
+    def _terms_of_more(self, messages: MultiwayMessages) -> LikelihoodTerms:
+        mean, variance = self._cavities(messages.members, messages.pi, messages.tau)
+        terms = gaussian_terms(mean, variance, messages.is_draw, self.draw_margin, self._beta)
+        return LikelihoodTerms(messages.members, terms.precision, terms.shift, messages.count)
 
 
-def _fields(results: Iterable[Canonical], index: Mapping[str, int]) -> list[NDArray[np.intp]]:
+def _pair_terms(mean: Floats, variance: Floats, v: Floats, w: Floats, c: Floats) -> tuple[Floats, Floats]:
+    """Return precision and shift of the likelihood terms of results of two, in the difference of their strengths.
+
+    Args:
+        mean: of the strengths without the result, shape (2, results).
+        variance: of the same.
+        v: TrueSkill's shift of the mean, shape (results,).
+        w: TrueSkill's shrinking of the variance, shape (results,).
+        c: the standard deviation of the difference of the performances, shape (results,).
+    """
+    unseen = 1.0 - variance.sum(axis=0) * w / c**2
+    precision = w / c**2 / unseen
+    return precision, (mean[0] - mean[1]) * precision + v / c / unseen
+
+
+def _fields(results: Sequence[DistinctResults], bots: int) -> list[NDArray[np.intp]]:
     """Return the numbers of those who are connected through common results, field by field."""
-    steps = [(index[a], index[b]) for members, _ in results for a, b in pairwise(members)]
-    size = len(index)
-    rows, columns = (np.array(ends, dtype=np.intp) for ends in zip(*steps, strict=True)) if steps else ((), ())
-    graph = coo_matrix((np.ones(len(steps)), (rows, columns)), shape=(size, size))
+    groups = [own.members for own in results] or [np.zeros((0, 2), dtype=np.int64)]
+    rows, columns = (
+        np.concatenate([members[:, side].ravel() for members in groups]) for side in (np.s_[:-1], np.s_[1:])
+    )
+    graph = coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(bots, bots))
     number, field_of = connected_components(graph, directed=False)
     return [np.flatnonzero(field_of == field) for field in range(number)]

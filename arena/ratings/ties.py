@@ -5,7 +5,7 @@ The plain share of ties is too low in a field of unequal bots: a weak bot rarely
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from math import sqrt
 
@@ -13,38 +13,38 @@ import numpy as np
 from scipy.special import ndtr
 
 from arena.ratings.environment import ppf
-from arena.ratings.results import Canonical
+from arena.ratings.result_arrays import DistinctResults, Integers
 from arena.ratings.truncation import Floats
 
 MIN_DRAW_PROBABILITY = 1e-3
 """At zero, a draw would make sigma grow."""
 MAX_DRAW_PROBABILITY = 0.95
-BISECTIONS = 30
+MAX_STEPS = 30
+TOLERANCE = 1e-9
 
 
 class Ties:
     """How often each two bots met, and how many of these meetings were ties."""
 
-    def __init__(self, results: Sequence[tuple[Canonical, int]], index: Mapping[str, int]) -> None:
+    def __init__(self, results: Sequence[DistinctResults], bots: int) -> None:
         """Count meetings and ties.
 
         Args:
-            results: distinct results, and how often each occurred.
-            index: the number of each name.
+            results: distinct results, for each number of players.
+            bots: how many there are.
         """
-        first: list[int] = []
-        second: list[int] = []
-        counts: list[int] = []
-        tied = 0
-        for (members, ranks), count in results:
-            for (a, rank_a), (b, rank_b) in combinations(zip(members, ranks, strict=True), 2):
-                first.append(index[a])
-                second.append(index[b])
-                counts.append(count)
-                tied += count * (rank_a == rank_b)
-        self._first, self._second = np.array(first, dtype=np.intp), np.array(second, dtype=np.intp)
-        self._counts = np.array(counts, dtype=np.float64)
-        self._tied = tied
+        pairs: list[Integers] = [np.zeros(0, dtype=np.int64)]
+        counts: list[Integers] = [np.zeros(0, dtype=np.int64)]
+        self._tied = 0
+        for own in results:
+            for a, b in combinations(range(own.players), 2):
+                low, high = np.sort(own.members[:, [a, b]], axis=1).T
+                pairs.append(low * bots + high)
+                counts.append(own.counts)
+                self._tied += int(own.counts[own.ranks[:, a] == own.ranks[:, b]].sum())
+        met, number = np.unique(np.concatenate(pairs), return_inverse=True)
+        self._first, self._second = np.divmod(met, max(bots, 1))
+        self._counts = np.bincount(number, np.concatenate(counts), len(met))
 
     def share(self) -> float:
         """Return the share of pairs that tied, kept within what ratings can be fitted with: a first guess."""
@@ -52,7 +52,9 @@ class Ties:
         return float(min(max(share, MIN_DRAW_PROBABILITY), MAX_DRAW_PROBABILITY))
 
     def matching(self, means: Floats, beta: float) -> float:
-        """Return the draw probability under which these means expect as many ties as there were, by bisection.
+        """Return the draw probability under which these means expect as many ties as there were.
+
+        By the Illinois variant of the false position method: a third of the steps of a bisection.
 
         Args:
             means: of the strengths, shape (bots,).
@@ -60,9 +62,23 @@ class Ties:
         """
         gaps = (means[self._first] - means[self._second]) / (sqrt(2) * beta)
         low, high = MIN_DRAW_PROBABILITY, MAX_DRAW_PROBABILITY
-        for _ in range(BISECTIONS):
-            middle = (low + high) / 2
-            margin = ppf((middle + 1) / 2)
-            expected = float(self._counts @ (ndtr(margin - gaps) - ndtr(-margin - gaps)))
-            low, high = (middle, high) if expected < self._tied else (low, middle)
+        too_few, too_many = self._excess(low, gaps), self._excess(high, gaps)
+        if too_few >= 0 or too_many <= 0:
+            return low if too_few >= 0 else high
+        side = 0
+        for _ in range(MAX_STEPS):
+            middle = (low * too_many - high * too_few) / (too_many - too_few)
+            excess = self._excess(middle, gaps)
+            if abs(excess) < TOLERANCE * self._tied or high - low < TOLERANCE:
+                return middle
+            if excess < 0:
+                low, too_few, too_many = middle, excess, too_many / 2 if side < 0 else too_many
+            else:
+                high, too_many, too_few = middle, excess, too_few / 2 if side > 0 else too_few
+            side = -1 if excess < 0 else 1
         return (low + high) / 2
+
+    def _excess(self, draw_probability: float, gaps: Floats) -> float:
+        """Return how many more ties are expected than there were."""
+        margin = ppf((draw_probability + 1) / 2)
+        return float(self._counts @ (ndtr(margin - gaps) - ndtr(-margin - gaps))) - self._tied

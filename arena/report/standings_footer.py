@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from arena.analysis.standings import Standings
 from arena.ratings.consistency import MIN_ENCOUNTERS, MIN_FREEDOM
 from arena.report.corrections_table import corrections_line
-from arena.text import counted
+from arena.text import all_of, counted
 
 MIN_BOTS = 4
 """The ratings of two bots fit any results of theirs, and those of three all but a cycle."""
@@ -31,6 +31,12 @@ def standings_footer(table: Standings) -> str:
         sentences.append(
             f"{counted(duplicates, 'duplicate match')} {'is' if duplicates == 1 else 'are'} not rated:"
             " their bots always play the same match from that opening. "
+        )
+    functions = [line.bot for line in table.lines if line.is_function]
+    if functions:
+        sentences.append(
+            f"{all_of(functions)} {'is a Python function' if len(functions) == 1 else 'are Python functions'},"
+            " played without isolation. "
         )
     if table.first_seat_share is not None:
         sentences.append(f"Seat 0 scores {100 * table.first_seat_share:.1f} %. ")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from arena.analysis.standings import SURE, Standing, Standings
-from arena.text import counted
+from arena.text import all_of, counted
 from arena.tournament.formats import Placing
 
 MAX_NAMES = 4
@@ -152,7 +152,7 @@ class _Field:
 def _listed(names: Sequence[str], noun: str = "bot") -> str:
     if len(names) > MAX_NAMES:
         return counted(len(names), noun)
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return all_of(names)
 
 
 def _is(bots: Sequence[int]) -> str:

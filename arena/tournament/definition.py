@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from glob import glob
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from arena.checked import check_model, read_toml
 from arena.definition import Definition, GameChoice
@@ -21,10 +21,11 @@ from arena.errors import BotDefinitionError, DefinitionError, OptionError, Unkno
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.names import is_visible_text
+from arena.players.entrants import Entrant, bot_of
 from arena.players.manifest import IsKnown, check_name, claims_problem, load_bot
 from arena.records import Bot, Limits, TimeControl
 from arena.shipped import bot_path, tournament_path
-from arena.text import toml_value
+from arena.text import shortened_text, toml_value
 from arena.tournament.formats import FORMATS, format_of, table_key
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile
 
@@ -51,15 +52,64 @@ def load_definition(path: str | os.PathLike[str], bots: KnownBots | None = None)
     """
     path = tournament_path(path)
     file = check_model(TournamentFile, read_toml(path, DefinitionError), path, DefinitionError)
+    return _checked(file, path, str(path), bots, {})
+
+
+def _key(number: int) -> str:
+    """Return what the table of an entrant says that is not named by a text: no path and no name."""
+    return f"\n{number}"
+
+
+def _checked(
+    file: CommonKeys, path: Path, where: str, bots: KnownBots | None, given: Mapping[str, Entrant]
+) -> Definition:
     faults: list[str] = []
-    definition = _Builder(file, path, bots, faults).build()
+    definition = _Builder(file, path, bots, faults, given).build()
     if not faults:
         with _collecting(faults):
             for game in range(len(definition.games)):
                 format_of(definition, game)
     if faults:
-        raise DefinitionError(f"{path}: " + "; ".join(faults))
+        raise DefinitionError(f"{where}: " + "; ".join(faults))
     return definition
+
+
+def make_definition(
+    name: str,
+    game: str,
+    entrants: Sequence[Entrant] | Mapping[str, Entrant],
+    *,
+    bots: KnownBots | None = None,
+    **keys: Any,
+) -> Definition:
+    """Return a tournament's definition without a tournament file.
+
+    Args:
+        name: of the tournament.
+        game: the game.
+        entrants: bots, paths from the working directory, ``arena:NAME``, names of submitted bots, or functions
+            ``choose(game, state, clock)``; as a map, under the names they have in this tournament.
+        bots: the submitted bots, ``home.bots``.
+        keys: the other keys of a tournament file: ``options={"size": 5}``, ``encounters=10``,
+            ``time_control={"per_action_seconds": 0.5}``, ``format="swiss"``, ``swiss={"rounds": 7}``.
+
+    Raises:
+        DefinitionError: with every fault, each with its place, value and what is accepted.
+    """
+    if not isinstance(entrants, Mapping | list | tuple):
+        given = shortened_text(repr(entrants))
+        raise DefinitionError(f"tournament {name!r}: entrants = {given}: expected a list of bots, or a map of them")
+    names: list[str | None] = [*entrants] if isinstance(entrants, Mapping) else [None] * len(entrants)
+    given_bots = list(entrants.values()) if isinstance(entrants, Mapping) else list(entrants)
+    tables = [
+        {"bot": bot if isinstance(bot, str) else _key(number)} | ({} if title is None else {"name": title})
+        for number, (title, bot) in enumerate(zip(names, given_bots, strict=True))
+    ]
+    known = {_key(number): bot for number, bot in enumerate(given_bots) if not isinstance(bot, str)}
+    values = {**keys, "name": name, "game": game, "entrants": tables}
+    where = f"tournament {name!r}"
+    file = check_model(TournamentFile, values, where, DefinitionError)
+    return _checked(file, Path(), where, bots, known)
 
 
 def with_name(definition: Definition, name: str, bots: KnownBots | None = None) -> Definition:
@@ -97,11 +147,20 @@ class _Entry(NamedTuple):
 class _Builder:
     """Makes a definition from a file, whose shape has been checked, and collects every fault in its contents."""
 
-    def __init__(self, file: CommonKeys, path: Path, bots: KnownBots | None, faults: list[str]) -> None:
+    def __init__(
+        self,
+        file: CommonKeys,
+        path: Path,
+        bots: KnownBots | None,
+        faults: list[str],
+        given: Mapping[str, Entrant],
+    ) -> None:
+        """Take what ``build`` needs; ``given`` has the entrants that are no texts, by what their tables say."""
         self._file = file
         self._path = path
         self._bots = bots
         self._faults = faults
+        self._given = given
         self._has_all_entrants = True
 
     def build(self) -> Definition:
@@ -199,7 +258,10 @@ class _Builder:
         return replace(bot, name=name)
 
     def _bot(self, table: EntrantTable) -> Bot:
-        bot = find_entrant(table.bot, table.args, self._path.parent, self._bots)
+        if table.bot in self._given:
+            bot = bot_of(self._given[table.bot])
+        else:
+            bot = find_entrant(table.bot, table.args, self._path.parent, self._bots)
         if table.name is None:
             return bot
         check_name("name", table.name, self._is_known())

@@ -86,7 +86,7 @@ def run_tournament(
     workers: int | None = None,
     log_path: Path | None = None,
     listener: Listener | None = None,
-    executor: Executor | str = "local",
+    executor: Executor | str | None = None,
     refresh: Refresh | None = None,
 ) -> Progress:
     """Play the matches of a tournament that have no record yet.
@@ -97,7 +97,8 @@ def run_tournament(
         workers: matches at a time on this machine; by default as the definition says, else one for each core.
         log_path: the log file; None for no log.
         listener: called when matches have been recorded, and every now and then while none have.
-        executor: where matches are played: a URL for ``open_executor``, or an executor.
+        executor: where matches are played: a URL for ``open_executor``, or an executor; by default on the cores of this
+            machine, or in this process if a Python function takes part.
         refresh: called before each round of a ladder; returns a changed definition (entrants, and when it stops), or
             None. Not called if the executor takes no new bots.
 
@@ -110,16 +111,25 @@ def run_tournament(
         GameError: if the rules of a game are wrong, before anything is played; later it only costs the match.
         StoreError: if another director runs it, it is corrected while its bots are built, or the store fails.
             Everything recorded stays.
-        UsageError: if the executor's URL is not accepted, or workers can't be started, for example because a script
+        UsageError: if the executor's URL is not accepted, a Python function would have to play in another process, or
+            workers can't be started, for example because a script
             calls this without the guard ``if __name__ == "__main__":``.
         KeyboardInterrupt: after every process has been ended; everything recorded stays.
     """
     end_if_importing()
     bots: tuple[Bot, ...] | None = None
+    functions = [bot for bot in definition.entrants if bot.is_function]
+    if executor is None:
+        executor = "in-process" if functions else "local"
     if isinstance(executor, str):  # before anything is stored, so that a failed build can be fixed
         found = store.find_tournament(definition.name)
         bots = _playing(definition if found is None else brought_up_to_date(definition, found), found)
         executor = open_executor(executor, _job(definition, bots, workers, log_path))
+    if functions and not executor.plays_functions:
+        raise UsageError(
+            f"entrant {functions[0].name!r} is a Python function, which plays in this process: expected"
+            ' executor="in-process"'
+        )
     with store.lock(definition.name):
         resumed = create_or_resume(definition, store)
         if bots is not None and not set(_playing(*resumed)) <= set(bots):

@@ -1,0 +1,194 @@
+"""Results and encounters as arrays: a million of them take a second, and a few bytes each.
+
+Bots are numbers in the alphabetical order of their names. Matches with different numbers of players share one array, in
+which missing seats have the bot -1 and the rank 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.ratings.results import Encounter, Result, check_result
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DistinctResults:
+    """The distinct results with the same number of players, in canonical order.
+
+    That is by rank and then by name, so that seats make no difference.
+
+    Attributes:
+        members: the numbers of the bots, the best rank first, shape (results, players).
+        ranks: of the same, counted from 0 without gaps, shape (results, players).
+        counts: how often each result occurred, shape (results,).
+    """
+
+    members: Integers
+    ranks: Integers
+    counts: Integers
+
+    @property
+    def players(self) -> int:
+        """The number of players in each result."""
+        return int(self.members.shape[1])
+
+    @property
+    def ties(self) -> NDArray[np.bool_]:
+        """Whether neighbours in the ranking tie, shape (results, players - 1)."""
+        return np.asarray(self.ranks[:, 1:] == self.ranks[:, :-1])
+
+
+NO_PAIRS = DistinctResults(
+    members=np.zeros((0, 2), dtype=np.int64), ranks=np.zeros((0, 2), dtype=np.int64), counts=np.zeros(0, dtype=np.int64)
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EncounterArrays:
+    """The kinds of encounters, and their distinct results.
+
+    Attributes:
+        names: everybody who occurs, in alphabetical order.
+        results: the distinct results by their number of players, the smallest first.
+        kind: the kind of encounter of each entry of ``result``, in ascending order.
+        result: a result of that kind, counted over all of ``results``.
+        occurrences: how often each kind of encounter occurred.
+    """
+
+    names: tuple[str, ...]
+    results: tuple[DistinctResults, ...]
+    kind: Integers
+    result: Integers
+    occurrences: Integers
+
+    @classmethod
+    def of(cls, encounters: Iterable[tuple[Encounter, int]]) -> EncounterArrays:
+        """Return encounters as arrays.
+
+        Args:
+            encounters: the results of each encounter, with how often it occurred.
+
+        Raises:
+            UsageError: if a result is malformed.
+        """
+        listed = [(results, count) for results, count in encounters if results]
+        flat = [result for results, _ in listed for result in results]
+        for names, ranks in flat:
+            check_result(names, ranks)
+        labels = sorted({name for names, _ in flat for name in names})
+        index = {name: number for number, name in enumerate(labels)}
+        width = max((len(names) for names, _ in flat), default=2)
+        bots = padded([[index[name] for name in names] for names, _ in flat], width, -1)
+        starts = np.cumsum([0, *(len(results) for results, _ in listed)])[:-1]
+        rank_number = {
+            rank: number for number, rank in enumerate(sorted({rank for _, ranks in flat for rank in ranks}))
+        }
+        numbers = padded([[rank_number[rank] for rank in ranks] for _, ranks in flat], width, 0)
+        return cls.of_matches(labels, bots, numbers, starts, np.array([count for _, count in listed], dtype=np.int64))
+
+    @classmethod
+    def of_results(cls, counted: Iterable[tuple[Result, int]]) -> EncounterArrays:
+        """Return results as arrays, each as an encounter of its own."""
+        return cls.of(((result,), count) for result, count in counted)
+
+    @classmethod
+    def of_matches(
+        cls,
+        labels: Sequence[str],
+        bots: NDArray[np.integer],
+        ranks: NDArray[np.integer],
+        starts: Integers,
+        occurrences: Integers,
+    ) -> EncounterArrays:
+        """Return encounters as arrays.
+
+        Args:
+            labels: names, in alphabetical order.
+            bots: the number of each match's bots in ``labels``, by seat, shape (matches, seats).
+            ranks: their ranks, from 0, of the same shape.
+            starts: the first match of each encounter, in ascending order; none is empty.
+            occurrences: how often each encounter occurred.
+        """
+        used = np.unique(bots[bots >= 0])
+        own = np.searchsorted(used, bots) + 1
+        own[bots < 0] = 0
+        first, raw = numbered(combined(np.concatenate([own, ranks], axis=1)))
+        lengths = np.diff(starts, append=len(bots))
+        kinds = np.zeros((len(starts), int(lengths.max(initial=0))), dtype=np.int64)
+        kinds[np.arange(kinds.shape[1]) < lengths[:, None]] = raw + 1
+        example, kind_of = numbered(combined(kinds))
+        total = np.bincount(kind_of, occurrences, len(example)).astype(np.int64)
+        found, canonical = _canonical(own[first] - 1, ranks[first])
+        kinds = kinds[example]
+        kind, position = np.nonzero(kinds)
+        result = canonical[kinds[kind, position] - 1]
+        counts = np.bincount(result, total[kind]).astype(np.int64)
+        ends = np.cumsum([0, *(len(members) for members, _ in found)])
+        return cls(
+            names=tuple(labels[number] for number in used.tolist()),
+            results=tuple(
+                DistinctResults(members=members, ranks=order, counts=counts[start : start + len(members)])
+                for (members, order), start in zip(found, ends[:-1].tolist(), strict=True)
+            ),
+            kind=kind,
+            result=result,
+            occurrences=total,
+        )
+
+
+def padded(rows: Sequence[Sequence[int]], width: int, filling: int) -> Integers:
+    """Return rows of different lengths as one array, shape (rows, width)."""
+    array = np.full((len(rows), width), filling, dtype=np.int64)
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    array[np.arange(width) < lengths[:, None]] = np.fromiter(chain.from_iterable(rows), np.int64, int(lengths.sum()))
+    return array
+
+
+def combined(columns: NDArray[np.integer]) -> Integers:
+    """Return a number for each row, so that numbers compare as rows do, column by column.
+
+    Args:
+        columns: of numbers from 0, shape (rows, columns).
+    """
+    key = np.zeros(len(columns), dtype=np.int64)
+    bound = 1
+    for column in columns.T:
+        base = int(column.max(initial=0)) + 1
+        if bound * base >= 2**63:
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64, copy=False)
+            bound = int(key.max(initial=0)) + 1
+        key = key * base + column
+        bound *= base
+    return key
+
+
+def numbered(keys: Integers) -> tuple[Integers, Integers]:
+    """Return where each distinct key occurs first, in ascending order, and the number of each key among them."""
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)  # a stable sort: quick if nearly sorted
+    return first.astype(np.int64, copy=False), number.astype(np.int64, copy=False)
+
+
+def _canonical(bots: Integers, ranks: NDArray[np.integer]) -> tuple[list[tuple[Integers, Integers]], Integers]:
+    """Return members and ranks of the distinct canonical results for each number of players, and each row's number."""
+    players = (bots >= 0).sum(axis=1)
+    number = np.zeros(len(bots), dtype=np.int64)
+    found: list[tuple[Integers, Integers]] = []
+    known = 0
+    for size in np.unique(players).tolist():
+        rows = np.flatnonzero(players == size)
+        base = int(bots.max(initial=0)) + 1
+        key = np.sort(ranks[rows, :size].astype(np.int64) * base + bots[rows, :size], axis=1)
+        order, members = np.divmod(key, base)
+        order = np.cumsum(np.diff(order, axis=1, prepend=order[:, :1]) > 0, axis=1)
+        first, own = numbered(combined(np.concatenate([members, order], axis=1)))
+        found.append((members[first], order[first]))
+        number[rows] = known + own
+        known += len(first)
+    return found, number
