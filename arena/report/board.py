@@ -170,7 +170,7 @@ class Board:
         return self.svg()
 
     def _repr_html_(self) -> str:
-        notes = self.game.drawing(self.state).notes
+        notes = checked_drawing(self.game, self.state).notes
         below = f'<pre style="white-space:pre-wrap">{lines_of_text(chr(10).join(notes))}</pre>' if notes else ""
         return f"<div>{self._svg()}{below}</div>"
 
