@@ -78,7 +78,7 @@ def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _drawing(game: Game[Any], state: Any) -> Drawing:
-    """Return the drawing of a state, or the reason why there is none: nothing but the board is missing."""
+    """Return the drawing of a state, or why it has no board; nothing else is missing then."""
     try:
         return checked_drawing(game, state)
     except GameError as error:
