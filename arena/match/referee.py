@@ -26,7 +26,7 @@ from arena.games.checked_game import check_position, checked_game, mistake_in
 from arena.match.clock import SeatClock
 from arena.match.final_ranks import final_ranks
 from arena.match.request import build_request
-from arena.players.player import Answer, Player, Request
+from arena.players.player import Player
 from arena.protocol.frames import MAX_BYTES_TO_BOT
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
 from arena.records import Fault, MatchRecord, MatchSpec
@@ -101,12 +101,13 @@ class Referee:
         while (seat := self._game.seat_to_act(self._state)) is not None:
             if type(seat) is not int or seat not in seats:
                 self._checked_game.seat_to_act(self._state)
-            if self._faults and not self._continues_without_forfeited():
-                break
-            if self._has_forfeited(seat):
-                self._withdraw(seat)
-            else:
-                self._ask_for_action(seat)
+            if self._faults:
+                if not self._continues_without_forfeited():
+                    break
+                if self._has_forfeited(seat):
+                    self._withdraw(seat)
+                    continue
+            self._ask_for_action(seat)
 
     def _play_opening(self) -> None:
         for action in self._spec.opening_actions:
@@ -154,9 +155,15 @@ class Referee:
         """Ask one seat for one action and apply it, or turn its fault into a forfeit."""
         clock = self._clocks[seat]
         player = self._players[seat]
+        ply = len(self._actions)
+        since = self._actions[self._sent_plies[seat] :]
+        self._sent_plies[seat] = ply
+        margin_seconds = self._spec.time_control.margin_seconds
         try:
-            answer = player.ask(self._request(seat, player, clock))
-            self._state = self._game.apply(self._state, answer.action)
+            request = build_request(self._checked_game, self._state, player.wants, clock, ply, since, margin_seconds)
+            answer = player.ask(request)
+            action, wall_seconds, cpu_seconds, note, charged_seconds = answer
+            self._state = self._game.apply(self._state, action)
         except BotError as error:
             self._check_position()
             self._forfeit(seat, error.kind, error.detail)
@@ -169,10 +176,13 @@ class Referee:
             raise
         except IllegalActionError as error:
             self._check_position()
-            self._forfeit(seat, FaultKind.ILLEGAL, f"{shortened(answer.action)}: {error.reason}")
+            self._forfeit(seat, FaultKind.ILLEGAL, f"{shortened(action)}: {error.reason}")
             return
-        clock.charge(answer.wall_seconds if answer.charged_seconds is None else answer.charged_seconds)
-        self._keep(seat, answer)
+        clock.charge(wall_seconds if charged_seconds is None else charged_seconds)
+        if note is not None:
+            self._notes.append([ply, note])
+        self._note_action(seat, action, wall_seconds, cpu_seconds)
+        self._send_updates()
 
     def _check_position(self) -> None:
         """Raise GameError if the game is to blame that a player could not be asked, or did not answer as it must."""
@@ -188,20 +198,6 @@ class Referee:
             error.seat = None if error.is_disturbed else seat
             raise error
         return f"{error}, for the third time in this match while this bot was to act"
-
-    def _request(self, seat: int, player: Player, clock: SeatClock) -> Request:
-        since = self._actions[self._sent_plies[seat] :]
-        self._sent_plies[seat] = len(self._actions)
-        margin_seconds = self._spec.time_control.margin_seconds
-        return build_request(
-            self._checked_game, self._state, player.wants, clock, len(self._actions), since, margin_seconds
-        )
-
-    def _keep(self, seat: int, answer: Answer) -> None:
-        if answer.note is not None:
-            self._notes.append([len(self._actions), answer.note])
-        self._note_action(seat, answer.action, answer.wall_seconds, answer.cpu_seconds)
-        self._send_updates()
 
     def _note_action(self, seat: int | None, action: Any, wall: float | None, cpu: float | None) -> None:
         self._actions.append([seat, action])

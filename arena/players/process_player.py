@@ -126,25 +126,27 @@ class ProcessPlayer(Player):
         """Ask the bot for an action."""
         connection = self._running()
         monitor = connection.process.monitor
-        frame = _frame(_act(request, self._match))
+        ply, actions, seconds, bank_seconds, margin_seconds, observation, legal = request
+        frame = _frame(messages.act(self._match, ply, actions, seconds, bank_seconds, observation, legal))
         on_cpu_clock = self._is_on_cpu_clock
         connection.check_off_turn()
         cpu_before = monitor.cpu_seconds()
         try:
-            reply = connection.ask(frame, request.seconds + request.margin_seconds, on_cpu_clock)
+            reply = connection.ask(frame, seconds + margin_seconds, on_cpu_clock)
         finally:
             cpu_after = monitor.cpu_seconds()
             self._cpu_on_turn += cpu_after - cpu_before
         connection.off_turn.cpu_at_start = cpu_after
-        self._freeze_if_needed(connection, cpu_before, cpu_after)
-        action, note = messages.read_action(self._decode(reply.body), request.ply, self._limits.note_bytes)
+        if not self._may_work_off_turn:
+            self._freeze_if_needed(connection, cpu_before, cpu_after)
+        action, note = messages.common_action(reply.body, ply), None
+        if action is None:
+            action, note = messages.read_action(self._decode(reply.body), ply, self._limits.note_bytes)
         cpu_seconds = reply.charged_seconds if on_cpu_clock else cpu_after - cpu_before
         return Answer(action, reply.wall_seconds, cpu_seconds, note, reply.charged_seconds)
 
     def _freeze_if_needed(self, connection: BotConnection, cpu_before: float, cpu_after: float) -> None:
         """After a turn, freeze a bot that is to be frozen off turn, or that worked before the turn."""
-        if self._may_work_off_turn:
-            return
         if connection.off_turn.has_worked or (
             self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > WORK_SECONDS
         ):
@@ -213,16 +215,6 @@ class ProcessPlayer(Player):
         if self.connection is None:
             raise MatchStateError(f"{self.bot.label} is not running")
         return self.connection
-
-
-def _act(request: Request, match: int) -> Message:
-    """Return the message that asks for an action."""
-    message = messages.act(match, request.ply, request.actions, request.seconds, request.bank_seconds)
-    if request.observation is not None:
-        message["observation"] = request.observation
-    if request.legal is not None:
-        message["legal"] = request.legal
-    return message
 
 
 def _frame(message: Message) -> bytes:

@@ -96,19 +96,22 @@ class Subprocess:
             self._poll.unregister(self.stdin)
 
     def send(self, data: bytes) -> None:
-        """Write what fits into stdin, without waiting; the rest is ``unsent``."""
-        self.unsent += data
-        self.send_rest()
+        """Write what fits into stdin, without waiting; the rest is ``unsent``.
+
+        A closed pipe is no error here: the exit of the program explains it.
+        """
+        data = self.unsent + data if self.unsent else data
+        try:
+            written = os.write(self.stdin, data)
+        except BlockingIOError:
+            written = 0
+        except BrokenPipeError:
+            written = len(data)
+        self.unsent = data[written:]
 
     def send_rest(self) -> None:
-        """Write what is ``unsent``. A closed pipe is no error here: the exit of the program explains it."""
-        try:
-            written = os.write(self.stdin, self.unsent)
-        except BlockingIOError:
-            return
-        except BrokenPipeError:
-            written = len(self.unsent)
-        self.unsent = self.unsent[written:]
+        """Write what is ``unsent``, as far as it fits."""
+        self.send(b"")
 
     def read_stdout(self) -> bytes | None:
         """Return what stdout holds, at most one message's worth; no bytes at its end, None if nothing has come."""
