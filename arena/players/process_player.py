@@ -222,7 +222,10 @@ class ProcessPlayer(Player):
 
 
 def _frame(message: Message) -> bytes:
-    frame = encode_frame(message)
+    try:
+        frame = encode_frame(message)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise MatchStateError(f"a {message['type']} message can't be packed: {error}") from error
     if len(frame) > MAX_BYTES_TO_BOT:
         raise MatchStateError(
             f"a {message['type']} message of {len(frame)} bytes; the protocol allows {MAX_BYTES_TO_BOT}"
