@@ -23,6 +23,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from arena.display import present_with
 from arena.version import __version__
 
 if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
@@ -30,6 +31,9 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena import games as games
     from arena import interop as interop
     from arena import ratings as ratings
+    from arena.analysis.crosstable import Crosstable as Crosstable
+    from arena.analysis.crosstable import Score as Score
+    from arena.analysis.crosstable import crosstable_of as crosstable_of
     from arena.analysis.overview import LatestResult as LatestResult
     from arena.analysis.overview import Overview as Overview
     from arena.analysis.overview import overview as overview
@@ -83,6 +87,8 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.housekeeping import erase_tournament as erase_tournament
     from arena.housekeeping import rename_tournament as rename_tournament
     from arena.housekeeping import restore_tournament as restore_tournament
+    from arena.match.replay import ReplayError as ReplayError
+    from arena.match.replay import states_of as states_of
     from arena.match.single_match import play_match as play_match
     from arena.players.bot_files import Bounds as Bounds
     from arena.players.entrants import function_bot as function_bot
@@ -108,6 +114,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.records import ScheduledMatch as ScheduledMatch
     from arena.records import SeatReport as SeatReport
     from arena.records import TimeControl as TimeControl
+    from arena.report.board import Board as Board
     from arena.results import StoredResult as StoredResult
     from arena.store.addition import Addition as Addition
     from arena.store.correction import Correction as Correction
@@ -142,6 +149,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
 _MODULE_OF = {
     name: module
     for module, names in {
+        "arena.analysis.crosstable": "Crosstable Score crosstable_of",
         "arena.analysis.overview": "LatestResult Overview overview",
         "arena.analysis.standings": "Standing Standings",
         "arena.analysis.standings_cache": "standings_of",
@@ -163,6 +171,7 @@ _MODULE_OF = {
         "arena.games": "Game make_game",
         "arena.home": "ArenaHome",
         "arena.housekeeping": "delete_tournament erase_tournament rename_tournament restore_tournament",
+        "arena.match.replay": "ReplayError states_of",
         "arena.match.single_match": "play_match",
         "arena.players.bot_files": "Bounds",
         "arena.players.entrants": "function_bot",
@@ -175,6 +184,7 @@ _MODULE_OF = {
         "arena.ratings.consistency": "Consistency",
         "arena.ratings.field_fit": "FittedEncounters",
         "arena.records": "Bot Fault Limits MatchRecord MatchSpec ScheduledMatch SeatReport TimeControl",
+        "arena.report.board": "Board",
         "arena.results": "StoredResult",
         "arena.store.addition": "Addition",
         "arena.store.correction": "Correction CorrectionDetails",
@@ -197,6 +207,8 @@ _MODULE_OF = {
     }.items()
     for name in names.split()
 }
+
+present_with(lambda: import_module("arena.report.notebook"))
 
 _PACKAGES = ("botkit", "games", "interop", "ratings")
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from arena.display import Displayed
 from arena.enums import ClockKind, FaultKind, OffTurn, Termination
 from arena.errors import StoreError
 from arena.limit import Unit, limit, table_of_limits
@@ -231,7 +232,7 @@ class SeatReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatchRecord:
+class MatchRecord(Displayed):
     """Everything that happened in a match. Field order is the order of ``arena export``.
 
     Attributes:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
-from arena.analysis.encounters import CountedEncounter, result_counts
+from arena.analysis.encounters import CountedEncounter, count_encounters, result_counts
+from arena.analysis.standings_cache import standings_of
+from arena.display import Tabular
+from arena.store.scope import ALL_BUT_COMPARISONS, Scope
+from arena.store.store import Store
 
 
 class Score(NamedTuple):
@@ -19,6 +25,43 @@ class Score(NamedTuple):
 
     points: float
     matches: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crosstable(Tabular):
+    """The points of each bot against each other.
+
+    Attributes:
+        shown_names: the name that tables show of each bot, by ``name@version``, in the order of the standings.
+        scores: by bot and rival (``name@version``); only those that have met.
+    """
+
+    shown_names: Mapping[str, str]
+    scores: Mapping[tuple[str, str], Score]
+
+
+def crosstable_of(
+    store: Store,
+    which: str | Scope = ALL_BUT_COMPARISONS,
+    game: str | None = None,
+    *,
+    cache_directory: Path | None = None,
+) -> Crosstable:
+    """Return the crosstable of a tournament, or of several.
+
+    Args:
+        store: where the records are.
+        which: the name of a tournament; or a scope, for all of its tournaments, by default of all but comparisons.
+        game: only matches of this game; None for all.
+        cache_directory: where standings of finished tournaments are cached; None for no cache.
+
+    Raises:
+        UnknownNameError: if there is no such tournament or season.
+        StoreError: if a record is malformed.
+    """
+    table = standings_of(store, which, game, cache_directory=cache_directory)
+    scores = crosstable(count_encounters(store.results(which, game)))
+    return Crosstable(shown_names=table.shown_names, scores=scores)
 
 
 def crosstable(encounters: Iterable[CountedEncounter]) -> dict[tuple[str, str], Score]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from arena.analysis.encounters import CountedEncounter
 from arena.analysis.result_table import ResultTable
+from arena.display import Tabular
 from arena.ranking import competition_ranks
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
@@ -99,7 +100,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standings:
+class Standings(Tabular):
     """A whole table.
 
     Attributes:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, floor
 
 from arena.analysis.standings import Standing
+from arena.report.inline_html import GOOD
 from arena.report.markup import text
 
 Points = Sequence[tuple[float, float]]
@@ -30,13 +31,17 @@ class IntervalScale:
         self._span = max(max(ends, default=1.0) - self._low, 1e-9)
 
     def svg(self, line: Standing) -> str:
-        """Return the interval of a line; screen readers have the numbers beside it."""
+        """Return the interval of a line; screen readers have the numbers beside it.
+
+        Its own colours are for notebooks; the style sheet of the report has others.
+        """
         margin = line.margin or 0.0
         left, middle, right = (self._at(line.rating.mu + side * margin) for side in (-1, 0, 1))
         return (
-            '<svg class="interval" viewBox="0 0 200 14" preserveAspectRatio="none" aria-hidden="true">'
-            '<rect class="scale" x="0" y="6.5" width="200" height="1"/>'
-            f'<rect class="range" x="{left:.1f}" y="4" width="{right - left:.1f}" height="6"/>'
+            '<svg class="interval" width="150" height="14" viewBox="0 0 200 14" preserveAspectRatio="none"'
+            f' fill="{GOOD}" aria-hidden="true">'
+            '<rect class="scale" x="0" y="6.5" width="200" height="1" fill="#888" fill-opacity=".4"/>'
+            f'<rect class="range" x="{left:.1f}" y="4" width="{right - left:.1f}" height="6" fill-opacity=".45"/>'
             f'<rect class="mean" x="{middle - 1:.1f}" y="1" width="2" height="12"/></svg>'
         )
 

@@ -27,8 +27,8 @@ class StatColumn:
         meaning: what README.md says about it.
         value: what it shows of a bot, as JSON has it.
         formatted: the value as people read it; by default the value.
+        kind: the type of the value, for data frames.
         decimals: digits after the point; None for a text or a whole number.
-        is_number: whether it is right-aligned.
         drop_order: in a narrow terminal, columns with the largest number are left out first; 0 for those that stay.
         is_shown: whether tables for people have it.
         flat: the columns that CSV has instead, by key, each with its cell made from the value.
@@ -39,11 +39,16 @@ class StatColumn:
     meaning: str
     value: Callable[[Standing], Any]
     formatted: Callable[[Any], Any] = lambda value: value
+    kind: Any = int
     decimals: int | None = None
-    is_number: bool = True
     drop_order: int = 0
     is_shown: bool = True
     flat: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is right-aligned."""
+        return self.kind not in (str, bool, dict)
 
     @property
     def column(self) -> Column:
@@ -90,13 +95,14 @@ _BEFORE_FINISH_COUNTS = (
         title="bot",
         meaning="the entrant's name; in leaderboards name@version",
         value=lambda line: line.bot,
-        is_number=False,
+        kind=str,
     ),
     StatColumn(
         key="exposure",
         title="exposure",
         meaning="mu − 3 sigma: a strength the bot has almost certainly",
         value=lambda line: line.rating.exposure,
+        kind=float,
         decimals=2,
         drop_order=1,
     ),
@@ -105,6 +111,7 @@ _BEFORE_FINISH_COUNTS = (
         title="mu",
         meaning="the TrueSkill rating: the mean of what is believed about the bot's strength",
         value=lambda line: line.rating.mu,
+        kind=float,
         decimals=2,
         drop_order=4,
     ),
@@ -113,6 +120,7 @@ _BEFORE_FINISH_COUNTS = (
         title="sigma",
         meaning="the standard deviation of that belief",
         value=lambda line: line.rating.sigma,
+        kind=float,
         decimals=2,
         drop_order=11,
     ),
@@ -121,6 +129,7 @@ _BEFORE_FINISH_COUNTS = (
         title="± 95 %",
         meaning="half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters",
         value=lambda line: line.margin,
+        kind=float | None,
         decimals=2,
         drop_order=4,
     ),
@@ -129,6 +138,7 @@ _BEFORE_FINISH_COUNTS = (
         title="95 % rank",
         meaning="the 95 % interval of the bot's rank by mu",
         value=lambda line: list(line.rank_interval) if line.rank_interval else None,
+        kind=int | None,
         formatted=interval_text,
         flat={
             "rank_low": lambda interval: interval and interval[0],
@@ -141,6 +151,7 @@ _BEFORE_FINISH_COUNTS = (
         title="LOS",
         meaning="the likelihood of superiority: the probability that the bot is better than the next one",
         value=lambda line: line.los,
+        kind=float | None,
         formatted=percent_text,
         drop_order=7,
     ),
@@ -149,8 +160,8 @@ _BEFORE_FINISH_COUNTS = (
         title="= next",
         meaning='"=": the bot and the next one can\'t be told apart at 95 %',
         value=lambda line: line.same_as_next,
+        kind=bool,
         formatted=lambda is_same: "=" if is_same else "",
-        is_number=False,
         drop_order=3,
     ),
     StatColumn(
@@ -168,6 +179,7 @@ _AFTER_FINISH_COUNTS = (
         title="points",
         meaning="in each match the share of rivals beaten, a tie counting half",
         value=lambda line: line.points,
+        kind=float,
         decimals=1,
         drop_order=10,
     ),
@@ -176,6 +188,7 @@ _AFTER_FINISH_COUNTS = (
         title="score %",
         meaning="points per match",
         value=lambda line: _percent(line.score_share),
+        kind=float | None,
         decimals=1,
         drop_order=2,
     ),
@@ -184,6 +197,7 @@ _AFTER_FINISH_COUNTS = (
         title="seat 0 %",
         meaning="points per match in seat 0",
         value=lambda line: _percent(line.first_seat_share),
+        kind=float | None,
         decimals=1,
         drop_order=12,
     ),
@@ -192,8 +206,8 @@ _AFTER_FINISH_COUNTS = (
         title="faults",
         meaning="forfeits by kind of fault",
         value=lambda line: dict(sorted(line.faults.items())),
+        kind=dict,
         formatted=lambda faults: ", ".join(f"{count} {kind}" for kind, count in faults.items()),
-        is_number=False,
         drop_order=5,
         flat={f"faults_{kind}": partial(_count_of, kind=kind) for kind in FaultKind},
     ),
@@ -202,7 +216,7 @@ _AFTER_FINISH_COUNTS = (
         title="author",
         meaning="who wrote the bot, by its bot.toml; only in JSON and CSV",
         value=lambda line: line.author,
-        is_number=False,
+        kind=str,
         is_shown=False,
     ),
 )

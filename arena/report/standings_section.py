@@ -75,7 +75,7 @@ def standings_section(
         ranking: the format's own ranking, by which the table is sorted then.
         anchors: the sections of bots, by the name that tables show.
     """
-    stats = [column for column in standings_columns(table.players) if _is_first(column.key)]
+    stats = [column for column in standings_columns(table.players) if is_first(column.key)]
     columns = [column.column for column in stats]
     columns = [*columns[:2], CHART, *columns[2:]]
     rows: list[Row] = [
@@ -99,7 +99,8 @@ def standings_section(
     return html_table(columns, rows, label, anchors, cells, columns[0].key, row_class) + _legend(ranking is None)
 
 
-def _is_first(key: str) -> bool:
+def is_first(key: str) -> bool:
+    """Return whether a column is on the first screen."""
     return key in FIRST_KEYS or key.startswith("place_")
 
 

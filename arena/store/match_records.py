@@ -7,13 +7,14 @@ from typing import Any
 
 from sqlalchemy import Select, func, select
 
+from arena.display import Tabular
 from arena.records import MatchRecord
 from arena.store.connection import Database
 from arena.store.schema import records
 from arena.store.statements import CHUNK_ROWS, record_from
 
 
-class Records:
+class Records(Tabular):
     """The records of some tournaments, by tournament and match.
 
     Iterating reads them piece by piece, so a million of them take little memory; ``len`` counts them.

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
+from arena import crosstable_of, standings_of
 from arena.cli.command_table import COMMANDS
 from arena.cli.group import arena as arena_group
 from arena.cli.group import run
@@ -220,6 +221,36 @@ def test_every_command_that_prints_json_has_a_section():
     described = {command for commands in sections() for command in commands}
     assert {command.split()[1] for command in described} == printing
     assert described == CALLS.keys()
+
+
+KINDS = {"i": "integer", "f": "number", "b": "boolean"}
+"""What numpy calls types, and what the page calls them; everything else is a text, a list or an object."""
+
+
+def frame_types(table):
+    """Return the columns of a data frame with their types as the page has them."""
+    frame = table.to_pandas()
+    kinds = {column: KINDS.get(frame[column].dtype.kind, str(frame[column].dtype)) for column in frame.columns}
+    return {column: {"str": "text"}.get(kind, kind) for column, kind in kinds.items()}
+
+
+@pytest.mark.parametrize("name", ["faulty", "three"])
+def test_columns_of_data_frames_have_the_types_on_the_page(directory, name):
+    pytest.importorskip("pandas", reason="needs pandas")
+    with ArenaHome(directory / "home") as home:
+        found = [standings_of(home.store, name), home.store.records(name), crosstable_of(home.store, name)]
+        standings, records, crosstable = map(frame_types, found)
+    for column, kind in standings.items():
+        field = NUMBERED.sub(r"\1_N", column)
+        flat = column.startswith(("rank_", "faults_"))
+        promised = "integer" if flat else next(f[field] for f in sections().values() if "better_than_next" in f)
+        assert promised.removesuffix(" or null") == kind, column
+    (export,) = (fields for commands, fields in sections().items() if "arena export" in commands)
+    for column, kind in records.items():
+        promised = export[column].removesuffix(" or null")
+        assert kind == ("object" if promised.startswith(("list", "map")) else promised), column
+    rows = re.findall(r"^\| (`.*?`) \| (\w+) \|", PAGE[PAGE.index("## Data frames") :], re.MULTILINE)
+    assert {column: kind for columns, kind in rows for column in re.findall(r"`(\w+)`", columns)} == crosstable
 
 
 @pytest.mark.parametrize("command", ["standings faulty", "leaderboard"])
