@@ -26,7 +26,7 @@ html_static_path = ["site/static"]
 html_css_files = ["site.css"]
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_click",
@@ -40,6 +40,11 @@ exclude_patterns = ["site", "examples"]
 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
+
+nb_execution_mode = "force"
+nb_execution_in_temp = True  # it writes the directory of an arena
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

@@ -5,14 +5,25 @@ Coordinates count board squares from the lower left corner; x to the right, y up
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from math import isfinite
 from typing import NamedTuple
 
 from arena.games.squares import column_letters
 
 Shape = tuple[str, ...] | tuple[str | int | float, ...]
-"""``("rect", x, y, width, height, style)``, ``("line", x1, y1, x2, y2, style)``, ``("disc", x, y, radius, style)`` or
-``("text", x, y, size, text, style)``. Styles: "board", "label", "mark", "number", "path" and "seat0", "seat1", …."""
+"""``("rect", x, y, width, height, style)``, ``("line", x1, y1, x2, y2, style)``, ``("disc", x, y, radius, style)``,
+``("polygon", x1, y1, x2, y2, x3, y3, …, style)`` or ``("text", x, y, size, text, style)``.
+
+Styles: "board", "label", "mark", "number", "path" and "seat0", "seat1", …. A disc with the style "mark" is shown as a
+mark of the seat after whose action it appears, a disc with the style of a seat as a mark of that seat."""
+
+MAX_CORNERS = 100
+"""Of a polygon."""
+
+_NUMBERS = {"rect": 4, "line": 4, "disc": 3, "text": 3}
+_STYLE = re.compile(r"board|label|mark|number|path|text|seat[0-9]{1,3}")
 
 
 class Drawing(NamedTuple):
@@ -39,6 +50,36 @@ def board(columns: int, rows: int) -> list[Shape]:
     shapes += [("text", x + 0.5, -0.45, 0.34, column_letters(x + 1), "label") for x in range(columns)]
     shapes += [("text", -0.45, y + 0.5, 0.34, str(y + 1), "label") for y in range(rows)]
     return shapes
+
+
+def hexagon(x: float, y: float, style: str) -> Shape:
+    """Return a hexagon around a point, one unit wide, with a corner at the top and one at the bottom.
+
+    Those of a row are 1 apart; rows are 0.866 apart and shifted by 0.5.
+    """
+    corners = ((0.0, 0.577), (0.5, 0.289), (0.5, -0.289), (0.0, -0.577), (-0.5, -0.289), (-0.5, 0.289))
+    return ("polygon", *(round(value, 3) for right, up in corners for value in (x + right, y + up)), style)
+
+
+def shape_problem(shape: object) -> str | None:
+    """Return what is wrong with a shape, as a sentence; None if viewers can draw it."""
+    if not isinstance(shape, tuple) or not shape or shape[0] not in (*_NUMBERS, "polygon"):
+        return f"the shape {shape!r:.80} is not a tuple that begins with 'rect', 'line', 'disc', 'polygon' or 'text'"
+    kind, *values, style = shape if len(shape) > 1 else (*shape, None)
+    numbers, content = (values[:-1], values[-1:]) if kind == "text" else (values, [])
+    if kind == "polygon":
+        is_complete = len(numbers) % 2 == 0 and 3 <= len(numbers) // 2 <= MAX_CORNERS
+        expected = f"x and y of 3 to {MAX_CORNERS} corners"
+    else:
+        is_complete = len(numbers) == _NUMBERS[kind]
+        expected = f"{_NUMBERS[kind]} numbers"
+    if not is_complete or not all(type(number) in (int, float) and isfinite(number) for number in numbers):
+        return f"the {kind} {shape!r:.80} does not have {expected} before its style"
+    if not all(isinstance(text, str) for text in content):
+        return f"the text {shape!r:.80} has no text before its style"
+    if not isinstance(style, str) or not _STYLE.fullmatch(style):
+        return f"the {kind} {shape!r:.80} has an unknown style: expected board, label, mark, number, path or seat0, …"
+    return None
 
 
 def text_drawing(lines: Iterable[str]) -> Drawing:

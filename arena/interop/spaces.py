@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arena.errors import UsageError
+from arena.errors import GameError, UsageError
 from arena.games import Game, Space
 
 Vector = npt.NDArray[np.float32]
@@ -37,13 +37,13 @@ class GameSpace:
                 " arena.games.Space with the game's actions, its longest match, and its states as numbers"
             )
         if not isinstance(space, Space):
-            raise UsageError(f"game {game.name!r}: space() = {space!r:.80}, expected an arena.games.Space or None")
+            raise GameError(game.name, "space", f"returned {space!r:.80}, expected an arena.games.Space or None")
         self.game = game
         self.actions = tuple(space.actions)
         self.index_of: dict[Any, int] = {}
         for index, action in enumerate(self.actions):
             if self.index_of.setdefault(action, index) != index:
-                raise UsageError(f"game {game.name!r}: space().actions has {action!r:.80} twice")
+                raise GameError(game.name, "space", f"has the action {action!r:.80} twice")
         self.max_plies = space.max_plies
         self._encode = space.encode
         self.length = game.players + len(self._encode(game.initial_state()))
@@ -57,10 +57,12 @@ class GameSpace:
         seats = [float(seat == acting) for seat in range(self.game.players)]
         vector = np.array([*seats, *self._encode(state)], dtype=np.float32)
         if len(vector) != self.length or not np.abs(vector).max() <= 1.0:
-            raise UsageError(
-                f"game {self.game.name!r}: space().encode(…) returned {len(vector) - len(seats)} numbers with an"
-                f" absolute value of at most {np.abs(vector).max():.6g}, expected"
-                f" {self.length - len(seats)} numbers from -1 to 1"
+            expected = self.length - len(seats)
+            raise GameError(
+                self.game.name,
+                "encode",
+                f"of its space returned {len(vector) - len(seats)} numbers with an absolute value of at most"
+                f" {np.abs(vector).max():.6g}, expected {expected} numbers from -1 to 1",
             )
         return vector
 
@@ -71,9 +73,10 @@ class GameSpace:
             return sorted([self.index_of[action] for action in legal])
         except (KeyError, TypeError):
             missing = next(action for action in legal if action not in self.actions)
-            raise UsageError(
-                f"game {self.game.name!r}: the legal action {missing!r:.80} is not one of the"
-                f" {len(self.actions)} in space().actions"
+            raise GameError(
+                self.game.name,
+                "space",
+                f"lacks the legal action {missing!r:.80} among its {len(self.actions)} actions",
             ) from None
 
     def legal_mask(self, state: Any) -> Mask:

@@ -21,7 +21,7 @@ from arena.players.off_turn import FIRST_CHECK_SECONDS, WORK_SECONDS, OffTurnCon
 from arena.players.stall_detection import StallDetector
 from arena.players.subprocess import RUNNING, Subprocess
 from arena.players.transcript import Entry, Transcript
-from arena.protocol.frames import HEADER_BYTES, FrameError, body_length
+from arena.protocol.frames import HEADER_BYTES, FrameError, body_length, only_body
 from arena.protocol.messages import shortened
 from arena.records import LIMITS, Bot, Limits
 
@@ -140,7 +140,10 @@ class BotConnection:
         if process.unsent:
             self._wait_to_send(deadline, seconds)
             asked = time.perf_counter()
-        body, wall_seconds = self._wait_for_answer(asked, deadline, seconds)
+        body = self._receive()  # before any wait: where they share a core, a quick bot has answered by now
+        if body is None:
+            body = self._wait_for_answer(deadline, seconds)
+        wall_seconds = self._in_time(time.perf_counter(), asked, deadline, seconds)
         if on_cpu_clock or wall_seconds >= SAMPLE_SECONDS:
             self._sample()
         elif wall_seconds > WORK_SECONDS:
@@ -174,9 +177,9 @@ class BotConnection:
             raise BotError(FaultKind.LIMIT, self.off_turn.fault)
         for descriptor, event in self.process.poll(0):
             if descriptor == self.process.stderr:
-                self.process.drain_stderr()
-            elif descriptor == self.process.stdout and event & select.POLLIN and self._receive():
-                raise self._unexpected("a message came before it was asked for")
+                self._keep_stderr()
+            elif descriptor == self.process.stdout and event & select.POLLIN:
+                self._refuse_early_bytes()
             else:
                 raise self._gone()
         if time.perf_counter() - self._monitor.sampled_at >= SAMPLE_SECONDS:
@@ -217,23 +220,21 @@ class BotConnection:
                 for descriptor, _ in self._wait(deadline, seconds, "did not read what it was sent"):
                     if descriptor == self.process.stdin:
                         self.process.send_rest()
-                    elif descriptor == self.process.stdout and self._receive():
-                        raise self._unexpected("a message came before it was asked for")
+                    elif descriptor == self.process.stdout:
+                        self._refuse_early_bytes()
                     elif descriptor != self.process.stderr:
                         raise self._gone()
         finally:
             self.process.poll_stdin(False)
 
-    def _wait_for_answer(self, asked: float, deadline: float, seconds: float) -> tuple[bytes, float]:
-        """Return the body of the answer, and the seconds since ``asked``."""
+    def _wait_for_answer(self, deadline: float, seconds: float) -> bytes:
+        """Return the body of the answer."""
         while True:
             for descriptor, _ in self._wait(deadline, seconds, "no answer"):
                 if descriptor == self.process.stdout:
-                    if not self._receive():
-                        raise self._gone()
-                    body = self._take_frame()
+                    body = self._receive()
                     if body is not None:
-                        return body, self._in_time(time.perf_counter(), asked, deadline, seconds)
+                        return body
                 elif descriptor == self.process.pidfd and not self._has_more_to_read():
                     raise self._gone()
 
@@ -260,13 +261,13 @@ class BotConnection:
                 slice_seconds = SAMPLE_SECONDS
         for descriptor, _ in events:
             if descriptor == self.process.stderr:
+                self._check_in_turn(time.perf_counter())
                 self._keep_stderr()
         return events
 
     def _keep_stderr(self) -> None:
-        """In the middle of a turn, keep what has come on stderr; raise if it is too much."""
+        """Keep what has come on stderr; raise if it is too much."""
         self.process.drain_stderr()
-        self._check_in_turn(time.perf_counter())
         total_bytes = self.process.stderr_text.total_bytes
         if total_bytes > self._limits.stderr_bytes:
             detail = LIMITS["stderr_bytes"].broken_by(total_bytes, self._limits.stderr_bytes)
@@ -302,13 +303,32 @@ class BotConnection:
             raise LateError(f"{detail}; others used the processor for {taken_seconds:.3f} s", is_disturbed=True)
         raise BotError(FaultKind.TIMEOUT, detail)
 
-    def _receive(self) -> bool:
-        """Read what stdout holds; return False at its end."""
+    def _receive(self) -> bytes | None:
+        """Read what stdout holds; return the body of the frame that this completes, None while it is incomplete."""
+        chunk = self.process.read_stdout()
+        if not chunk:
+            if chunk is None:
+                return None
+            raise self._gone()
+        if not self._received and (body := only_body(chunk, self._limits.message_bytes)):
+            self.transcript.add((_ANSWER, body))
+            return body
+        self._received += chunk
+        return self._take_frame()
+
+    def _refuse_early_bytes(self) -> None:
+        """Read what a bot has sent without having been asked, and raise its fault, which names printed text."""
         chunk = self.process.read_stdout()
         if chunk is None:
-            return True
+            return
+        if not chunk:
+            raise self._gone()
         self._received += chunk
-        return bool(chunk)
+        detail = "a message came before it was asked for"
+        if len(self._received) < HEADER_BYTES:
+            raise BotError(FaultKind.PROTOCOL, f"{detail}: {shortened(bytes(self._received))}")
+        self._announced()
+        raise BotError(FaultKind.PROTOCOL, detail)
 
     def _has_more_to_read(self) -> bool:
         """Return whether an exited bot has left bytes in the pipe."""
@@ -336,16 +356,6 @@ class BotConnection:
         except FrameError as error:
             raise BotError(error.kind, str(error)) from error
 
-    def _unexpected(self, detail: str) -> BotError:
-        """Return the fault for unexpected bytes, naming printed text as such."""
-        if len(self._received) >= HEADER_BYTES:
-            try:
-                self._announced()
-            except BotError as error:
-                return error
-            return BotError(FaultKind.PROTOCOL, detail)
-        return BotError(FaultKind.PROTOCOL, f"{detail}: {shortened(bytes(self._received))}")
-
     def _gone(self) -> BotError:
         """Return the fault for a bot that exited or closed its stdout."""
         has_exited = self.process.wait_for_exit(EXIT_NOTICE_SECONDS)
@@ -355,9 +365,8 @@ class BotConnection:
         broken = self.process.broken_limit_after_exit()
         if broken is not None:
             return BotError(FaultKind.LIMIT, broken)
-        when = (
-            " after the end of its last match, whose record has its stderr" if self._has_exited_between_matches else ""
-        )
+        between = self._has_exited_between_matches
+        when = " after the end of its last match, whose record has its stderr" if between else ""
         return BotError(FaultKind.EXIT, f"the bot exited{half}{when}: {self.process.exit_text}")
 
     def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:

@@ -53,6 +53,7 @@ class ProcessPlayer(Player):
         limits: Limits,
         running_bots: RunningBots | None = None,
         keeps_sent: bool = False,
+        measures_peak: bool = False,
     ) -> None:
         """Seat a bot, which ``begin`` launches.
 
@@ -62,6 +63,7 @@ class ProcessPlayer(Player):
             limits: what it may use.
             running_bots: the bots that run beside it.
             keeps_sent: its transcript keeps all that the bot was sent.
+            measures_peak: what it uses is measured at its end too, even if that is not needed to keep it to its limits.
         """
         self.bot = bot
         self.wants = Wants()
@@ -76,6 +78,7 @@ class ProcessPlayer(Player):
         self._limits = limits
         self._running_bots = running_bots if running_bots is not None else RunningBots()
         self._keeps_sent = keeps_sent
+        self._measures_peak = measures_peak
         self._external_game: tuple[str, str] | None = None
         self._match = 0
         self._is_on_cpu_clock = False
@@ -126,25 +129,27 @@ class ProcessPlayer(Player):
         """Ask the bot for an action."""
         connection = self._running()
         monitor = connection.process.monitor
-        frame = _frame(_act(request, self._match))
+        ply, actions, seconds, bank_seconds, margin_seconds, observation, legal = request
+        frame = _frame(messages.act(self._match, ply, actions, seconds, bank_seconds, observation, legal))
         on_cpu_clock = self._is_on_cpu_clock
         connection.check_off_turn()
         cpu_before = monitor.cpu_seconds()
         try:
-            reply = connection.ask(frame, request.seconds + request.margin_seconds, on_cpu_clock)
+            reply = connection.ask(frame, seconds + margin_seconds, on_cpu_clock)
         finally:
             cpu_after = monitor.cpu_seconds()
             self._cpu_on_turn += cpu_after - cpu_before
         connection.off_turn.cpu_at_start = cpu_after
-        self._freeze_if_needed(connection, cpu_before, cpu_after)
-        action, note = messages.read_action(self._decode(reply.body), request.ply, self._limits.note_bytes)
+        if not self._may_work_off_turn:
+            self._freeze_if_needed(connection, cpu_before, cpu_after)
+        action, note = messages.common_action(reply.body, ply), None
+        if action is None:
+            action, note = messages.read_action(self._decode(reply.body), ply, self._limits.note_bytes)
         cpu_seconds = reply.charged_seconds if on_cpu_clock else cpu_after - cpu_before
         return Answer(action, reply.wall_seconds, cpu_seconds, note, reply.charged_seconds)
 
     def _freeze_if_needed(self, connection: BotConnection, cpu_before: float, cpu_after: float) -> None:
         """After a turn, freeze a bot that is to be frozen off turn, or that worked before the turn."""
-        if self._may_work_off_turn:
-            return
         if connection.off_turn.has_worked or (
             self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > WORK_SECONDS
         ):
@@ -186,7 +191,8 @@ class ProcessPlayer(Player):
         connection = self._running()
         self.connection = None
         cpu_off_turn = self._cpu_off_turn(connection)
-        self.peak = self.peak.or_more(connection.process.monitor.final_peak())
+        monitor = connection.process.monitor
+        self.peak = self.peak.or_more(monitor.final_peak() if self._measures_peak else monitor.peak)
         self.exited_by_itself = connection.end(last_words, grace_seconds)
         self.last_report = self._report(connection.process, cpu_off_turn)
 
@@ -215,18 +221,11 @@ class ProcessPlayer(Player):
         return self.connection
 
 
-def _act(request: Request, match: int) -> Message:
-    """Return the message that asks for an action."""
-    message = messages.act(match, request.ply, request.actions, request.seconds, request.bank_seconds)
-    if request.observation is not None:
-        message["observation"] = request.observation
-    if request.legal is not None:
-        message["legal"] = request.legal
-    return message
-
-
 def _frame(message: Message) -> bytes:
-    frame = encode_frame(message)
+    try:
+        frame = encode_frame(message)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise MatchStateError(f"a {message['type']} message can't be packed: {error}") from error
     if len(frame) > MAX_BYTES_TO_BOT:
         raise MatchStateError(
             f"a {message['type']} message of {len(frame)} bytes; the protocol allows {MAX_BYTES_TO_BOT}"

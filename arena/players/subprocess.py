@@ -76,7 +76,8 @@ class Subprocess:
         self._read_bytes = limits.message_bytes + HEADER_BYTES + 1
         self._is_wrapped = isolation.level == IsolationLevel.BUBBLEWRAP
         self._is_reaped = False
-        self._members: set[int] = set()  # all processes that it is known to have had
+        self._members: set[int] = set()  # all processes that it is known to have had, if that has to be known
+        self._members_matter = open_launcher().needs_members(self._launched)
         self._freezes_members = False
         self._frozen_members: set[int] = set()
 
@@ -96,19 +97,22 @@ class Subprocess:
             self._poll.unregister(self.stdin)
 
     def send(self, data: bytes) -> None:
-        """Write what fits into stdin, without waiting; the rest is ``unsent``."""
-        self.unsent += data
-        self.send_rest()
+        """Write what fits into stdin, without waiting; the rest is ``unsent``.
+
+        A closed pipe is no error here: the exit of the program explains it.
+        """
+        data = self.unsent + data if self.unsent else data
+        try:
+            written = os.write(self.stdin, data)
+        except BlockingIOError:
+            written = 0
+        except BrokenPipeError:
+            written = len(data)
+        self.unsent = data[written:]
 
     def send_rest(self) -> None:
-        """Write what is ``unsent``. A closed pipe is no error here: the exit of the program explains it."""
-        try:
-            written = os.write(self.stdin, self.unsent)
-        except BlockingIOError:
-            return
-        except BrokenPipeError:
-            written = len(self.unsent)
-        self.unsent = self.unsent[written:]
+        """Write what is ``unsent``, as far as it fits."""
+        self.send(b"")
 
     def read_stdout(self) -> bytes | None:
         """Return what stdout holds, at most one message's worth; no bytes at its end, None if nothing has come."""
@@ -190,8 +194,8 @@ class Subprocess:
                 os.killpg(self.pid, number)
 
     def _note_members(self) -> None:
-        """Remember the program's processes: once it is dead, nothing shows that they were its own."""
-        if not self._is_reaped:
+        """Remember the program's processes: once it is dead, nothing may show that they were its own."""
+        if self._members_matter and not self._is_reaped:
             self._members |= self._current_members()
 
     def _current_members(self) -> set[int]:
@@ -253,16 +257,19 @@ class Subprocess:
         Returns:
             Whether it exited by itself.
         """
-        self.freeze()  # processes that are stopped can be counted, and can't keep us from it
-        self._note_members()
-        self.thaw()
+        if self._members_matter:
+            self.freeze()  # processes that are stopped can be counted, and can't keep us from it
+            self._note_members()
+        if self._members_matter or self.is_frozen:
+            self.thaw()
         with contextlib.suppress(OSError):
             os.write(self.stdin, self.unsent + last_words)
         if grace_seconds:
             self.wait_for_exit(grace_seconds)
         exited_by_itself = self.has_exited()
-        self._signal_group(signal.SIGSTOP)
-        self._note_members()
+        if self._members_matter:
+            self._signal_group(signal.SIGSTOP)
+            self._note_members()
         self._signal_group(signal.SIGKILL)
         self.wait_for_exit(EXIT_SECONDS)
         self.drain_last_stderr()
@@ -272,7 +279,7 @@ class Subprocess:
             os.close(descriptor)
         launcher = open_launcher()
         launcher.forget(self.pid)
-        reaper.reap_orphans(launcher, self._members)
+        reaper.reap_orphans(launcher, self._members, self.pid)
         if may_leave_shared_memory(self._launched.spec):
             remove_made_by(self._members)
         return exited_by_itself

@@ -21,6 +21,7 @@ HEADER_BYTES = 4
 Message = dict[str, Any]
 
 _HEADER = struct.Struct(">I")
+_PACKER = msgpack.Packer()
 _SCALARS = (int, str, bool, type(None))
 
 
@@ -38,7 +39,7 @@ class FrameError(ValueError):
 
 def encode_frame(message: Message) -> bytes:
     """Return the frame of a message."""
-    body: bytes = msgpack.packb(message)
+    body: bytes = _PACKER.pack(message)
     return _HEADER.pack(len(body)) + body
 
 
@@ -57,6 +58,12 @@ def body_length(header: bytes | bytearray, limit: int = DEFAULT_LIMITS.message_b
     if length == 0:
         raise FrameError("an empty message was announced")
     return int(length)
+
+
+def only_body(data: bytes, limit: int) -> bytes | None:
+    """Return the body if the data are exactly one frame with a body of at most ``limit`` bytes; None otherwise."""
+    length = len(data) - HEADER_BYTES
+    return data[HEADER_BYTES:] if 0 < length <= limit and _HEADER.unpack_from(data)[0] == length else None
 
 
 def decode_body(body: bytes, limits: Limits = DEFAULT_LIMITS) -> Message:

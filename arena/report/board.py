@@ -12,7 +12,7 @@ from typing import Any
 
 from arena.games import Game
 from arena.report.markup import lines_of_text, text
-from arena.report.match_view import DRAWING_ORDER, SEAT_SHAPES, board_box, is_text_board
+from arena.report.match_view import DRAWING_ORDER, SEAT_SHAPES, board_box, checked_drawing, is_text_board
 
 SEAT_COLOURS = ("#25866d", "#c2572d", "#5970d5", "#917408", "#b551a6", "#2b7eab", "#6f7e30", "#73777f")
 """By seat; each has a contrast of at least 4.2 to white and to #111."""
@@ -61,11 +61,22 @@ class Canvas:
 
 
 def _rect(canvas: Canvas, x: float, y: float, width: float, height: float, style: str) -> str:
-    place = f'<rect x="{x}" y="{canvas.height - y - height}" width="{width}" height="{height}"'
+    return f'<rect x="{x}" y="{canvas.height - y - height}" width="{width}" height="{height}" {_area(style)}/>'
+
+
+def _area(style: str) -> str:
+    """Return how an area of a style is filled and bordered."""
     colour = _seat_colour(style)
     if colour:
-        return f'{place} fill="{colour}" fill-opacity=".5" stroke="currentColor" stroke-width=".04"/>'
-    return f'{place} fill="none" stroke="currentColor" stroke-opacity=".35" stroke-width=".04"/>'
+        return f'fill="{colour}" fill-opacity=".5" stroke="currentColor" stroke-width=".04"'
+    return 'fill="none" stroke="currentColor" stroke-opacity=".35" stroke-width=".04"'
+
+
+def _polygon(canvas: Canvas, *corners_and_style: Any) -> str:
+    *corners, style = corners_and_style
+    pairs = zip(corners[::2], corners[1::2], strict=True)
+    points = " ".join(f"{x},{round(canvas.height - y, 3)}" for x, y in pairs)
+    return f'<polygon points="{points}" {_area(style)}/>'
 
 
 def _line(canvas: Canvas, x1: float, y1: float, x2: float, y2: float, style: str) -> str:
@@ -73,12 +84,14 @@ def _line(canvas: Canvas, x1: float, y1: float, x2: float, y2: float, style: str
     colour = _seat_colour(style)
     if colour:
         return f'{place} stroke="{colour}" stroke-width=".09"{_DASHES[int(style[4:]) % 2]}/>'
-    opacity, width = (0.5, 0.06) if style == "path" else (0.25, 0.03)
+    opacity, width = {"mark": (1, 0.06), "path": (0.5, 0.06)}.get(style, (0.25, 0.03))
     return f'{place} stroke="currentColor" stroke-opacity="{opacity}" stroke-width="{width}"/>'
 
 
 def _disc(canvas: Canvas, x: float, y: float, radius: float, style: str) -> str:
-    return f'<circle cx="{x}" cy="{canvas.height - y}" r="{radius}" fill="{_seat_colour(style) or NEUTRAL}"/>'
+    if _seat_colour(style):
+        return mark(x, canvas.height - y, radius, int(style[4:]))
+    return f'<circle cx="{x}" cy="{canvas.height - y}" r="{radius}" fill="{NEUTRAL}"/>'
 
 
 def _text(canvas: Canvas, x: float, y: float, size: float, content: str, style: str) -> str:
@@ -97,6 +110,7 @@ def _mark(canvas: Canvas, x: float, y: float, radius: float, seat: int, label: s
 
 _SHAPES: Mapping[str, Callable[..., str]] = {
     "rect": _rect,
+    "polygon": _polygon,
     "line": _line,
     "disc": _disc,
     "mark": _mark,
@@ -147,7 +161,7 @@ class Board:
         return self._svg().replace("<svg ", f'<svg color="{NEUTRAL}" ', 1)
 
     def _svg(self) -> str:
-        drawing = self.game.drawing(self.state)
+        drawing = checked_drawing(self.game, self.state)
         box = board_box(drawing.shapes, drawing.width, drawing.height)
         canvas = Canvas(box=box, height=drawing.height, is_text=is_text_board(drawing.shapes))
         return canvas.svg(drawing.shapes, f"{self.game.name}: board", self.width_pixels)
@@ -156,7 +170,7 @@ class Board:
         return self.svg()
 
     def _repr_html_(self) -> str:
-        notes = self.game.drawing(self.state).notes
+        notes = checked_drawing(self.game, self.state).notes
         below = f'<pre style="white-space:pre-wrap">{lines_of_text(chr(10).join(notes))}</pre>' if notes else ""
         return f"<div>{self._svg()}{below}</div>"
 

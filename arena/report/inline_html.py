@@ -56,14 +56,14 @@ def table(headings: Sequence[HtmlCell], rows: Sequence[Sequence[HtmlCell]], labe
 
 def _row(cells: Sequence[HtmlCell], columns: int) -> str:
     if len(cells) < columns:
-        return f'<tr><td colspan="{columns}" style="text-align:left;padding:.3em .7em;{SOFT}">{cells[0].html}</td></tr>'
+        return f'<tr><td colspan="{columns}" style="text-align:left;padding:.3em .5em;{SOFT}">{cells[0].html}</td></tr>'
     return f"<tr>{''.join(_element('td', cell) for cell in cells)}</tr>"
 
 
 def _element(tag: str, cell: HtmlCell, style: str = "") -> str:
     align = "right" if cell.is_number else "left"
     declarations = ";".join(
-        filter(None, (f"text-align:{align};padding:.3em .7em;white-space:nowrap", style, cell.style))
+        filter(None, (f"text-align:{align};padding:.3em .5em;white-space:nowrap", style, cell.style))
     )
     title = f' title="{text(cell.title)}"' if cell.title else ""
     return f'<{tag} style="{declarations}"{title}>{cell.html}</{tag}>'

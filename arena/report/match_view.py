@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from arena.games.drawing import Shape
+from arena.errors import GameError
+from arena.games import Drawing, Game, text_drawing
+from arena.games.drawing import Shape, shape_problem
+from arena.games.squares import as_square
 from arena.match.replay import states_of
 from arena.records import MatchRecord
 from arena.report.markup import text
@@ -21,14 +24,18 @@ SEAT_STYLES = 8
 SEAT_SHAPES = 4
 """Shapes of their marks."""
 
+_BOARD = "board"
 _MARK = "mark"
 _NUMBER = "number"
 _LABEL = "label"
-DRAWING_ORDER = {"rect": 0, "line": 1, "disc": 2, "mark": 3, "text": 4}
+DRAWING_ORDER = {"rect": 0, "polygon": 0, "line": 1, "disc": 2, "mark": 3, "text": 4}
 """What is drawn later is drawn above."""
 
 _LABEL_ROOM = 0.7
 """How far apart labels beside the board are, in squares."""
+
+_SEAT = "seat"
+"""How the styles of seats begin."""
 
 _Place = tuple[Any, Any]
 
@@ -41,10 +48,11 @@ def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
         names: what tables call each bot, by ``name@version``.
     """
     states = list(states_of(record))
-    drawings = [game.drawing(state) for game, state in states]
+    drawings = [_drawing(game, state) for game, state in states]
     game = states[0][0]
     drawn = list(owned_shapes([drawing.shapes for drawing in drawings], [seat for seat, _ in record.actions]))
     shapes, frames = frames_of(drawn)
+    come = [[shapes[number] for number in numbers] for numbers, _ in frames[1:]]
     height = max(drawing.height for drawing in drawings)
     notes = {int(ply): note for ply, note in record.notes}
     bots = [printable(names.get(bot, bot)) for bot in record.bots]
@@ -62,11 +70,32 @@ def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
         "notes": [list(map(printable, drawing.notes)) for drawing in drawings],
         "scores": [[f"{score:.6g}" for score in game.scores(state)] for game, state in states],
         "actions": [[seat, _action_text(game, action)] for seat, action in record.actions],
-        "squares": [_square(action) for _, action in record.actions],
+        "last": [_outline(action, new, shapes) for (_, action), new in zip(record.actions, come, strict=True)],
         "seconds": [_time_text(seconds) for seconds in record.wall_seconds],
         "comments": [_comment(record, notes, ply) for ply in range(len(record.actions))],
         "end": printable("; ".join([f"ended: {record.termination}", *faults])),
     }
+
+
+def _drawing(game: Game[Any], state: Any) -> Drawing:
+    """Return the drawing of a state, or why it has no board; nothing else is missing then."""
+    try:
+        return checked_drawing(game, state)
+    except GameError as error:
+        return text_drawing([f"(no board: {error})"])
+
+
+def checked_drawing(game: Game[Any], state: Any) -> Drawing:
+    """Return the drawing of a state.
+
+    Raises:
+        GameError: if the game has drawn what viewers can't draw.
+    """
+    drawing = game.drawing(state)
+    problem = next(filter(None, map(shape_problem, drawing.shapes)), None)
+    if problem:
+        raise GameError(game.name, "drawing", f"returned what can't be drawn: {problem}")
+    return drawing
 
 
 def owned_shapes(drawings: Sequence[Sequence[Shape]], seats: Sequence[int]) -> Iterator[list[tuple[Any, ...]]]:
@@ -113,6 +142,8 @@ def _with_owners(
         seat, order = owners.get(place, (None, 0))
         if shape[0] == "disc" and shape[-1] == _MARK and place in owned:
             yield "mark", *place, shape[3], seat, numbers.get(place, "") if numbers else str(order)
+        elif shape[0] == "disc" and str(shape[-1]).startswith(_SEAT):
+            yield "mark", *place, shape[3], int(str(shape[-1]).removeprefix(_SEAT)), numbers.get(place, "")
         elif shape[-1] == _LABEL and place in owned:
             _, _, _, size, label, style = shape
             yield "text", *_beyond(place, 1.4 * lanes[place]), size, label, style
@@ -149,8 +180,8 @@ def frames_of(drawings: Iterable[Sequence[Any]]) -> tuple[list[Any], list[list[l
 
 def board_box(shapes: Sequence[Any], width: float, height: float) -> list[float]:
     """Return the view box of all shapes of a match: left, top, width and height, downwards."""
-    xs = [shape[1] for shape in shapes]
-    ys = [shape[2] for shape in shapes]
+    xs = [x for shape in shapes for x in _corners(shape)[::2]]
+    ys = [y for shape in shapes for y in _corners(shape)[1::2]]
     left, right = min((*xs, 0.0)) - 0.45, max((*xs, width)) + 0.2
     bottom, top = min((*ys, 0.0)) - 0.45, max((*ys, height)) + 0.2
     return [round(value, 2) for value in (left, height - top, right - left, top - bottom)]
@@ -165,10 +196,30 @@ def _action_text(game: Any, action: Any) -> str:
     return "out" if action is None else str(game.format_action(action))
 
 
-def _square(action: Any) -> list[int] | None:
-    """Return the square of an action, to be framed; None if the action is no square."""
-    is_square = isinstance(action, (list, tuple)) and all(type(value) is int for value in action)
-    return list(action) if is_square else None
+def _corners(shape: Sequence[Any]) -> Sequence[Any]:
+    """Return the coordinates of a shape that a view has to contain."""
+    return shape[1:-1] if shape[0] == "polygon" else shape[1:3]
+
+
+def _outline(action: Any, new: Sequence[Any], shapes: Sequence[Any]) -> Sequence[Any] | None:
+    """Return the shape that shows where the last action was; None if the drawing does not show it.
+
+    Args:
+        action: the last action.
+        new: the shapes that appeared after it.
+        shapes: all shapes of the match.
+    """
+    square = as_square(action)
+    boards = (shape for shape in shapes if shape[0] == "rect" and shape[-1] == _BOARD)
+    if square is not None and any(0 < square[0] - x <= w and 0 < square[1] - y <= h for _, x, y, w, h, _ in boards):
+        return "rect", square[0] - 0.97, square[1] - 0.97, 0.94, 0.94, "last"
+    for kind, *values in new:
+        if kind == "mark":
+            x, y, radius, *_ = values
+            return "disc", x, y, round(1.25 * radius, 3), "last"
+        if kind in ("line", "polygon") and values[-1] != _BOARD:
+            return kind, *values[:-1], "last"
+    return None
 
 
 def _time_text(seconds: float | None) -> str:
@@ -199,6 +250,11 @@ def last_board(view: Mapping[str, Any]) -> str:
 
 def _svg(shape: Sequence[Any], height: float, is_text: bool) -> str:
     kind, x, y, *rest = shape
+    if kind == "polygon":
+        corners = " ".join(
+            f"{right},{round(height - up, 3)}" for right, up in zip(shape[1:-1:2], shape[2:-1:2], strict=True)
+        )
+        return f'<polygon points="{corners}" class="{shape[-1]}"/>'
     if kind == "rect":
         return f'<rect x="{x}" y="{height - y - rest[1]}" width="{rest[0]}" height="{rest[1]}" class="{rest[2]}"/>'
     if kind == "line":

@@ -47,7 +47,7 @@ def plain_text(value: Any) -> str:
 
 @html.register
 def _standings_html(value: Standings) -> str:
-    stats = [column for column in standings_columns(value.players) if is_first(column.key)]
+    stats = [column for column in standings_columns(value.players) if _is_shown(column.key, value)]
     scale = IntervalScale(value.lines)
 
     def row(line: Standing) -> list[HtmlCell]:
@@ -59,6 +59,12 @@ def _standings_html(value: Standings) -> str:
     headings = [HtmlCell(html=text(column.title), is_number=column.is_number) for column in columns]
     body = table(headings, _shortened(value.lines, row, MAX_LINES, LAST_LINES, "bot"), "standings")
     return f"<div>{paragraph(verdict(value))}{body}{paragraph(standings_footer(value), 'opacity:.7')}</div>"
+
+
+def _is_shown(key: str, value: Standings) -> bool:
+    if key == "faults":
+        return any(line.faults for line in value.lines)
+    return is_first(key) or key == "same_as_next"
 
 
 def _stat_cell(column: StatColumn, line: Standing) -> HtmlCell:

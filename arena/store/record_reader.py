@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from sqlalchemy import Integer, and_, func, select
+from sqlalchemy import Integer, and_, exists, func, select
 
 from arena.errors import StoreError
 from arena.records import MatchRecord
@@ -157,6 +157,14 @@ class RecordReader(TournamentReader):
                 f" it has matches 1 to {last}, {tournament.recorded} of them recorded"
             )
         return record_from(match, text)
+
+    def reasons_without_result(self, tournament: StoredTournament) -> dict[int, str]:
+        """Return why each match that was tried and has no record was void, the last time."""
+        tried = select(voids.c.match, voids.c.reason).where(
+            voids.c.tournament_id == tournament.number,
+            ~exists().where(records.c.tournament_id == voids.c.tournament_id, records.c.match == voids.c.match),
+        )
+        return dict(self._rows(tried.order_by(voids.c.id)))
 
     def void_tries(self, tournament: StoredTournament | str) -> list[tuple[int, str]]:
         """Return ``(match, reason)`` of every void try."""

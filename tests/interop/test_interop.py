@@ -10,20 +10,26 @@ import warnings
 import numpy as np
 import pytest
 
-from arena.errors import UsageError
+from arena.errors import GameError, UsageError
 from arena.games import GAMES, Space, all_squares, make_game
 from arena.games.differences import Differences
+from tests.games.examples import EXAMPLES
 from tests.games.variants import VARIANTS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     pettingzoo_test = pytest.importorskip("pettingzoo.test", reason="needs pettingzoo")
     pyspiel = pytest.importorskip("pyspiel", reason="needs pyspiel")
+    from open_spiel.python import rl_environment
+    from open_spiel.python.algorithms import mcts
+    from pettingzoo.utils import turn_based_aec_to_parallel
+
     import arena.interop.openspiel as openspiel
     from arena.interop.pettingzoo import env, raw_env
     from arena.interop.spaces import rewards, space_of
 
-CASES = [*VARIANTS.values(), *((game, {}) for game in GAMES)]
+SMALL = [*VARIANTS.values(), *EXAMPLES.values()]
+CASES = [*SMALL, *((game, {}) for game in GAMES)]
 
 
 def ids(case):
@@ -131,16 +137,16 @@ def test_a_game_without_a_space_is_refused_with_what_is_missing():
 @pytest.mark.parametrize(
     ("size", "says"),
     [
-        (2, r"space\(\) = \{'actions':.*expected an arena\.games\.Space or None"),
-        (3, r"space\(\)\.actions has \(1, 1\) twice"),
-        (4, r"the legal action \(1, 1\) is not one of the 15 in space\(\)\.actions"),
-        (5, r"encode\(…\) returned 1 numbers .*, expected 0 numbers from -1 to 1"),
-        (6, r"encode\(…\) returned 1 numbers with an absolute value of at most 2, expected 1 numbers from -1 to 1"),
-        (7, r"absolute value of at most nan, expected 1 numbers from -1 to 1"),
+        (2, r"space returned \{'actions':.*, expected an arena\.games\.Space or None"),
+        (3, r"space has the action \(1, 1\) twice"),
+        (4, r"space lacks the legal action \(1, 1\) among its 15 actions"),
+        (5, r"encode of its space returned 1 numbers .*, expected 0 numbers from -1 to 1"),
+        (6, r"encode of its space returned 1 numbers .* at most 2, expected 1 numbers from -1 to 1"),
+        (7, r"encode .* absolute value of at most nan, expected 1 numbers from -1 to 1"),
     ],
 )
 def test_a_wrong_space_is_named_as_the_game_s(size, says):
-    with pytest.raises(UsageError, match=rf"^game 'surprising': .*{says}"):
+    with pytest.raises(GameError, match=f"^the game 'surprising' is at fault: {says}"):
         played = raw_env(f"{__name__}:Surprising", size=size)
         played.reset()
         played.observe("seat_0")
@@ -167,6 +173,8 @@ def test_pettingzoos_own_tests_pass(case):
         pettingzoo_test.api_test(wrapped, num_cycles=60 if small else 20)
     pettingzoo_test.api_test(raw_env(name, **options), num_cycles=20)
     pettingzoo_test.seed_test(lambda: env(name, **options), num_cycles=20)
+    pettingzoo_test.render_test(lambda render_mode: env(name, render_mode=render_mode, **options))
+    pettingzoo_test.parallel_api_test(turn_based_aec_to_parallel(raw_env(name, **options)), num_cycles=20)
 
 
 def test_an_environment_plays_by_the_rules_and_pays_at_the_end():
@@ -206,17 +214,21 @@ def test_an_illegal_action_ends_the_match_for_who_did_it():
 @pytest.mark.parametrize("case", CASES, ids=ids)
 def test_openspiels_own_test_passes_with_serialisation(case):
     name, options = case
-    parameters = ",".join(f"{key}={value}" for key, value in options.items())
-    game = pyspiel.load_game(f"arena_{name}({parameters})")
+    game = pyspiel.load_game(openspiel.register(name), options)
     pyspiel.random_sim_test(game, num_sims=3 if options else 1, serialize=True, verbose=False)
+    played = rl_environment.Environment(game)
+    step = played.reset()
+    while not step.last():
+        seat = step.observations["current_player"]
+        step = played.step([step.observations["legal_actions"][seat][0]])
+    assert sum(step.rewards) == pytest.approx(0)
 
 
-@pytest.mark.parametrize("case", VARIANTS.values(), ids=ids)
+@pytest.mark.parametrize("case", SMALL, ids=ids)
 def test_openspiel_sees_the_same_match(case):
     name, options = case
     rules = make_game(name, **options)
-    parameters = ",".join(f"{key}={value}" for key, value in options.items())
-    state = pyspiel.load_game(f"arena_{name}({parameters})").new_initial_state()
+    state = pyspiel.load_game(openspiel.register(name), options).new_initial_state()
     position = rules.initial_state()
     actions = space_of(rules).actions
     draw = random.Random(3)
@@ -233,6 +245,20 @@ def test_openspiel_sees_the_same_match(case):
         assert state.position == position
     assert rules.is_over(position)
     assert state.returns() == rewards(rules, position)
+
+
+@pytest.mark.parametrize("case", SMALL, ids=ids)
+def test_openspiels_tree_search_plays(case):
+    name, options = case
+    game = pyspiel.load_game(openspiel.register(name), options)
+    random_state = np.random.RandomState(1)
+    evaluator = mcts.RandomRolloutEvaluator(1, random_state)
+    seats = [mcts.MCTSBot(game, 1.4, 4, evaluator, random_state=random_state) for _ in range(game.num_players())]
+    state = game.new_initial_state()
+    for _ in range(12):
+        if not state.is_terminal():
+            state.apply_action(seats[state.current_player()].step(state))
+    assert state.is_terminal() or len(state.history()) == 12
 
 
 @pytest.mark.processes

@@ -212,6 +212,17 @@ def test_a_broken_limit_is_named_with_its_figure(tmp_path, what):
     assert all(text in fault.detail for text in says)
 
 
+def test_text_on_stderr_behind_the_answer_counts_too(tmp_path):
+    """It fits into the pipe, so nothing but the next question brings it to light."""
+    code = (
+        "import os\nfrom _wire import answer, play, send\n"
+        "play(lambda message: (send(answer(message)), message['ply'] < 2 and os.write(2, b'x' * 20_000)))\n"
+    )
+    bot = written(tmp_path, code)
+    (fault,) = play(bot, TimeControl(per_action_seconds=20.0), Limits(stderr_bytes=15_000)).faults
+    assert (fault.kind, " on stderr in one match" in fault.detail) == ("limit", True)
+
+
 def test_the_cpu_limit_is_for_each_match(tmp_path):
     """0.15 s of CPU time in each of three matches stays below a limit of 0.3 s, and would not if it were added up."""
     code = (

@@ -13,6 +13,7 @@ from arena.protocol.frames import (
     body_length,
     decode_body,
     encode_frame,
+    only_body,
 )
 
 VALUES = st.recursive(
@@ -32,6 +33,23 @@ def test_a_message_comes_back_as_it_was_sent(message, kind):
     frame = encode_frame(message)
     assert body_length(frame) == len(frame) - 4
     assert decode_body(frame[4:]) == message
+
+
+@pytest.mark.parametrize(
+    ("data", "body"),
+    [
+        (b"\0\0\0\3abc", b"abc"),
+        (b"\0\0\0\4abcd", b"abcd"),
+        (b"\0\0\0\5abcde", None),  # more than the limit of 4
+        (b"\0\0\0\3ab", None),
+        (b"\0\0\0\3abcd", None),
+        (b"\0\0\0\0", None),
+        (b"\0\0\0", None),
+        (b"", None),
+    ],
+)
+def test_a_whole_frame_is_recognised(data, body):
+    assert only_body(data, limit=4) == body
 
 
 @given(st.binary(max_size=200))

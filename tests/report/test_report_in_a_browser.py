@@ -122,6 +122,36 @@ def test_every_match_of_every_game_can_be_opened(home, tmp_path):
     assert result(dom(path.as_uri(), tmp_path / "profile")) == expected
 
 
+SHAPES = """
+(async () => {
+  const out = [];
+  for (const number of index.matches) {
+    await open(number);
+    const board = at("board"), inside = board.getBBox(), box = board.viewBox.baseVal;
+    const fits = inside.x >= box.x && inside.y >= box.y && inside.x + inside.width <= box.x + box.width;
+    out.push([board.querySelectorAll("polygon").length, board.querySelector(".last")?.tagName ?? null, fits]);
+  }
+  at("probe").textContent = JSON.stringify(out);
+})();
+"""
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "polygons", "outline"),
+    [
+        ("hex:Hex", {"size": 4}, 4 * 4 + 4, "circle"),
+        ("reversi:Reversi", {"size": 4}, 0, "rect"),
+        ("dots_and_boxes:DotsAndBoxes", {"columns": 2, "rows": 2}, 0, "line"),
+        ("domineering:Domineering", {"width": 4, "height": 4}, 0, None),
+    ],
+)
+def test_polygons_are_drawn_and_the_last_action_is_outlined(home, tmp_path, game, options, polygons, outline):
+    played = play(home, game.partition(":")[0], ["alpha", "beta"], [(game, options)], encounters=2, opening_plies=0)
+    path = tmp_path / "page.html"
+    path.write_text(probed(tournament_page(home, played), SHAPES))
+    assert result(dom(path.as_uri(), tmp_path / "profile")) == [[polygons, outline, True]] * 4
+
+
 SORT = """
 const table = document.querySelector("#standings table");
 const heading = (text) => [...table.tHead.rows[0].cells].find((cell) => cell.textContent.startsWith(text));

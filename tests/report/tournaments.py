@@ -51,7 +51,7 @@ def play(home, name, bots, game="differences", failing=(), note="", **fields):
         home: the arena's home.
         name: of the tournament.
         bots: their names.
-        game: its name, or a list of names and options.
+        game: its name or dotted path, or a list of names and options.
         failing: bots that make faults.
         note: what each bot says with each action.
         **fields: of the definition.
@@ -60,7 +60,10 @@ def play(home, name, bots, game="differences", failing=(), note="", **fields):
     made = [make_game(game, **options) for game, options in games]
     definition = Definition(
         name=name,
-        games=tuple(GameChoice(game=one.name, options=one.options, players=one.players) for one in made),
+        games=tuple(
+            GameChoice(game=path, options=one.options, players=one.players)
+            for (path, _), one in zip(games, made, strict=True)
+        ),
         entrants=tuple(Bot(name=bot, version="1", command=("x",), directory="/", digest="d" * 64) for bot in bots),
         rng_seed=1,
         isolation="none",

@@ -2,7 +2,7 @@
 "use strict";
 // Sorting of tables, and the viewer: matches come in packed chunks, a frame for each ply says which shapes come and go.
 const SVG = "http://www.w3.org/2000/svg";
-const ORDER = { rect: 0, line: 1, disc: 2, mark: 3, text: 4 };
+const ORDER = { rect: 0, polygon: 0, line: 1, disc: 2, mark: 3, text: 4 };
 const at = (id) => document.getElementById(id);
 
 function element(name, values, ...children) {
@@ -72,6 +72,10 @@ function key(seat) {
 
 function drawn(shape) {
   const [kind, x, y, c, d, e] = shape, up = match.height - y;
+  if (kind === "polygon") {
+    const values = shape.slice(1, -1).map((value, k) => (k % 2 ? match.height - value : value));
+    return [element("polygon", { points: values.join(" "), class: shape.at(-1) })];
+  }
   if (kind === "rect") return [element("rect", { x, y: up - d, width: c, height: d, class: e })];
   if (kind === "line") return [element("line", { x1: x, y1: up, x2: c, y2: match.height - d, class: e })];
   if (kind === "disc") return [element("circle", { cx: x, cy: up, r: c, class: d })];
@@ -99,8 +103,8 @@ function show(number) {
   board.replaceChildren(...shapesAt(ply).flatMap(drawn));
   board.setAttribute("viewBox", match.box.join(" "));
   board.setAttribute("aria-label", `board after ply ${ply} of ${last}`);
-  const square = ply > 0 && match.squares[ply - 1];
-  if (square) board.append(element("rect", { x: square[0] - 0.97, y: match.height - square[1] + 0.03, width: 0.94, height: 0.94, rx: 0.1, class: "last" }));
+  const outline = ply > 0 && match.last[ply - 1];
+  if (outline) board.append(...drawn(outline));
   at("slider").value = ply;
   at("ply").textContent = `ply ${ply} of ${last}`;
   const cursor = at("scores").querySelector(".cursor");

@@ -1,0 +1,78 @@
+"""docs/researcher.ipynb is executed, twice in one directory, and holds nothing of the machine it was written on."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from arena import ArenaHome
+
+pytestmark = pytest.mark.processes
+
+PAGE = Path(__file__).parents[2] / "docs" / "researcher.ipynb"
+NOTEBOOK = json.loads(PAGE.read_text(encoding="utf-8"))
+CODE = [cell for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
+
+
+@pytest.fixture
+def execute(tmp_path, monkeypatch):
+    """Return a function that executes the notebook and returns the outputs of each cell."""
+    pytest.importorskip("pandas", reason="needs pandas")
+    pytest.importorskip("ipykernel", reason="needs ipykernel")
+    nbclient = pytest.importorskip("nbclient", reason="needs nbclient")
+    nbformat = pytest.importorskip("nbformat", reason="needs nbformat")
+    for name in ("JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR"):
+        monkeypatch.setenv(name, str(tmp_path / "jupyter"))
+    (tmp_path / "work").mkdir()
+
+    def run():
+        notebook = nbformat.read(PAGE, as_version=4)
+        nbclient.NotebookClient(
+            notebook, timeout=300, resources={"metadata": {"path": str(tmp_path / "work")}}
+        ).execute()
+        return [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+
+    return run
+
+
+def recorded(directory):
+    with ArenaHome(directory / "work" / "notebook-arena", must_exist=True) as home:
+        return {name: list(home.store.record_texts(name)) for name in ("league", "ideas")}
+
+
+def shown(outputs, key):
+    """Return what a cell shows."""
+    return next(output["data"][key] for output in outputs if "data" in output)
+
+
+def test_the_notebook_runs_and_runs_again(execute, tmp_path):
+    first = execute()
+    records = recorded(tmp_path)
+    assert [len(texts) for texts in records.values()] == [120, 60]
+    assert shown(first[0], "text/plain") == "'120 of 120 matches'"
+    for cell, outputs in zip(CODE, first, strict=True):
+        assert not any(output["output_type"] in ("stream", "error") for output in outputs), outputs
+        if cell["source"][-1].startswith(("standings", "crosstable_of", "records", "match", "Board", "play_match")):
+            assert "text/html" in outputs[0]["data"]
+    assert execute()[1:3] == first[1:3], "standings and crosstable are the same"
+    assert recorded(tmp_path) == records, "nothing is played twice, and nothing is lost"
+
+
+def test_it_holds_no_outputs_and_nothing_of_a_machine():
+    assert NOTEBOOK["metadata"] == {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    for cell in NOTEBOOK["cells"]:
+        assert cell["metadata"] == {}
+        assert re.fullmatch(r"(text|code)-\d+", cell["id"])
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in CODE)
+    assert not re.search(r"/(home|root|tmp|Users|work)\b", PAGE.read_text(encoding="utf-8"))
+
+
+def test_its_links_lead_somewhere():
+    text = "".join(line for cell in NOTEBOOK["cells"] for line in cell["source"])
+    links = re.findall(r"\]\(([^)#]+)", text)
+    assert links
+    assert all((PAGE.parent / link).exists() for link in links)

@@ -1,0 +1,268 @@
+"""The games of docs/examples against facts from outside: published counts and solutions, and OpenSpiel's own games."""
+
+import random
+import warnings
+from functools import cache
+from itertools import combinations, product
+
+import pytest
+
+from arena.errors import IllegalActionError, OptionError
+from arena.games import make_game
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    try:
+        import pyspiel
+    except ImportError:
+        pyspiel = None
+
+needs_openspiel = pytest.mark.skipif(pyspiel is None, reason="needs pyspiel")
+
+
+def game_value(game):
+    """Return what seat 0 scores more than seat 1 if both play perfectly, tried by brute force."""
+
+    @cache
+    def value(state):
+        seat = game.seat_to_act(state)
+        if seat is None:
+            mine, theirs = game.scores(state)
+            return mine - theirs
+        return (max if seat == 0 else min)(value(game.apply(state, action)) for action in game.legal_actions(state))
+
+    return value
+
+
+def play_beside(game, state, theirs, action_of, seed):
+    """Play a random match here and in OpenSpiel; legal actions, whose turn it is and the winner agree.
+
+    Args:
+        game: the game here.
+        state: its initial state.
+        theirs: OpenSpiel's initial state.
+        action_of: returns our action for an index of theirs.
+        seed: of the random actions.
+    """
+    draw = random.Random(seed)
+    while not theirs.is_terminal():
+        assert game.seat_to_act(state) == theirs.current_player()
+        meant = {index: action_of(index) for index in theirs.legal_actions()}
+        assert sorted(map(str, meant.values())) == sorted(map(str, game.legal_actions(state)))
+        index = draw.choice(sorted(meant))
+        theirs.apply_action(index)
+        state = game.apply(state, meant[index])
+    assert game.is_over(state)
+    mine, others = game.scores(state)
+    assert (mine > others) - (mine < others) == theirs.returns()[0]
+
+
+# Hex
+
+
+def winning_openings(size):
+    game = make_game("hex:Hex", size=size, swap="no")
+    value, start = game_value(game), game.initial_state()
+    return {action for action in game.legal_actions(start) if value(game.apply(start, action)) == 1}
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_hex_is_won_by_the_first_seat_and_with_the_pie_rule_by_the_second(size):
+    """John Nash's strategy stealing; and an opening in an acute corner loses (Beck, Bleicher and Crowe, 1969)."""
+    winning = winning_openings(size)
+    assert winning
+    assert not winning & {(1, size), (size, 1)}
+    game = make_game("hex:Hex", size=size)
+    assert game_value(game)(game.initial_state()) == -1
+
+
+@needs_openspiel
+def test_the_openings_of_hex_that_win_are_those_in_openspiel():
+    known = {}
+
+    def wins(state):
+        """Return whether the seat to act wins; the drawn board says who that is."""
+        if str(state) not in known:
+            children = [state.child(index) for index in state.legal_actions()]
+            known[str(state)] = any(child.is_terminal() or not wins(child) for child in children)
+        return known[str(state)]
+
+    start = pyspiel.load_game("hex(board_size=3)").new_initial_state()
+    theirs = {divmod(index, 3) for index in start.legal_actions() if not wins(start.child(index))}
+    assert winning_openings(3) == {(column + 1, 3 - row) for row, column in theirs}
+
+
+def test_on_a_full_board_of_hex_exactly_one_seat_has_a_chain():
+    """David Gale, "The game of Hex and the Brouwer fixed-point theorem" (1979)."""
+    game = make_game("hex:Hex", size=3)
+    squares = list(product(range(1, 4), repeat=2))
+    for taken in combinations(squares, 5):
+        stones = tuple((*square, 0 if square in taken else 1) for square in squares)
+        joined = [any(game._joins(stones, (x, y), seat) for x, y, owner in stones if owner == seat) for seat in (0, 1)]
+        assert sum(joined) == 1
+
+
+@needs_openspiel
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize("size", [2, 3, 5, 11])
+def test_hex_is_played_as_openspiel_plays_it(size, swap):
+    game = make_game("hex:Hex", size=size, swap="yes" if swap else "no")
+
+    def action_of(index):
+        row, column = divmod(index, size)  # from the top
+        return "swap" if index == size * size else (column + 1, size - row)
+
+    for seed in range(20):
+        theirs = pyspiel.load_game("hex", {"board_size": size, "swap": swap}).new_initial_state()
+        play_beside(game, game.initial_state(), theirs, action_of, seed)
+
+
+def test_the_stone_of_a_swap_changes_place_and_owner():
+    game = make_game("hex:Hex", size=4)
+    state = game.apply(game.initial_state(), (1, 4))
+    assert game.legal_actions(state)[-1] == "swap"
+    state = game.apply(state, "swap")
+    assert (state.stones, game.seat_to_act(state)) == (((1, 4, 1),), 0)
+    state = game.apply(game.apply(game.initial_state(), (2, 4)), "swap")
+    assert state.stones == ((1, 3, 1),)
+    assert game.render_after(state, [(0, (2, 4)), (1, "swap")]) == (
+        " 4 . . . .\n"
+        "  3[B]. . .\n"
+        "   2 . . . .\n"
+        "    1 . . . .\n"
+        "       a b c d\n"
+        "A joins the bottom and the top, B the left and the right"
+    )
+    for late in (state, game.initial_state(), game.apply(state, (4, 4))):
+        with pytest.raises(IllegalActionError, match=r"only seat 1 may swap, right after the first stone \(rule 3\)"):
+            game.apply(late, "swap")
+
+
+# Reversi
+
+
+def test_reversi_has_the_published_numbers_of_openings():
+    """The number of lines of 1, 2, 3, … discs is sequence A124004 of the OEIS."""
+    game = make_game("reversi:Reversi")
+    states = [game.initial_state()]
+    for count in (4, 12, 56, 244, 1396):
+        states = [game.apply(state, action) for state in states for action in game.legal_actions(state)]
+        assert len(states) == count
+
+
+def test_reversi_on_four_by_four_is_won_by_the_second_seat_by_eight():
+    """Known since Joel Feinstein's searches (1993)."""
+    game = make_game("reversi:Reversi", size=4)
+    start = game.initial_state()
+    first = game.apply(start, game.legal_actions(start)[0])  # the others are its mirror images
+    assert game_value(game)(first) == -8
+
+
+@needs_openspiel
+@pytest.mark.parametrize("seed", range(12))
+def test_reversi_is_played_as_openspiel_plays_othello(seed):
+    game = make_game("reversi:Reversi")
+
+    def action_of(index):
+        row, column = divmod(index, 8)  # from the top, where black has the upper right square of the middle
+        return "pass" if index == 64 else (column + 1, 8 - row)
+
+    play_beside(game, game.initial_state(), pyspiel.load_game("othello").new_initial_state(), action_of, seed)
+
+
+def board_of(game, rows, seat, out=()):
+    """Return the state of a drawn board: a letter for each disc."""
+    columns = zip(*reversed(rows.split()), strict=True)
+    discs = [["ABCD".find(letter) for letter in column] for column in columns]
+    return game.state_from_observation({"columns": discs, "seat": seat, "out": out})
+
+
+EMPTY_ROWS = " ......" * 4
+
+
+def test_three_and_four_seats_begin_with_equally_many_discs():
+    game = make_game("reversi:Reversi", players=4)
+    state = game.initial_state()
+    assert game.scores(state) == (4, 4, 4, 4)
+    assert game.render(state).splitlines()[2:6] == [
+        "6 . . D A B C . .",
+        "5 . . C D A B . .",
+        "4 . . B C D A . .",
+        "3 . . A B C D . .",
+    ]
+    game = make_game("reversi:Reversi", players=3, size=6)
+    assert game.scores(game.initial_state()) == (5, 5, 5)
+    for size, players in ((7, 2), (4, 3), (4, 4)):
+        with pytest.raises(OptionError, match=f"size = {size}: reversi needs an even number from . with {players}"):
+            make_game("reversi:Reversi", size=size, players=players)
+
+
+def test_a_seat_without_discs_is_out_and_one_without_a_square_passes():
+    game = make_game("reversi:Reversi", players=3, size=6)
+    state = board_of(game, f"ABC... {EMPTY_ROWS} ......", seat=0)
+    assert game.legal_actions(state) == ((4, 6),)
+    state = game.apply(state, (4, 6))
+    assert game.render(state).splitlines()[0] == "6 A A A A . ."
+    assert (game.seats_out(state), game.scores(state), game.ranks(state)) == ((1, 2), (4, 0, 0), (1, 2, 2))
+    assert game.is_over(state)
+
+    state = board_of(game, f"CBA... {EMPTY_ROWS} B.....", seat=0)
+    assert game.legal_actions(state) == ("pass",)
+    with pytest.raises(IllegalActionError, match=r"encloses no others \(rule 2\)"):
+        game.apply(state, (4, 6))
+    state = game.apply(state, "pass")
+    assert (game.seat_to_act(state), game.legal_actions(state)) == (1, ((4, 6),))
+    with pytest.raises(IllegalActionError, match=r"must not pass \(rule 3\)"):
+        game.apply(state, "pass")
+    state = game.apply(state, (4, 6))
+    assert (game.seats_out(state), game.scores(state), game.seat_to_act(state)) == ((0,), (0, 4, 1), 2)
+
+
+def test_a_seat_that_is_taken_out_leaves_its_discs_to_be_won():
+    game = make_game("reversi:Reversi", players=4, size=6)
+    start = game.initial_state()
+    state = game.withdraw(start)
+    assert (game.seats_out(state), game.seat_to_act(state), state.columns) == ((0,), 1, start.columns)
+    state = game.apply(state, (6, 5))
+    assert game.render(state).splitlines()[1] == "5 . D A B B B"
+    assert game.scores(state)[1] == 6
+
+
+# Dots and Boxes
+
+
+@pytest.mark.parametrize(("columns", "rows", "expected"), [(1, 1, -1), (2, 1, 0), (2, 2, 2)])
+def test_small_sheets_end_as_they_are_known_to(columns, rows, expected):
+    """Two by two is won by the first seat, 3 to 1: Berlekamp, Conway and Guy, Winning Ways, chapter 16."""
+    game = make_game("dots_and_boxes:DotsAndBoxes", columns=columns, rows=rows)
+    assert game_value(game)(game.initial_state()) == expected
+
+
+@needs_openspiel
+@pytest.mark.parametrize(("columns", "rows"), [(1, 1), (2, 2), (3, 2), (5, 6)])
+def test_dots_and_boxes_is_played_as_openspiel_plays_it(columns, rows):
+    game = make_game("dots_and_boxes:DotsAndBoxes", columns=columns, rows=rows)
+    level = columns * (rows + 1)
+
+    def action_of(index):
+        if index < level:
+            row, column = divmod(index, columns)  # from the top
+            return "h", column + 1, rows + 1 - row
+        row, column = divmod(index - level, columns + 1)
+        return "v", column + 1, rows - row
+
+    for seed in range(20):
+        theirs = pyspiel.load_game("dots_and_boxes", {"num_rows": rows, "num_cols": columns}).new_initial_state()
+        play_beside(game, game.initial_state(), theirs, action_of, seed)
+
+
+def test_who_closes_a_box_acts_again():
+    game = make_game("dots_and_boxes:DotsAndBoxes", players=3, columns=2, rows=1)
+    state = game.initial_state()
+    seats = []
+    for text in ("ha1", "ha2", "va1", "vb1", "hb1", "vc1", "hb2"):
+        seats.append(game.seat_to_act(state))
+        state = game.apply(state, game.parse_action(text))
+    assert seats == [0, 1, 2, 0, 0, 1, 2]
+    assert game.scores(state) == (1, 0, 1)
+    assert game.render(state) == " 2 +---+---+\n   | A | C |\n 1 +---+---+\n   a   b   c"
