@@ -63,8 +63,14 @@ class Game(ABC, Generic[StateT]):
         """
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
-        return f"make_game({self.name!r}, {given})"
+        given = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return f"make_game({self.path()!r}{given})"
+
+    @classmethod
+    def path(cls) -> str:
+        """Return what ``make_game`` finds it by: its name, or the dotted path of an external game."""
+        is_ours = cls.__module__.startswith("arena.games.")
+        return cls.name if is_ours else f"{cls.__module__}:{cls.__qualname__}"
 
     @classmethod
     def rulebook(cls) -> str:

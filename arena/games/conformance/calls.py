@@ -1,0 +1,132 @@
+"""Calls of a game's methods: an exception becomes a mistake of the game, and so does a call that does not return."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+from typing import Any
+
+from arena.errors import IllegalActionError
+from arena.games.conformance.finding import MistakeError, problem_of
+from arena.games.game import Game
+
+CALL_SECONDS = 5.0
+"""A single call of a method may take this long. A bot has about a second for its whole action."""
+
+_HEARTBEAT_SECONDS = 0.05
+
+CHECK_OF_METHOD = {
+    "initial_state": "initial_state",
+    "seat_to_act": "seats",
+    "is_over": "seats",
+    "legal_actions": "legal_actions",
+    "apply": "apply",
+    "scores": "scores",
+    "ranks": "ranks",
+    "observation": "observation",
+    "state_from_observation": "restoring",
+    "seats_out": "elimination",
+    "withdraw": "elimination",
+    "parse_action": "text",
+    "format_action": "text",
+    "render": "render",
+    "render_after": "render",
+    "drawing": "drawing",
+}
+"""The check that a method's exception belongs to, whichever check has called it."""
+
+
+class _OutOfTimeError(BaseException):
+    """Raised inside a call; no ``except Exception`` of a game catches it."""
+
+
+class Calls:
+    """Calls the methods of one game."""
+
+    def __init__(self, game: Game[Any], limit_seconds: float = CALL_SECONDS) -> None:
+        self.game = game
+        self.limit_seconds = limit_seconds
+        self._module = type(game).__module__
+
+    def __call__(self, method: str, *arguments: Any) -> Any:
+        """Return what a method returns.
+
+        Raises:
+            IllegalActionError: as the method does.
+            MistakeError: if it raised anything else, or did not return in time.
+        """
+        return self.run(getattr(self.game, method), *arguments, method=method)
+
+    def run(self, function: Callable[..., Any], *arguments: Any, method: str, check: str | None = None) -> Any:
+        """Return what a function of the game's author returns, such as the comparison of two states.
+
+        Args:
+            function: called with the arguments.
+            arguments: for the function.
+            method: what a mistake calls it.
+            check: that a mistake belongs to, if not the one of the method.
+        """
+        call = partial(function, *arguments)
+        return guarded(call, method, self._module, self.limit_seconds, check or CHECK_OF_METHOD.get(method))
+
+
+def guarded(
+    call: Callable[[], Any], what: str, module: str, limit_seconds: float = CALL_SECONDS, check: str | None = None
+) -> Any:
+    """Return what code of a game's author returns.
+
+    Args:
+        call: runs that code.
+        what: what a mistake calls it.
+        module: of the game's class.
+        limit_seconds: how long it may take.
+        check: that a mistake belongs to.
+
+    Raises:
+        IllegalActionError: as the code does.
+        MistakeError: if it raised anything else, or did not return in time.
+    """
+    _Watch.deadline = time.monotonic() + limit_seconds
+    try:
+        return call()
+    except (IllegalActionError, KeyboardInterrupt, MistakeError):
+        raise
+    except _OutOfTimeError:
+        sentence = f"{what} did not return within {limit_seconds:g} s"
+        raise MistakeError(sentence, check=check, ends=True, is_timeout=True) from None
+    except BaseException as error:  # rules may raise anything, also SystemExit
+        raise MistakeError(f"{what} {problem_of(error, module)}", check=check) from error
+    finally:
+        _Watch.deadline = None
+
+
+class _Watch:
+    """When the present call has to be back; one for the process, as its signal handler is."""
+
+    deadline: float | None = None
+
+
+def _look(_signal: int, _frame: FrameType | None) -> None:
+    if _Watch.deadline is not None and time.monotonic() > _Watch.deadline:
+        _Watch.deadline = None
+        raise _OutOfTimeError
+
+
+@contextmanager
+def time_limits() -> Iterator[None]:
+    """Enforce the limits of calls, by a timer that looks at the clock; only in the main thread, which gets signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    earlier = signal.signal(signal.SIGALRM, _look)
+    earlier_timer = signal.setitimer(signal.ITIMER_REAL, _HEARTBEAT_SECONDS, _HEARTBEAT_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *earlier_timer)
+        signal.signal(signal.SIGALRM, earlier)

@@ -1,0 +1,227 @@
+"""The positions of one game in which checks are made: those near the start, and some of random matches."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from arena.errors import IllegalActionError
+from arena.games.conformance import action_checks, picture_checks, state_checks
+from arena.games.conformance.calls import Calls
+from arena.games.conformance.finding import Finding, MistakeError
+from arena.games.conformance.position import (
+    Line,
+    Position,
+    breadth_first,
+    first_position,
+    random_match,
+    shortest_loop,
+)
+from arena.games.conformance.shortening import SEARCH_SECONDS, Examine, Shown, shortest
+from arena.games.conformance.values import exact, shown
+from arena.games.game import Game
+from arena.text import counted
+
+_PER_MATCH = 12
+"""Positions of a random match in which every check is made."""
+
+_AT_POSITIONS: Sequence[tuple[str, Callable[[Position], None]]] = (
+    ("legal_actions", action_checks.check_legal_actions),
+    ("observation", state_checks.check_observation),
+    ("repeatability", state_checks.check_answers),
+    ("states", state_checks.check_states),
+    ("repeatability", state_checks.check_lines),
+    ("apply", action_checks.check_apply),
+    ("restoring", state_checks.check_restoring),
+    ("scores", state_checks.check_scores),
+    ("ranks", state_checks.check_ranks),
+    ("elimination", state_checks.check_elimination),
+    ("text", action_checks.check_text),
+    ("render", picture_checks.check_render),
+    ("drawing", picture_checks.check_drawing),
+    ("pickling", state_checks.check_pickling),
+)
+"""What is done in each position, in this order, and the check that it belongs to."""
+
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "repeatability": ("states", "legal_actions", "scores"),
+    "observation": ("legal_actions",),
+    "states": ("legal_actions",),
+    "apply": ("legal_actions",),
+    "refusal": ("apply", "legal_actions", "seats"),
+    "restoring": ("observation", "states", "legal_actions", "seats"),
+    "ranks": ("scores",),
+    "elimination": ("legal_actions", "seats", "apply"),
+    "text": ("legal_actions",),
+    "drawing": ("render",),
+    "pickling": ("states",),
+}
+"""Checks that conclude nothing once another one has failed."""
+
+
+class Suite(Protocol):
+    """What the positions are examined for.
+
+    Attributes:
+        rng_seed: determines the random matches.
+        max_plies: a match that is longer never ends.
+        call_seconds: how long a call of a method may take.
+        found: the mistakes so far, by the name of the check.
+        count: how often each check was made.
+        has_ended: whether nothing else can be concluded about the game.
+    """
+
+    rng_seed: int
+    max_plies: int
+    call_seconds: float
+    found: dict[str, Finding]
+    count: Counter[str]
+    has_ended: bool
+
+    def add(self, name: str, mistake: MistakeError, options: Mapping[str, Any], line: Line, text: str) -> None:
+        """Keep the first mistake of a check, with the options and the line of play that show it."""
+
+
+class Exploration:
+    """The positions of one game, with its options, in which checks are made."""
+
+    def __init__(self, suite: Suite, game: Game[Any], near: int, matches: int, seconds: float) -> None:
+        """Prepare to explore.
+
+        Args:
+            suite: receives what is found.
+            game: the rules.
+            near: the number of positions near the start.
+            matches: the number of random matches.
+            seconds: after this time, no more positions are examined.
+        """
+        self._suite = suite
+        self._game = game
+        self._calls = Calls(game, suite.call_seconds)
+        self._near = near
+        self._matches = matches
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._seen: dict[Any, Any] = {}  # legal actions of any position, by what they are on the wire
+        self._checks = [*_AT_POSITIONS, ("refusal", self._check_refusal)]
+
+    def run(self) -> None:
+        """Examine positions near the start, and those of random matches."""
+        self._count("initial_state", "seats")
+        try:
+            start = first_position(self._calls)
+        except MistakeError as mistake:
+            self._report(mistake, ())
+            return
+        if start.seat is None:
+            self._report(MistakeError("the match is over before the first action", check="initial_state"), ())
+            return
+        for position in breadth_first(start, self._near, self._report):
+            self._examine(position)
+            if self._is_done():
+                return
+        for number in range(self._matches):
+            self._play(start, number)
+            if self._is_done() or "end" in self._suite.found:
+                return
+
+    def _is_done(self) -> bool:
+        return self._suite.has_ended or time.monotonic() > self._end
+
+    def _count(self, *names: str) -> None:
+        self._suite.count.update(names)
+
+    def _play(self, start: Position, number: int) -> None:
+        """Play a random match, then examine some of its positions, the last ones among them."""
+        draw = random.Random(f"{self._suite.rng_seed} {number}")
+        self._count("end")
+        positions = []
+        for position in random_match(start, draw, self._suite.max_plies, self._withdraws(start, number), self._report):
+            positions.append(position)
+            if time.monotonic() > self._end + self._seconds:
+                break
+        if positions[-1].seat is not None and len(positions) > self._suite.max_plies:
+            self._report_endless(start, number)
+            del positions[_PER_MATCH:]
+        some = draw.sample(range(len(positions)), min(_PER_MATCH, len(positions)))
+        for place in sorted({*some, len(positions) - 1}):
+            if self._is_done():
+                return
+            self._examine(positions[place])
+
+    def _withdraws(self, start: Position, number: int) -> bool:
+        """Return whether seats are taken out in a random match: in every other one of three or more players."""
+        return number % 2 == 1 and self._game.players > 2 and self._game.withdraw(start.state) is not None
+
+    def _report_endless(self, start: Position, number: int) -> None:
+        plies = self._suite.max_plies
+        sentence = f"a match of random actions (number {number}) had not ended after {counted(plies, 'ply')}"
+        loop = shortest_loop(start, SEARCH_SECONDS)
+        if loop is None:
+            self._report(MistakeError(sentence, check="end"), ())
+            return
+        earlier, line = loop
+        where = f"after {counted(len(earlier), 'ply')}" if earlier else "at the start"
+        sentence += f"; after {counted(len(line), 'ply')} the state is the same as {where}"
+        self._report(MistakeError(sentence, check="end"), line)
+
+    def _examine(self, position: Position) -> None:
+        """Make every check that can still find something."""
+        self._count("seats")
+        for action in position.legal[:20] if len(self._seen) < 100 else ():
+            self._seen.setdefault(exact(action), action)
+        for name, function in self._checks:
+            needed = (name, *_NEEDS.get(name, ()))
+            if self._suite.has_ended or any(other in self._suite.found for other in needed):
+                continue
+            self._count(name)
+            met = self._examine_by(name, function, position)
+            if met is not None:
+                self._report(*met, partial(self._examine_by, name, function))
+
+    def _check_refusal(self, position: Position) -> None:
+        action_checks.check_refusal(position, self._seen.values())
+
+    def _examine_by(self, name: str, function: Callable[[Position], None], position: Position) -> Shown | None:
+        """Make one check; return the mistake and the line that shows it."""
+        try:
+            function(position)
+        except MistakeError as mistake:
+            mistake.check = mistake.check or name
+            return mistake, position.line if mistake.action is None else (*position.line, mistake.action)
+        return None
+
+    def _report(self, mistake: MistakeError, line: Line, examine_again: Examine | None = None) -> None:
+        """Keep a mistake with the shortest line of play that shows it.
+
+        Args:
+            mistake: the mistake.
+            line: a line that shows it.
+            examine_again: makes the check that met it at the end of the line; None if it was met on the way.
+        """
+        check = mistake.check
+        if check is None or check in self._suite.found:
+            return
+
+        def examine(position: Position) -> Shown | None:
+            found = examine_again(position) if examine_again is not None else None
+            return found if found is not None and found[0].check == check else None
+
+        if check != "end":
+            mistake, line = shortest(self._calls, (mistake, line), check, examine)
+        self._suite.add(check, mistake, self._game.options, line, self._text(line))
+
+    def _text(self, line: Line) -> str:
+        """Return a line of play in the game's own text."""
+        return ", ".join("(seat taken out)" if action is None else self._text_of(action) for action in line)
+
+    def _text_of(self, action: Any) -> str:
+        try:
+            text = self._calls("format_action", action)
+        except (IllegalActionError, MistakeError):
+            return shown(action)
+        return text if isinstance(text, str) else shown(action)

@@ -1,0 +1,188 @@
+"""The checks of a game, in their order, and the positions in which they are made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from arena.games.conformance import game_checks
+from arena.games.conformance.calls import CALL_SECONDS, time_limits
+from arena.games.conformance.exploration import Exploration
+from arena.games.conformance.finding import Finding, MistakeError
+from arena.games.conformance.position import Line
+from arena.games.conformance.variants import variants
+from arena.games.game import Game
+from arena.text import counted
+
+MAX_PLIES = 10_000
+"""A match of random actions is over by then."""
+
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+
+_NEAR = 60
+_MATCHES = 20
+_NEAR_OF_VARIANT = 8
+_MATCHES_OF_VARIANT = 2
+
+_CHECK_SECONDS = 60.0
+_VARIANT_SECONDS = 2.0
+
+
+CHECKS: Mapping[str, str] = {
+    "attributes": "has a name, a summary, options and rules",
+    "options": "accepts its options' bounds, and nothing beyond",
+    "path": "is found by its path, which repr has",
+    "initial_state": "has an initial state",
+    "seats": "says which seat is to act, until the match is over",
+    "legal_actions": "lists legal actions, each once and in one order",
+    "states": "has states that are values, and never change",
+    "apply": "accepts every legal action",
+    "repeatability": "gives the same answers again",
+    "refusal": "refuses everything else with IllegalActionError",
+    "observation": "has observations that can be sent",
+    "restoring": "restores states from observations",
+    "scores": "has a finite score for each seat, at any time",
+    "ranks": "has competition ranks",
+    "elimination": "keeps eliminated seats out",
+    "text": "reads back the text of actions",
+    "render": "draws a board of text",
+    "drawing": "draws shapes",
+    "pickling": "can be pickled, and its states too",
+    "end": "comes to an end",
+}
+"""Every check, with what it says of a game that passes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """What came out of one check.
+
+    Attributes:
+        check: its name in ``CHECKS``.
+        finding: the mistake; None if it found none.
+        detail: how much was tried, in words.
+        is_tried: False if another mistake made it pointless.
+    """
+
+    check: str
+    finding: Finding | None = None
+    detail: str = ""
+    is_tried: bool = True
+
+
+def check(
+    game: Game[Any] | type[Game[Any]],
+    *,
+    rng_seed: int = 0,
+    matches: int = _MATCHES,
+    max_plies: int = MAX_PLIES,
+    call_seconds: float = CALL_SECONDS,
+) -> tuple[Finding, ...]:
+    """Return the mistakes in the rules of a game: at most one for each check, and none if it passes.
+
+    >>> from arena.games import make_game
+    >>> check(make_game("differences", size=3), matches=2)
+    ()
+
+    Args:
+        game: the game, or its class, which is made with its defaults.
+        rng_seed: determines the random matches.
+        matches: the number of random matches.
+        max_plies: a match that is longer never ends.
+        call_seconds: a call of a method that takes longer never returns. In the main thread it is interrupted then.
+    """
+    results = run_checks(game, rng_seed=rng_seed, matches=matches, max_plies=max_plies, call_seconds=call_seconds)
+    return tuple(result.finding for result in results if result.finding is not None)
+
+
+def run_checks(
+    game: Game[Any] | type[Game[Any]],
+    *,
+    rng_seed: int = 0,
+    matches: int = _MATCHES,
+    max_plies: int = MAX_PLIES,
+    call_seconds: float = CALL_SECONDS,
+) -> list[CheckResult]:
+    """Return the result of every check, in the order of ``CHECKS``; the arguments are those of ``check``."""
+    suite = _Suite(rng_seed, matches, max_plies, call_seconds)
+    with time_limits():
+        suite.run(game)
+    return [suite.result(name) for name in CHECKS]
+
+
+class _Suite:
+    """Collects what the checks of one game find."""
+
+    def __init__(self, rng_seed: int, matches: int, max_plies: int, call_seconds: float) -> None:
+        self.rng_seed = rng_seed
+        self.matches = matches
+        self.max_plies = max_plies
+        self.call_seconds = call_seconds
+        self.found: dict[str, Finding] = {}
+        self.count: Counter[str] = Counter()
+        self.has_ended = False
+        self._variants = 0
+        self._path = ""
+
+    def run(self, game: Game[Any] | type[Game[Any]]) -> None:
+        """Make every check."""
+        kind = game if isinstance(game, type) else type(game)
+        self._path = kind.path()
+        self._check("attributes", lambda: game_checks.check_attributes(kind))
+        if self.found:
+            return
+        made = self._made(kind, {}) if isinstance(game, type) else game
+        if made is None:
+            self.add("options", MistakeError("its own defaults don't fit together"))
+        if made is None or self.found:
+            return
+        self._check("attributes", lambda: game_checks.check_players(made))
+        self._check("path", lambda: game_checks.check_path(made))
+        self._check("pickling", lambda: game_checks.check_pickling(made))
+        Exploration(self, made, _NEAR, self.matches, _CHECK_SECONDS).run()
+        if not self.has_ended:
+            self._check_options(kind, made)
+
+    def _check_options(self, kind: type[Game[Any]], made: Game[Any]) -> None:
+        self._check("options", lambda: game_checks.check_bounds(kind))
+        for _, variant in variants(kind.OPTIONS, lambda changed: self._made(kind, {**made.options, **changed})):
+            if not self.has_ended:
+                self._variants += 1
+                Exploration(self, variant, _NEAR_OF_VARIANT, _MATCHES_OF_VARIANT, _VARIANT_SECONDS).run()
+
+    def _made(self, kind: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:
+        try:
+            return game_checks.made(kind, options)
+        except MistakeError as mistake:
+            self.add("options", mistake)
+            return None
+
+    def _check(self, name: str, function: Callable[[], None]) -> None:
+        self.count[name] += 1
+        try:
+            function()
+        except MistakeError as mistake:
+            self.add(mistake.check or name, mistake)
+
+    def add(
+        self, name: str, mistake: MistakeError, options: Mapping[str, Any] = NO_OPTIONS, line: Line = (), text: str = ""
+    ) -> None:
+        """Keep the first mistake of a check, with the options and the line of play that show it."""
+        self.has_ended |= mistake.ends
+        finding = Finding(
+            game=self._path, check=name, sentence=mistake.sentence, options=dict(options), line=line, line_text=text
+        )
+        self.found.setdefault(name, finding)
+
+    def result(self, name: str) -> CheckResult:
+        """Return what came out of a check."""
+        count = self.count[name]
+        noun = {"end": "match"}.get(name, "position")
+        details = {"options": counted(self._variants, "variant"), "attributes": "", "path": ""}
+        detail = details.get(name, counted(count, noun))
+        return CheckResult(
+            check=name, finding=self.found.get(name), detail=detail, is_tried=count > 0 or name in self.found
+        )

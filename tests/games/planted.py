@@ -1,0 +1,562 @@
+"""Games with one mistake each, made from the correct game in tests/games/claims.py.
+
+A mistake that needs a few plies shows as early as it says.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from typing import Any, NamedTuple
+
+from arena.games import ChoiceOption, Drawing, IllegalActionError, IntOption, square_of
+from tests.games.claims import Claims, ClaimsState
+
+
+class ApplyRaises(Claims):
+    """``apply`` has a bug when the third square is claimed after the first."""
+
+    def apply(self, state: Any, action: Any) -> Any:
+        following = super().apply(state, action)
+        if state.owners[0] >= 0 and following.owners[2] >= 0:
+            return {}["missing"]
+        return following
+
+
+class ApplyReturnsNone(Claims):
+    def apply(self, state: Any, action: Any) -> Any:
+        following = super().apply(state, action)
+        return following if -1 in following.owners else None
+
+
+class ApplyHangs(Claims):
+    """``apply`` searches for ever once two squares are claimed."""
+
+    def apply(self, state: Any, action: Any) -> Any:
+        while len(state.owners) - state.owners.count(-1) >= 1:
+            pass
+        return super().apply(state, action)
+
+
+class ApplyExits(Claims):
+    def apply(self, state: Any, action: Any) -> Any:
+        raise SystemExit(3)
+
+
+class RefusesLegal(Claims):
+    """One legal action too many: a square beside the last one can't be claimed in truth."""
+
+    def apply(self, state: Any, action: Any) -> Any:
+        x, _ = square_of(action, len(state.owners), 1)
+        if x == 2 and state.owners[3] >= 0:
+            raise IllegalActionError(action, "b1 is closed")
+        return super().apply(state, action)
+
+
+class RefusesLists(Claims):
+    def apply(self, state: Any, action: Any) -> Any:
+        if type(action) is not tuple:
+            raise IllegalActionError(action, "expected a tuple")
+        return super().apply(state, action)
+
+
+class MissingLegal(Claims):
+    """One legal action too few: the last empty square but one is not listed."""
+
+    def legal_actions(self, state: Any) -> Any:
+        legal = list(super().legal_actions(state))
+        return legal[:-1] if len(legal) == 3 else legal
+
+
+class AcceptsNonsense(Claims):
+    """Whole numbers as floats are accepted."""
+
+    def apply(self, state: Any, action: Any) -> Any:
+        if type(action) in (tuple, list) and len(action) == 2 and type(action[0]) is float and action[0] == action[0]:
+            action = (int(action[0]), int(action[1])) if abs(action[0]) < 100 else action
+        return super().apply(state, action)
+
+
+class NonsenseRaisesTypeError(Claims):
+    def apply(self, state: Any, action: Any) -> Any:
+        if len(action) != 2:
+            raise IllegalActionError(action, "expected a pair")
+        return super().apply(state, action)
+
+
+class AcceptsAfterTheEnd(Claims):
+    def apply(self, state: Any, action: Any) -> Any:
+        return state if -1 not in state.owners else super().apply(state, action)
+
+
+class LegalAfterTheEnd(Claims):
+    def legal_actions(self, state: Any) -> Any:
+        return super().legal_actions(state) or [(1, 1)]
+
+
+class IteratorOfActions(Claims):
+    def legal_actions(self, state: Any) -> Any:
+        return iter(super().legal_actions(state))
+
+
+class SetOfActions(Claims):
+    def legal_actions(self, state: Any) -> Any:
+        return set(super().legal_actions(state))
+
+
+class UnstableOrder(Claims):
+    def legal_actions(self, state: Any) -> Any:
+        legal = list(super().legal_actions(state))
+        random.shuffle(legal)
+        return legal
+
+
+class TwiceTheSameAction(Claims):
+    def legal_actions(self, state: Any) -> Any:
+        legal = list(super().legal_actions(state))
+        return [*legal, *legal[:1]]
+
+
+class ActionNotMsgpack(Claims):
+    def legal_actions(self, state: Any) -> Any:
+        return [complex(x, y) for x, y in super().legal_actions(state)]
+
+    def apply(self, state: Any, action: Any) -> Any:
+        if type(action) is not complex:
+            raise IllegalActionError(action, "expected a complex number")
+        return super().apply(state, (int(action.real), int(action.imag)))
+
+
+class ActionIsAList(Claims):
+    def legal_actions(self, state: Any) -> Any:
+        return [list(action) for action in super().legal_actions(state)]
+
+
+class SeatOutOfRange(Claims):
+    """Seats are counted from 1."""
+
+    def seat_to_act(self, state: Any) -> Any:
+        seat = super().seat_to_act(state)
+        return None if seat is None else seat + 1
+
+
+class SeatWithoutAction(Claims):
+    """The row is full, and still a seat is to act."""
+
+    def seat_to_act(self, state: Any) -> Any:
+        return state.seat
+
+
+class SeatRaises(Claims):
+    def seat_to_act(self, state: Any) -> Any:
+        return [0, 1][state.seat] if state.owners[1] < 0 else [][state.seat]
+
+
+class IsOverDisagrees(Claims):
+    def is_over(self, state: Any) -> bool:
+        return state.owners.count(-1) <= 1
+
+
+class OverAtOnce(Claims):
+    def seat_to_act(self, state: Any) -> Any:
+        return None
+
+    def legal_actions(self, state: Any) -> Any:
+        return []
+
+
+class InitialStateRaises(Claims):
+    def initial_state(self) -> Any:
+        return ClaimsState((-1,) * self.options["sise"], 0, ())
+
+
+class NeverEnds(Claims):
+    """A claimed row is emptied again."""
+
+    def apply(self, state: Any, action: Any) -> Any:
+        following = super().apply(state, action)
+        if -1 not in following.owners:
+            return ClaimsState((-1,) * len(following.owners), following.seat, following.out)
+        return following
+
+
+class ScoreIsNaN(Claims):
+    """The share of squares, which is 0 / 0 at the start."""
+
+    def scores(self, state: Any) -> Any:
+        claimed = sum(super().scores(state))
+        return tuple(score / claimed if claimed else float("nan") for score in super().scores(state))
+
+
+class ScoreForTwoOnly(Claims):
+    """Wrong number of scores with three players or more."""
+
+    def scores(self, state: Any) -> Any:
+        return super().scores(state)[:2]
+
+
+class BoolScores(Claims):
+    def scores(self, state: Any) -> Any:
+        best = max(super().scores(state))
+        return tuple(score == best for score in super().scores(state))
+
+
+class ScoresRaise(Claims):
+    """No average before the first action."""
+
+    def scores(self, state: Any) -> Any:
+        claimed = sum(super().scores(state))
+        return tuple(score / claimed for score in super().scores(state))
+
+
+class DenseRanks(Claims):
+    """Ranks without gaps: 1, 1, 2."""
+
+    def ranks(self, state: Any) -> Any:
+        scores = self.scores(state)
+        order = sorted(set(scores), reverse=True)
+        return tuple(1 + order.index(score) for score in scores)
+
+
+class ObservationTooLarge(Claims):
+    def observation(self, state: Any) -> Any:
+        return {**super().observation(state), "history": [0] * 1_100_000}
+
+
+class TupleAsKey(Claims):
+    def observation(self, state: Any) -> Any:
+        owners = {(x, 1): owner for x, owner in enumerate(state.owners, 1)}
+        return {**super().observation(state), "by_square": owners}
+
+
+class SetInObservation(Claims):
+    def observation(self, state: Any) -> Any:
+        return {**super().observation(state), "empty": {x for x, owner in enumerate(state.owners) if owner < 0}}
+
+
+class InfiniteObservation(Claims):
+    def observation(self, state: Any) -> Any:
+        return {**super().observation(state), "best": float("-inf")}
+
+
+class ObservationLosesTheSeat(Claims):
+    def state_from_observation(self, observation: Any) -> Any:
+        return ClaimsState(tuple(observation["owners"]), 0, tuple(observation["out"]))
+
+
+class RestoresLists(Claims):
+    """The state restored from the wire has a list where the state has a tuple."""
+
+    def state_from_observation(self, observation: Any) -> Any:
+        return ClaimsState(observation["owners"], observation["seat"], tuple(observation["out"]))
+
+
+class UnhashableState(Claims):
+    """States have a list."""
+
+    def initial_state(self) -> Any:
+        return super().initial_state()._replace(owners=[-1] * self.options["size"])
+
+    def apply(self, state: Any, action: Any) -> Any:
+        following = super().apply(state._replace(owners=tuple(state.owners)), action)
+        return following._replace(owners=list(following.owners))
+
+
+class Board:
+    """A board that is changed in place, and compared by its squares."""
+
+    def __init__(self, owners: tuple[int, ...], seat: int, out: tuple[int, ...]) -> None:
+        self.owners, self.seat, self.out = owners, seat, out
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Board) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.owners)
+
+
+class MutableState(Claims):
+    def initial_state(self) -> Any:
+        return Board((-1,) * self.options["size"], 0, ())
+
+    def apply(self, state: Any, action: Any) -> Any:
+        return Board(*super().apply(state, action))
+
+    def withdraw(self, state: Any) -> Any:
+        return Board(*super().withdraw(state))
+
+    def state_from_observation(self, observation: Any) -> Any:
+        return Board(*super().state_from_observation(observation))
+
+
+class Cell(tuple[Any, ...]):
+    """A tuple with a hidden part that can change."""
+
+    __slots__ = ()
+    boards: dict[int, list[int]] = {}  # noqa: RUF012 - the mistake
+
+
+class HiddenBoard(NamedTuple):
+    """A state that names a board kept elsewhere."""
+
+    number: int
+    seat: int
+    out: tuple[int, ...]
+
+
+class ChangesItsArgument(Claims):
+    """The board is kept outside the state, and ``apply`` writes into it."""
+
+    def initial_state(self) -> Any:
+        Cell.boards[len(Cell.boards)] = [-1] * self.options["size"]
+        return HiddenBoard(len(Cell.boards) - 1, 0, ())
+
+    def _open(self, state: Any) -> Any:
+        return ClaimsState(tuple(Cell.boards[state.number]), state.seat, state.out)
+
+    def seat_to_act(self, state: Any) -> Any:
+        return super().seat_to_act(self._open(state))
+
+    def legal_actions(self, state: Any) -> Any:
+        return [(x, 1) for x, owner in enumerate(Cell.boards[state.number], 1) if owner < 0]
+
+    def apply(self, state: Any, action: Any) -> Any:
+        following = Claims(**self.options).apply(self._open(state), action)
+        Cell.boards[state.number][:] = following.owners
+        return HiddenBoard(state.number, following.seat, following.out)
+
+    def scores(self, state: Any) -> Any:
+        return super().scores(self._open(state))
+
+    def observation(self, state: Any) -> Any:
+        return super().observation(self._open(state))
+
+    def render(self, state: Any) -> Any:
+        return super().render(self._open(state))
+
+
+class IdentityStates(Claims):
+    """States without ``__eq__``."""
+
+    class State:
+        __slots__ = ("_open",)
+
+        def __init__(self, state: Any) -> None:
+            object.__setattr__(self, "_open", state)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            raise AttributeError(name)
+
+        def __reduce__(self) -> Any:
+            return IdentityStates.State, (self._open,)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(object.__getattribute__(self, "_open"), name)
+
+    def initial_state(self) -> Any:
+        return self.State(super().initial_state())
+
+    def apply(self, state: Any, action: Any) -> Any:
+        return self.State(super().apply(state, action))
+
+    def withdraw(self, state: Any) -> Any:
+        return self.State(super().withdraw(state))
+
+    def state_from_observation(self, observation: Any) -> Any:
+        return self.State(super().state_from_observation(observation))
+
+
+class HiddenRandomness(Claims):
+    """A square is claimed for a seat drawn at random."""
+
+    def apply(self, state: Any, action: Any) -> Any:
+        following = super().apply(state, action)
+        if state.owners[1] < 0 <= following.owners[1]:
+            return following._replace(owners=(following.owners[0], random.randrange(1000), *following.owners[2:]))
+        return following
+
+
+class GlobalCounter(Claims):
+    """A counter of the whole program is part of the score."""
+
+    counter = itertools.count()
+
+    def scores(self, state: Any) -> Any:
+        return tuple(score + next(self.counter) for score in super().scores(state))
+
+
+class ClockInTheRules(Claims):
+    def scores(self, state: Any) -> Any:
+        return tuple(score + time.perf_counter() for score in super().scores(state))
+
+
+class StateInTheGame(Claims):
+    """The game object counts the matches it has begun, and every second one begins with a claimed square."""
+
+    def prepare(self) -> None:
+        self.begun = 0
+
+    def initial_state(self) -> Any:
+        self.begun += 1
+        state = super().initial_state()
+        return state if self.begun % 2 else state._replace(owners=(0, *state.owners[1:]))
+
+
+class FormatAndParseDiffer(Claims):
+    """Text counts columns from 0."""
+
+    def format_action(self, action: Any) -> str:
+        x, y = action
+        return super().format_action((x + 1, y))
+
+
+class ParseAcceptsAnything(Claims):
+    def parse_action(self, text: str) -> Any:
+        try:
+            return super().parse_action(text)
+        except IllegalActionError:
+            return text
+
+
+class ParseRaisesValueError(Claims):
+    def parse_action(self, text: str) -> Any:
+        return ord(text[0]) - ord("a") + 1, int(text[1:])
+
+
+class RenderRaises(Claims):
+    """The board can't be drawn once it is full."""
+
+    def render(self, state: Any) -> str:
+        state.owners.index(-1)
+        return super().render(state)
+
+
+class RenderIsNoText(Claims):
+    def render(self, state: Any) -> Any:
+        return super().render(state).splitlines()
+
+
+class ColouredBoard(Claims):
+    def render(self, state: Any) -> Any:
+        return f"\x1b[31m{super().render(state)}\x1b[0m"
+
+
+class RenderAfterNeedsTuples(Claims):
+    def render_after(self, state: Any, actions: Any) -> str:
+        return super().render(state) + "\n" + " ".join({(1, 1): "first"}.get(action, "") for _, action in actions)
+
+
+class DrawingWithoutSize(Claims):
+    def drawing(self, state: Any) -> Any:
+        return Drawing(float("nan"), 1, ())
+
+
+class UnknownShape(Claims):
+    def drawing(self, state: Any) -> Any:
+        return Drawing(4, 1, (("circle", 0.5, 0.5, 0.3, "mark"),))
+
+
+class WithdrawKeepsTheSeat(Claims):
+    """A seat that is taken out is to act again."""
+
+    def withdraw(self, state: Any) -> Any:
+        return state._replace(out=(*state.out, state.seat))
+
+
+class WithdrawSometimes(Claims):
+    """Only a seat without a square can be taken out."""
+
+    def withdraw(self, state: Any) -> Any:
+        return None if state.seat in state.owners else super().withdraw(state)
+
+
+class SeatsOutTwice(Claims):
+    def seats_out(self, state: Any) -> Any:
+        return state.out * 2
+
+
+class SeatsComeBack(Claims):
+    """``seats_out`` has only the last seat that went out."""
+
+    def seats_out(self, state: Any) -> Any:
+        return state.out[-1:]
+
+
+class MorePlayersThanSeats(Claims):
+    """The option counts more players than the rules can seat."""
+
+    def initial_state(self) -> Any:
+        first = {2: 0, 3: 0}[self.players]
+        return super().initial_state()._replace(seat=first)
+
+
+class OnePlayer(Claims):
+    OPTIONS = (IntOption("players", 2, 1, 4, "number of seats"), *Claims.OPTIONS[1:])
+
+
+class ThreeByDecree(Claims):
+    """Three seats, without an option that says so."""
+
+    OPTIONS = Claims.OPTIONS[1:]
+
+    def prepare(self) -> None:
+        self.players = 3
+
+
+class BoundCrashes(Claims):
+    """The largest row is too long for a table."""
+
+    def prepare(self) -> None:
+        self.weights = [1, 2, 3, 4, 5][self.options["size"] - 1]
+
+
+class ChoiceCrashes(Claims):
+    def scores(self, state: Any) -> Any:
+        if self.options["scoring"] == "ends":
+            return tuple(state.ends.count(seat) for seat in range(self.players))
+        return super().scores(state)
+
+
+class OptionsOfAnotherType(Claims):
+    OPTIONS = {"size": 4}  # noqa: RUF012 - the mistake
+
+
+class DefaultNotAccepted(Claims):
+    OPTIONS = (*Claims.OPTIONS, ChoiceOption("colour", "red", ("green", "blue"), "of the squares"))
+
+
+class AnyOption(Claims):
+    """Every option is accepted, and ignored if it does not exist."""
+
+    def __init__(self, **given: Any) -> None:
+        known = {option.name for option in self.OPTIONS}
+        super().__init__(**{name: value for name, value in given.items() if name in known})
+
+
+class NoSummary(Claims):
+    summary = ""
+
+
+class NotPicklable(Claims):
+    def prepare(self) -> None:
+        self.weigh = lambda x: x
+
+
+class StateNotPicklable(Claims):
+    def initial_state(self) -> Any:
+        class Local(ClaimsState):
+            """A state of a class that no other process finds."""
+
+            __slots__ = ()
+
+        return Local(*super().initial_state())
+
+
+def local_class() -> type[Claims]:
+    """Return a game that has no path."""
+
+    class Hidden(Claims):
+        pass
+
+    return Hidden

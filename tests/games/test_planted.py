@@ -1,0 +1,155 @@
+"""Games with one mistake each: which check names it, and the shortest line of play that shows it.
+
+The check and the line of each were written by hand, from what the class in tests/games/planted.py does.
+"""
+
+import inspect
+import random
+
+import pytest
+
+from arena.games.conformance import CHECKS, check
+from tests.games import planted
+from tests.games.claims import Claims
+
+PLANTED = {
+    "ApplyRaises": ("apply", "a1, c1", "apply raised KeyError: 'missing' (planted.py:"),
+    "ApplyReturnsNone": ("apply", "a1, b1, c1, d1", "apply returned None"),
+    "ApplyHangs": ("apply", "a1, b1", "apply did not return within 0.2 s"),
+    "ApplyExits": ("apply", "a1", "apply raised SystemExit: 3 (planted.py:"),
+    "RefusesLegal": ("apply", "d1, b1", "apply refused (2, 1) (b1 is closed), which is among the legal actions"),
+    "RefusesLists": ("apply", "a1", "apply refused [1, 1] (expected a tuple)"),
+    "MissingLegal": ("refusal", "a1", "apply accepted (4, 1), which is not among the legal actions"),
+    "AcceptsNonsense": ("refusal", "", "apply accepted (1.0, 1.0)"),
+    "NonsenseRaisesTypeError": ("refusal", "", "for None; expected IllegalActionError, for values of any type"),
+    "AcceptsAfterTheEnd": ("refusal", "a1, b1, c1, d1", "apply accepted None after the end of the match"),
+    "LegalAfterTheEnd": ("seats", "a1, b1, c1, d1", "nobody is to act, yet there are legal actions"),
+    "IteratorOfActions": ("legal_actions", "", "of the type list_iterator; expected a list or a tuple"),
+    "SetOfActions": ("legal_actions", "", "of the type set; expected a list or a tuple"),
+    "UnstableOrder": ("legal_actions", "", "for the same state; expected one order"),
+    "TwiceTheSameAction": ("legal_actions", "", "legal_actions has (1, 1) 2 times"),
+    "ActionNotMsgpack": ("legal_actions", "", "a legal action is (1+1j), of the type complex"),
+    "ActionIsAList": ("legal_actions", "", "the legal action [1, 1] is not hashable"),
+    "SeatOutOfRange": ("seats", "a1", "seat_to_act returned 2; expected None or a whole number from 0 to 1"),
+    "SeatWithoutAction": ("seats", "a1, b1, c1, d1", "seat 0 is to act without any"),
+    "SeatRaises": ("seats", "b1", "seat_to_act raised IndexError"),
+    "IsOverDisagrees": ("seats", "a1, b1, c1", "is_over returned True, although seat_to_act returned 1"),
+    "OverAtOnce": ("initial_state", "", "the match is over before the first action"),
+    "InitialStateRaises": ("initial_state", "", "initial_state raised KeyError: 'sise' (planted.py:"),
+    "NeverEnds": (
+        "end",
+        "a1, b1, c1, d1",
+        "had not ended after 300 plies; after 4 plies the state is the same as",
+    ),
+    "ScoreIsNaN": ("scores", "", "scores returned (nan, nan); expected 2 finite numbers"),
+    "ScoreForTwoOnly": ("scores", "", "expected a tuple with 3 numbers, one per seat"),
+    "BoolScores": ("scores", "", "True is of the type bool; expected int or float"),
+    "ScoresRaise": ("scores", "", "scores raised ZeroDivisionError: division by zero (planted.py:"),
+    "DenseRanks": ("ranks", "a1, b1", "ranks returned (1, 1, 2)"),
+    "ObservationTooLarge": ("observation", "", "bytes on the wire; a message has at most 1,048,576"),
+    "TupleAsKey": ("observation", "", "observation['by_square'] has the key (1, 1); keys are texts"),
+    "SetInObservation": ("observation", "", "observation['empty'] is {0, 1, 2, 3}, of the type set"),
+    "InfiniteObservation": ("observation", "", "observation['best'] is -inf; numbers are finite"),
+    "ObservationLosesTheSeat": (
+        "restoring",
+        "a1",
+        "state_from_observation returned ClaimsState(owners=(0, -1, -1, -1)",
+    ),
+    "RestoresLists": ("restoring", "", "state_from_observation returned ClaimsState(owners=[-1, -1, -1, -1]"),
+    "UnhashableState": ("states", "", "hash of a state raised TypeError: unhashable type: 'list'"),
+    "MutableState": ("states", "", "the attribute 'owners' of the state can be assigned to"),
+    "ChangesItsArgument": ("states", "a1", "apply changed the state that it was given"),
+    "IdentityStates": ("states", "", "the same line of play leads to states that are not equal"),
+    "HiddenRandomness": ("repeatability", "b1", "apply led to two different states from the same one"),
+    "GlobalCounter": ("repeatability", "", "scores returned (0, 1), then (2, 3) for the same state"),
+    "ClockInTheRules": ("repeatability", "", "for the same state"),
+    "StateInTheGame": ("repeatability", "", "the same line of play led to another position"),
+    "FormatAndParseDiffer": (
+        "text",
+        "",
+        "parse_action returned (2, 1) for 'b1', which format_action returned for",
+    ),
+    "ParseAcceptsAnything": ("text", "", "parse_action returned '' for the text ''; expected IllegalActionError"),
+    "ParseRaisesValueError": ("text", "", "parse_action raised IndexError"),
+    "RenderRaises": ("render", "a1, b1, c1, d1", "render raised ValueError"),
+    "RenderIsNoText": ("render", "", "of the type list; expected text"),
+    "ColouredBoard": ("render", "", "render returned text with the control character '\\x1b'"),
+    "RenderAfterNeedsTuples": ("render", "a1", "render_after raised TypeError: unhashable type: 'list'"),
+    "DrawingWithoutSize": ("drawing", "", "drawing has the width nan and the height 1"),
+    "UnknownShape": ("drawing", "", "drawing: the shape ('circle', 0.5, 0.5, 0.3, 'mark') is not a tuple that"),
+    "WithdrawKeepsTheSeat": ("elimination", "", "after withdraw took out seat 0, the same seat is to act"),
+    "WithdrawSometimes": ("elimination", "a1, b1, c1", "withdraw returns a state in one position and None in another"),
+    "SeatsOutTwice": ("elimination", "", "seats_out returned (0, 0), with the same seat twice"),
+    "SeatsComeBack": ("elimination", "(seat taken out)", "seats_out returned (1,); expected (0, 1)"),
+    "MorePlayersThanSeats": ("initial_state", "", "initial_state raised KeyError: 4"),
+    "OnePlayer": ("attributes", "", "the option 'players' accepts 1; a match has at least 2 players"),
+    "ThreeByDecree": ("attributes", "", "the attribute players is 3; expected 2, as there is no option players"),
+    "BoundCrashes": ("options", "", "making it with players = 2, size = 6, scoring = 'all' raised IndexError"),
+    "ChoiceCrashes": ("scores", "", "scores raised AttributeError"),
+    "OptionsOfAnotherType": (
+        "attributes",
+        "",
+        "OPTIONS is {'size': 4}; expected a tuple of IntOption and",
+    ),
+    "DefaultNotAccepted": ("attributes", "", "the option 'colour' does not accept its own default"),
+    "AnyOption": ("options", "", "no_such_option = 1 is accepted; expected OptionError"),
+    "NoSummary": ("attributes", "", "the attribute summary is ''; expected a line of text"),
+    "NotPicklable": ("pickling", "", "pickling the game raised AttributeError"),
+    "StateNotPicklable": ("pickling", "", "pickling a state raised AttributeError"),
+}
+
+OPTIONS = {
+    "ScoreForTwoOnly": {"players": 3, "size": 4, "scoring": "all"},
+    "MorePlayersThanSeats": {"players": 4, "size": 4, "scoring": "all"},
+    "ChoiceCrashes": {"players": 2, "size": 4, "scoring": "ends"},
+}
+"""Of the mistakes that need other options than the defaults: these."""
+
+
+def found_in(kind):
+    random.seed(1)  # some of the mistakes draw from it
+    return check(kind, matches=6, max_plies=300, call_seconds=0.2)
+
+
+def test_the_game_without_mistakes_passes():
+    assert found_in(Claims) == ()
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_mistake_is_named_by_one_check_with_the_shortest_line_of_play(name):
+    expected, line_text, says = PLANTED[name]
+    (finding,) = found_in(getattr(planted, name))
+    assert (finding.check, finding.line_text) == (expected, line_text)
+    assert says in finding.sentence
+    assert len(finding.line) == (line_text.count(",") + 1 if line_text else 0)
+    assert str(finding).startswith(f"the game 'tests.games.planted:{name}' is at fault ({expected}): ")
+    if name in OPTIONS:
+        assert finding.options == OPTIONS[name]
+
+
+def test_every_planted_mistake_is_tried_and_every_check_names_one():
+    games = {name for name, kind in vars(planted).items() if inspect.isclass(kind) and issubclass(kind, Claims)}
+    assert games - {"Claims"} == set(PLANTED)
+    assert {expected for expected, _, _ in PLANTED.values()} | {"path"} == set(CHECKS)
+    assert len(PLANTED) >= 30
+
+
+def test_a_class_that_other_processes_cannot_find_is_named():
+    path, pickling = found_in(planted.local_class())
+    assert (path.check, pickling.check) == ("path", "pickling")
+    assert "can't be evaluated: game 'tests.games.planted:local_class.<locals>.Hidden'" in path.sentence
+
+
+def test_the_line_of_play_shows_the_mistake_when_it_is_played():
+    (finding,) = found_in(planted.ApplyRaises)
+    game = planted.ApplyRaises()
+    state = game.apply(game.initial_state(), finding.line[0])
+    with pytest.raises(KeyError, match="missing"):
+        game.apply(state, finding.line[1])
+
+
+def test_a_finding_as_text():
+    (finding,) = found_in(planted.ApplyReturnsNone)
+    assert str(finding) == (
+        "the game 'tests.games.planted:ApplyReturnsNone' is at fault (apply): apply returned None after a1, b1, c1, d1"
+    )
