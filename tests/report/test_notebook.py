@@ -161,6 +161,7 @@ def test_a_game_that_is_not_here_leaves_the_result(home, league):
     fields = {name: getattr(record, name) for name in record.__slots__}
     page = shown(MatchRecord(**{**fields, "game": "gone:<b>Game"}))
     assert "alpha@1" in page.text and "gone:<b>Game" in page.text and "can not be drawn" in page.text
+    assert "(size 5, scoring distinct)" in page.text
     assert "<b>Game" not in page.source
 
 
@@ -208,6 +209,14 @@ def test_a_text_on_a_board_is_nothing_but_text(home):
     page = shown(Board(game, game.initial_state()))
     assert {tag for tag, _ in page.elements} == {"div", "svg", "text", "pre"}
     assert "</text><script>" in page.texts and "</pre><b>" in page.texts
+
+
+def test_a_name_of_a_game_is_nothing_but_text_in_a_list(home, league, monkeypatch):
+    record = home.store.record_of("league", 1)
+    fields = {name: getattr(record, name) for name in record.__slots__}
+    records = home.store.records("league")
+    monkeypatch.setattr(type(records), "first", lambda _, count: [MatchRecord(**{**fields, "game": "gone:<i>Game"})])
+    assert not shown(records).all("i")
 
 
 def test_control_characters_are_visible(home):
