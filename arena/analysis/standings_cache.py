@@ -12,14 +12,17 @@ from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
-from arena.analysis.encounters import count_encounters
+from arena.analysis.result_table import read_results
 from arena.analysis.standings import Standings, standings, without
+from arena.definition import GameChoice
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.version import __version__
 
 WORTH_CACHING_SECONDS = 0.5
+
+MANY_RECORDS = 10_000
 
 
 def standings_of(
@@ -43,7 +46,7 @@ def standings_of(
         StoreError: if a record is malformed.
     """
     if isinstance(which, Scope):
-        table = standings(count_encounters(store.results(which, game)), store.fault_counts(which, game))
+        table = standings(read_results(store, which, game), store.fault_counts(which, game))
         return _with_entrants(without(table, unlisted(store.tournaments(which), game)), store.tournaments())
     stored = store.tournament(which)
     if game is not None or cache_directory is None:
@@ -58,6 +61,7 @@ def standings_of(
         scheduled=stored.scheduled,
         is_finished=stored.finished_at is not None,
         corrections=stored.corrections,
+        adjudicated=_adjudicated(store, stored),
     )
 
 
@@ -71,6 +75,27 @@ def unlisted(tournaments: Collection[StoredTournament], game: str | None = None)
     counting = [tournament for tournament in tournaments if game is None or game in tournament.games]
     listed = frozenset(label for tournament in counting for label in tournament.listed_names)
     return frozenset(label for tournament in counting for label in tournament.left_out) - listed
+
+
+def _adjudicated(store: Store, tournament: StoredTournament) -> int:
+    """Return how many matches of a tournament ended at the limit of plies.
+
+    Of a large one every record is looked at, so the games are asked first whether they can be that long.
+    """
+    definition = tournament.definition
+    if tournament.recorded > MANY_RECORDS and all(
+        (plies := _longest_match(choice)) is not None and plies <= definition.ply_limit for choice in definition.games
+    ):
+        return 0
+    return store.count_adjudicated(tournament)
+
+
+def _longest_match(choice: GameChoice) -> int | None:
+    """Return the most plies of a match of a game that comes with the arena; None for other games."""
+    from arena.games import GAMES, make_game  # not needed for other standings
+
+    space = make_game(choice.game, **choice.options).space() if choice.game in GAMES else None
+    return None if space is None else space.max_plies
 
 
 def _with_entrants(table: Standings, tournaments: Iterable[StoredTournament]) -> Standings:
@@ -88,7 +113,7 @@ def _with_entrants(table: Standings, tournaments: Iterable[StoredTournament]) ->
 def _compute(store: Store, tournament: StoredTournament, game: str | None = None) -> Standings:
     names = tournament.listed_names
     faults = store.fault_counts(tournament, game)
-    table = standings(count_encounters(store.results(tournament, game)), faults, names, everybody=list(names))
+    table = standings(read_results(store, tournament, game), faults, names, everybody=list(names))
     return without(table, tournament.left_out)
 
 

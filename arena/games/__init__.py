@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.errors import IllegalActionError, OptionError, UnknownNameError, UsageError
+from arena.errors import GameError, IllegalActionError, OptionError, UnknownNameError, UsageError
 from arena.games.coprimality import Coprimality
 from arena.games.differences import Differences
 from arena.games.drawing import Drawing, board, hexagon, text_drawing
@@ -74,7 +74,10 @@ def find_game(name: str) -> type[Game[Any]]:
     module_name, _, class_name = name.partition(":")
     try:
         found = getattr(importlib.import_module(module_name), class_name)
-    except Exception as error:  # importing an external module may raise anything
+    except (Exception, SystemExit) as error:  # importing an external module may raise anything
+        if isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]:
+            where = "in the working directory, in PYTHONPATH or installed"
+            raise UsageError(f"game {name!r} can't be loaded: there is no module {error.name!r} {where}") from error
         raise UsageError(f"game {name!r} can't be loaded: {type(error).__name__}: {error}") from error
     if not (isinstance(found, type) and issubclass(found, Game)):
         raise UsageError(f"game {name!r} is not a subclass of arena.games.Game")
@@ -97,8 +100,15 @@ def make_game(name: str, /, **options: Any) -> Game[Any]:
     Raises:
         UnknownNameError: if there is no such game.
         OptionError: naming the option, the value and what is accepted.
+        GameError: if the game fails to take its options.
     """
-    return find_game(name)(**options)
+    rules = find_game(name)
+    try:
+        return rules(**options)
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise GameError.raised(name, "prepare", error, rules.__module__) from error
 
 
 def parse_options(game: str, given: Sequence[str]) -> dict[str, Any]:

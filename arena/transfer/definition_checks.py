@@ -11,8 +11,9 @@ from typing import Any
 from arena.definition import Definition, bot_from_json, bot_identity, bot_to_json
 from arena.errors import IllegalActionError, StoreError
 from arena.games import GAMES, Game, make_game
+from arena.games.checked_game import checked_game
 from arena.names import ACCEPTED, is_name
-from arena.records import Bot, ScheduledMatch
+from arena.records import MAX_PLY_LIMIT, Bot, ScheduledMatch
 from arena.store.correction import Correction
 from arena.text import shortened_text
 from arena.tournament.formats import format_of
@@ -60,6 +61,8 @@ def check_definition(definition: Definition, external_games: Collection[str]) ->
     """
     for bot in definition.entrants:
         _check_names(bot)
+    if not 1 <= definition.ply_limit <= MAX_PLY_LIMIT:
+        raise StoreError(f"its definition is malformed: ply_limit = {definition.ply_limit}")
     for number, choice in enumerate(definition.games):
         if choice.game not in GAMES and choice.game not in external_games:
             raise StoreError(
@@ -156,7 +159,9 @@ class _Openings:
     """The openings of a schedule, each played once."""
 
     def __init__(self, definition: Definition) -> None:
-        self._games: list[Game[Any]] = [make_game(choice.game, **choice.options) for choice in definition.games]
+        self._games: list[Game[Any]] = [
+            checked_game(make_game(choice.game, **choice.options), choice.game) for choice in definition.games
+        ]
         self._legal: set[tuple[int, tuple[Any, ...]]] = set()
 
     def check(self, line: ScheduledMatch) -> None:
