@@ -13,6 +13,7 @@ import time
 from math import nan
 from pathlib import Path
 
+import arena
 from arena.isolation.levels import choose_isolation
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
@@ -21,6 +22,14 @@ from arena.records import DEFAULT_LIMITS, Bot
 
 RUNS = 30
 HELLO, QUIT = encode_frame({"type": "hello", "protocol": 1}), encode_frame({"type": "quit"})
+FIND_ARENA = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("arena", "{0}/__init__.py", submodule_search_locations=["{0}"])
+sys.modules["arena"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["arena"])
+"""
+"""For bots of a version of the arena that is not the one installed for this Python."""
+
 BOTKIT_BOT = """
 from arena.botkit import run
 
@@ -44,9 +53,16 @@ def measure():
 
 def _botkit_bot(directory, line=""):
     directory.mkdir()
-    (directory / "bot.py").write_text(BOTKIT_BOT)
+    (directory / "bot.py").write_text(_found_arena() + BOTKIT_BOT)
     (directory / "bot.toml").write_text(f'name = "{directory.name}"\ncommand = ["python3", "bot.py"]\n{line}\n')
     return load_bot(directory)
+
+
+def _found_arena():
+    """Return what a bot needs to do to find this version of the arena."""
+    find = [sys.executable, "-c", "import arena; print(arena.__file__)"]
+    found = subprocess.run(find, cwd="/", env={}, capture_output=True, text=True, check=False).stdout
+    return "" if found.strip() == arena.__file__ else FIND_ARENA.format(Path(arena.__file__).parent)
 
 
 def _measure(bots):
