@@ -110,6 +110,29 @@ def test_a_module_that_is_a_script_is_refused_in_a_sentence(call, tmp_path, monk
     )
 
 
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("raise GeneratorExit('done')", "GeneratorExit: done"), ("raise Mute", "Mute: its text can't be shown")],
+)
+def test_a_module_may_raise_anything(call, tmp_path, monkeypatch, code, said):
+    mute = "class Mute(Exception):\n    def __str__(self):\n        raise ValueError\n"
+    name = f"odd_{said[:4].lower()}"
+    (tmp_path / f"{name}.py").write_text(mute + code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert call("games", f"{name}:Game")[::2] == (2, f"arena: game '{name}:Game' can't be loaded: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("NameIsANumber", "name = 3; expected a text"),
+        ("OptionsAreMissing", "OPTIONS = None; expected a tuple of IntOption and ChoiceOption"),
+    ],
+)
+def test_a_class_that_describes_no_game_is_refused(call, name, said):
+    assert call("games", f"{GAMES}:{name}")[::2] == (2, f"arena: game '{GAMES}:{name}': {said}\n")
+
+
 def test_a_module_that_is_not_there_is_named_with_the_places(call):
     code, _, err = call("games", "chess.variants:Atomic")
     says = "there is no module 'chess' in the working directory, in PYTHONPATH or installed"
