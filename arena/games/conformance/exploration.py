@@ -97,7 +97,7 @@ class Exploration:
             game: the rules.
             near: the number of positions near the start.
             matches: the number of random matches.
-            seconds: after this time, no more positions are examined.
+            seconds: after this CPU time, no more positions are examined.
         """
         self._suite = suite
         self._game = game
@@ -105,7 +105,7 @@ class Exploration:
         self._near = near
         self._matches = matches
         self._seconds = seconds
-        self._end = time.monotonic() + seconds
+        self._end = time.process_time() + seconds
         self._seen: dict[Any, Any] = {}  # legal actions of any position, by what they are on the wire
         self._checks = [*_AT_POSITIONS, ("refusal", self._check_refusal)]
 
@@ -130,7 +130,7 @@ class Exploration:
                 return
 
     def _is_done(self) -> bool:
-        return self._suite.has_ended or time.monotonic() > self._end
+        return self._suite.has_ended or time.process_time() > self._end
 
     def _count(self, *names: str) -> None:
         self._suite.count.update(names)
@@ -142,7 +142,7 @@ class Exploration:
         positions = []
         for position in random_match(start, draw, self._suite.max_plies, self._withdraws(start, number), self._report):
             positions.append(position)
-            if time.monotonic() > self._end + self._seconds:
+            if time.process_time() > self._end + self._seconds:
                 break
         if positions[-1].seat is not None and len(positions) > self._suite.max_plies:
             self._report_endless(start, number)
