@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.boards import terminal_width
+from arena.cli.boards import has_colours, terminal_width
 from arena.cli.global_options import global_option
 from arena.cli.options import is_wide
 from arena.enums import IsolationLevel
 from arena.errors import UsageError
 from arena.report.tables import Column, Row, fitted_table, printable, render_table
 from arena.report.text_layout import wrapped
+from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.analysis.standings import Standings
@@ -107,6 +108,16 @@ def print_wrapped(head: str, indent: int, text: str) -> None:
         break_on_hyphens=False,
     )
     click.echo(f"\n{' ' * indent}".join([head + (lines or [""])[0], *lines[1:]]))
+
+
+def count_passed(passed: int, total: int, noun: str) -> str:
+    """Return how many of the checked things have passed, as a sentence."""
+    return f"All {counted(total, noun)} passed." if passed == total else f"{passed} of {counted(total, noun)} passed"
+
+
+def alarming(text: str) -> str:
+    """Return a text in bold red, if the terminal has colours."""
+    return click.style(text, fg="red", bold=True) if has_colours() else text
 
 
 def can_be_printed(text: str) -> bool:

@@ -106,23 +106,36 @@ def guarded(
 
 
 class _Watch:
-    """When the present call has to be back; one for the process, as its signal handler is."""
+    """One for the process, as its signal handler is.
+
+    Attributes:
+        deadline: when the present call has to be back.
+        on_heartbeat: called as long as Python code runs; a call that hangs outside of it stops that.
+    """
 
     deadline: float | None = None
+    on_heartbeat: Callable[[], None] | None = None
 
 
 def _look(_signal: int, _frame: FrameType | None) -> None:
+    if _Watch.on_heartbeat is not None:
+        _Watch.on_heartbeat()
     if _Watch.deadline is not None and time.monotonic() > _Watch.deadline:
         _Watch.deadline = None
         raise _OutOfTimeError
 
 
 @contextmanager
-def time_limits() -> Iterator[None]:
-    """Enforce the limits of calls, by a timer that looks at the clock; only in the main thread, which gets signals."""
+def time_limits(on_heartbeat: Callable[[], None] | None = None) -> Iterator[None]:
+    """Enforce the limits of calls, by a timer that looks at the clock; only in the main thread, which gets signals.
+
+    Args:
+        on_heartbeat: called several times a second, unless a call of the game is stuck outside of Python code.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    earlier_hook, _Watch.on_heartbeat = _Watch.on_heartbeat, on_heartbeat or _Watch.on_heartbeat
     earlier = signal.signal(signal.SIGALRM, _look)
     earlier_timer = signal.setitimer(signal.ITIMER_REAL, _HEARTBEAT_SECONDS, _HEARTBEAT_SECONDS)
     try:
@@ -130,3 +143,4 @@ def time_limits() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, *earlier_timer)
         signal.signal(signal.SIGALRM, earlier)
+        _Watch.on_heartbeat = earlier_hook

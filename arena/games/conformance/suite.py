@@ -34,7 +34,7 @@ _VARIANT_SECONDS = 2.0
 CHECKS: Mapping[str, str] = {
     "attributes": "has a name, a summary, options and rules",
     "options": "accepts its options' bounds, and nothing beyond",
-    "path": "is found by its path, which repr has",
+    "path": "is found by its path; repr can be evaluated",
     "initial_state": "has an initial state",
     "seats": "says which seat is to act, until the match is over",
     "legal_actions": "lists legal actions, each once and in one order",
@@ -131,13 +131,14 @@ class _Suite:
         """Make every check."""
         kind = game if isinstance(game, type) else type(game)
         self._path = kind.path()
-        self._check("attributes", lambda: game_checks.check_attributes(kind))
+        self._check("attributes", lambda: game_checks.check_table(kind))
         if self.found:
             return
+        self._check("attributes", lambda: game_checks.check_attributes(kind))
         made = self._made(kind, {}) if isinstance(game, type) else game
-        if made is None:
+        if made is None and "options" not in self.found:
             self.add("options", MistakeError("its own defaults don't fit together"))
-        if made is None or self.found:
+        if made is None:
             return
         self._check("attributes", lambda: game_checks.check_players(made))
         self._check("path", lambda: game_checks.check_path(made))
@@ -180,9 +181,14 @@ class _Suite:
     def result(self, name: str) -> CheckResult:
         """Return what came out of a check."""
         count = self.count[name]
-        noun = {"end": "match"}.get(name, "position")
-        details = {"options": counted(self._variants, "variant"), "attributes": "", "path": ""}
-        detail = details.get(name, counted(count, noun))
+        details = {
+            "options": counted(self._variants, "variant"),
+            "end": counted(count, "match"),
+            **dict.fromkeys(("attributes", "path", "initial_state"), ""),
+        }
         return CheckResult(
-            check=name, finding=self.found.get(name), detail=detail, is_tried=count > 0 or name in self.found
+            check=name,
+            finding=self.found.get(name),
+            detail=details.get(name, counted(count, "position")),
+            is_tried=count > 0 or name in self.found,
         )
