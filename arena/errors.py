@@ -92,7 +92,8 @@ class GameError(UsageError):
     Attributes:
         game: the game's name or dotted path.
         method: the method that is wrong, such as "apply".
-        problem: what the method did, as the rest of a sentence: "raised KeyError: 3".
+        problem: what the method did, as the rest of a sentence: "raised KeyError: 3". What may differ from match to
+            match stands after a colon.
         place: the file and the line of the game's author where it raised, such as "hex.py:41"; empty if it did not.
     """
 
@@ -117,10 +118,16 @@ class GameError(UsageError):
         frames = [
             f"{Path(frame.f_code.co_filename).name}:{line}"
             for frame, line in traceback.walk_tb(error.__traceback__)
-            if frame.f_globals.get("__name__", "").partition(".")[0] == package
+            if str(frame.f_globals.get("__name__")).partition(".")[0] == package
         ]
         text = " ".join("".join(traceback.format_exception_only(error)).split())
-        return cls(game, method, f"raised {text[:MAX_EXCEPTION_CHARACTERS]}", frames[-1] if frames else "")
+        shown = text if len(text) <= MAX_EXCEPTION_CHARACTERS else f"{text[:MAX_EXCEPTION_CHARACTERS]}…"
+        return cls(game, method, f"raised {shown}", frames[-1] if frames else "")
+
+    @property
+    def mistake(self) -> tuple[str, str, str, str]:
+        """What tells this mistake from others, whatever the values it is met with."""
+        return self.game, self.method, self.problem.partition(":")[0], self.place
 
     def __reduce__(self) -> tuple[type[GameError], tuple[str, str, str, str]]:
         return type(self), (self.game, self.method, self.problem, self.place)

@@ -61,12 +61,17 @@ def test_an_exception_without_a_frame_of_the_game_has_no_place() -> None:
 
 
 def test_a_game_error_travels_between_processes() -> None:
-    error = GameError("a:B", "scores", "returned (nan, 0)", "a.py:7")
+    error = GameError("a:B", "apply", "raised KeyError: 3", "a.py:7")
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.game, again.method, again.problem, again.place) == (
-        "the game 'a:B' is at fault: scores returned (nan, 0) (a.py:7)",
+        "the game 'a:B' is at fault: apply raised KeyError: 3 (a.py:7)",
         "a:B",
-        "scores",
-        "returned (nan, 0)",
+        "apply",
+        "raised KeyError: 3",
         "a.py:7",
     )
+
+
+def test_a_mistake_is_the_same_whatever_the_value_it_is_met_with() -> None:
+    three, four = (GameError.raised("a:B", "apply", KeyError(value), "a") for value in (3, 4))
+    assert three.mistake == four.mistake != GameError.raised("a:B", "scores", KeyError(3), "a").mistake

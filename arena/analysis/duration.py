@@ -9,6 +9,7 @@ from math import sqrt
 from statistics import fmean, variance
 
 from arena.definition import Definition
+from arena.ratings.distributions import t_quantile
 from arena.records import MatchRecord, TimeControl
 from arena.store.store import Store
 
@@ -99,8 +100,6 @@ def estimate(times: Sequence[GameTimes], matches: Sequence[float]) -> Estimate:
         times: of each game, with at least one match.
         matches: how many are to be played of each game.
     """
-    from scipy.special import stdtrit
-
     mean = sum(count * own.mean_seconds for own, count in zip(times, matches, strict=True))
     fewest = min(len(own.seconds) for own in times)
     if fewest < 2:
@@ -108,7 +107,7 @@ def estimate(times: Sequence[GameTimes], matches: Sequence[float]) -> Estimate:
     error = sqrt(
         sum(count**2 * variance(own.seconds) / len(own.seconds) for own, count in zip(times, matches, strict=True))
     )
-    half = float(stdtrit(fewest - 1, 0.975)) * error
+    half = t_quantile(fewest - 1, 0.975) * error
     shortest = sum(count * min(own.seconds) for own, count in zip(times, matches, strict=True))
     return Estimate(seconds=mean, interval=(max(shortest, mean - half), mean + half))
 

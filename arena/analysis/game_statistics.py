@@ -12,8 +12,8 @@ from arena.analysis.encounters import CountedEncounter
 from arena.analysis.standings import Standings, rated_encounters
 from arena.ratings.bradley_terry import bradley_terry, kendall_tau
 from arena.ratings.consistency import pair_scores
+from arena.ratings.distributions import Floats
 from arena.ratings.nash import NashAverage, nash_average
-from arena.ratings.truncation import Floats
 from arena.results import points_of
 
 RESAMPLES = 2000

@@ -16,8 +16,9 @@ from typing import Any
 import msgpack
 
 from arena.botkit.seat import MatchInfo, MatchResult, Seat, as_choice
-from arena.errors import IllegalActionError, UsageError
+from arena.errors import GameError, IllegalActionError, UsageError
 from arena.games import Game, make_game, parse_options
+from arena.games.checked_game import checked_game
 
 OK, FAILED, WRONG_USE = 0, 1, 2
 
@@ -31,10 +32,11 @@ def self_play(
     """Play the matches given on the command line, print them on stdout, and return the exit code."""
     given = _parser().parse_args(arguments)
     try:
-        game = make_game(given.selfplay, **parse_options(given.selfplay, given.option))
+        rules = make_game(given.selfplay, **parse_options(given.selfplay, given.option))
     except UsageError as error:
         print(f"{sys.argv[0]}: {error}", file=sys.stderr)
         return WRONG_USE
+    game = checked_game(rules, given.selfplay)
     for number in range(given.matches):
         seed = given.rng_seed + number
         table = _Table(choose, on_match, game, seed, given.seconds, is_shown=not given.quiet)
@@ -43,6 +45,9 @@ def self_play(
         except IllegalActionError as error:
             print(f"{sys.argv[0]}: seed {seed}, ply {table.ply}: illegal action {error}", file=sys.stderr)
             return FAILED
+        except GameError as error:
+            print(f"{sys.argv[0]}: seed {seed}, ply {table.ply}: {error}", file=sys.stderr)
+            return WRONG_USE
         if on_end is not None:
             on_end(result)
         print(_line(result, seed, table))

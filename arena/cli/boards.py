@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from arena.errors import GameError
 from arena.games.squares import as_square, column_number, seat_letter
 from arena.report.tables import printable
 from arena.report.text_layout import cell_count, shortened
@@ -59,7 +60,10 @@ def board(game: Any, state: Any, width: int, actions: Sequence[Any] = (), height
         actions: those that led to it, each with its seat.
         height: how many lines there may be; None for any number.
     """
-    lines: list[str] = game.render_after(state, actions).splitlines()
+    try:
+        lines: list[str] = game.render_after(state, actions).splitlines()
+    except GameError as error:  # nothing but the board is missing
+        return textwrap.wrap(printable(f"(no board: {error})"), width)
     labels = next((number for number, line in enumerate(lines) if _LABELS.fullmatch(line)), None)
     if labels is None:
         end = max((number for number, line in enumerate(lines, 1) if not _SENTENCE.search(line)), default=len(lines))

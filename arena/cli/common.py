@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from arena.home import ArenaHome
     from arena.records import MatchRecord
     from arena.store.values import StoredTournament
+    from arena.tournament.director import Progress
     from arena.tournament.formats import Placing
 
 
@@ -88,10 +89,33 @@ def warn_of_weak_isolation(wanted: str) -> None:
         click.echo(f"arena: bots are hardly confined on this machine ({level}); arena doctor says why", err=True)
 
 
-def warn_of_given_up(given_up: Mapping[int, str]) -> None:
-    """Say on stderr which matches of a run have no result, each with the reason of its last try."""
-    for match, reason in sorted(given_up.items()):
+def warn_of_given_up(progress: Progress) -> None:
+    """Say on stderr which matches of a run have no result, and why; each mistake of a game once."""
+    for match, reason in sorted(progress.given_up.items()):
         click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
+    mistakes = {match: error.mistake for match, error in progress.game_errors.items()}
+    reasons = {match: str(error) for match, error in progress.game_errors.items()}
+    for sentence in no_result_sentences(reasons, mistakes):
+        click.echo(f"arena: {sentence}", err=True)
+
+
+def no_result_sentences(reasons: Mapping[int, str], kinds: Mapping[int, Hashable] | None = None) -> list[str]:
+    """Return a sentence for each reason why matches have no result, with their number and the first of them.
+
+    Args:
+        reasons: by match.
+        kinds: by match, what reasons have in common that differ only in values; by default the reason itself.
+    """
+    matches: dict[Hashable, list[int]] = {}
+    for match in sorted(reasons):
+        matches.setdefault(kinds[match] if kinds is not None else reasons[match], []).append(match)
+    sentences = []
+    for numbers in matches.values():
+        first, count = numbers[0], len(numbers)
+        which = f"match {first} has" if count == 1 else f"{counted(count, 'match')} have"
+        since = "" if count == 1 else f" (the first is match {first})"
+        sentences.append(printable(f"{which} no result{since}: {reasons[first]}"))
+    return sentences
 
 
 def print_wrapped(head: str, indent: int, text: str) -> None:

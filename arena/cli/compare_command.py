@@ -135,7 +135,7 @@ def command(
         print_json(_as_json(result, names))
     else:
         click.echo(_as_text(result, names))
-    warn_of_given_up(progress.given_up)
+    warn_of_given_up(progress)
     return CODES[result.verdict.decision]
 
 

@@ -11,6 +11,7 @@ import click
 from arena.cli.common import print_json, print_table
 from arena.cli.options import format_options
 from arena.games import GAMES, Game, find_game, make_game
+from arena.games.checked_game import checked_game
 from arena.report.tables import Column
 
 WIDTH = 80
@@ -47,7 +48,7 @@ def command(game: str | None, table_format: str) -> None:
     click.echo()
     print_table(OPTION_COLUMNS, _option_rows(rules), table_format)
     click.echo(f"\nAn action: {rules.action_format}\n")
-    click.echo(_sample(make_game(game)))
+    click.echo(_sample(checked_game(make_game(game), game)))
 
 
 def _list_row(game: type[Game[Any]], table_format: str) -> dict[str, Any]:
@@ -94,6 +95,8 @@ def _sample(game: Game[Any]) -> str:
     played = []
     for ply in range(10 + 2 * game.options.get("size", 0)):
         legal = game.legal_actions(state)
+        if not legal:
+            break
         action = legal[pick_below(len(legal), "sample", game.name, ply)]
         following = game.apply(state, action)
         if game.is_over(following) or game.seats_out(following):

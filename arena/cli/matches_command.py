@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import named_or_latest, open_home, print_table
+from arena.cli.common import named_or_latest, no_result_sentences, open_home, print_table, sentences_text
 from arena.cli.options import MAX_COUNT, WholeNumber, format_options
 from arena.report.tables import Column
 
@@ -77,10 +77,13 @@ def command(
             return
         rows = [_row(record, table_format) for record in islice(chosen, limit)]
         has_more = next(chosen, None) is not None
+        missing = no_result_sentences(arena_home.store.reasons_without_result(stored))
     if table_format == "text" and not rows:
         click.echo("No match with a fault." if only_faults else "No match has been recorded yet.")
-        return
-    print_table(COLUMNS, rows, table_format, f"To step through one: arena replay {stored.name}/MATCH")
+    else:
+        print_table(COLUMNS, rows, table_format, f"To step through one: arena replay {stored.name}/MATCH")
+    if table_format == "text" and missing:
+        click.echo(sentences_text("\n".join(missing)))
     if has_more:
         click.echo(f"Only the first {limit}; more with --limit.", err=True)
 

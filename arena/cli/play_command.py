@@ -57,6 +57,7 @@ def command(
     On the board, A is seat 0, B seat 1 and so on; the last action is in brackets. The score so far is below it.
     """
     from arena.games import make_game, parse_options
+    from arena.games.checked_game import checked_game
     from arena.players.human import HUMAN
     from arena.records import TimeControl
 
@@ -64,7 +65,7 @@ def command(
     loaded = find_bots(bots)
     if "players" not in values and len(loaded) != 2:
         values["players"] = len(loaded)
-    rules = make_game(game, **values)
+    rules = checked_game(make_game(game, **values), game)
     warn_of_weak_isolation(isolation)
     settings: dict[str, Any] = {
         "options": values,

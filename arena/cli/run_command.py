@@ -99,7 +99,7 @@ def command(
             print_ranking(own, stored.finished_at is not None, table_format)
             click.echo()
         print_standings(load_standings(arena_home, definition.name), table_format)
-        warn_of_given_up(progress.given_up)
+        warn_of_given_up(progress)
         return OK if progress.is_complete else FAILED
 
 

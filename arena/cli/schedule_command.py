@@ -152,9 +152,10 @@ class _Counts:
 
 def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_format: str) -> list[dict[str, Any]]:
     from arena.games import make_game
+    from arena.games.checked_game import checked_game
 
     names = list(definition.shown_names.values())
-    games = [make_game(choice.game, **choice.options) for choice in definition.games]
+    games = [checked_game(make_game(choice.game, **choice.options), choice.game) for choice in definition.games]
     rows = []
     for line in lines:
         seats = [names[k] for k in line.seats]

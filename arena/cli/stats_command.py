@@ -9,6 +9,7 @@ import click
 from arena.cli.common import (
     load_standings,
     named_or_latest,
+    no_result_sentences,
     open_home,
     print_json,
     print_table,
@@ -48,6 +49,7 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
         stored.require_game(game)
         encounters = count_encounters(arena_home.store.results(stored, game))
         standings = load_standings(arena_home, stored.name, game)
+        missing = no_result_sentences(arena_home.store.reasons_without_result(stored))
         times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
     check = cross_check(encounters, standings)
     tables: dict[str, tuple[list[Column], list[Row]]] = stats_tables(
@@ -62,7 +64,7 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
             if rows and (name != "nash" or standings.consistency.is_flagged):
                 title, about = STATS_TITLES[name]
                 click.echo(f"{sentences_text(f'{title}. {about}')}\n\n{table_text(columns, rows)}\n")
-        click.echo(sentences_text("\n".join(stats_sentences(standings, check))))
+        click.echo(sentences_text("\n".join([*stats_sentences(standings, check), *missing])))
 
 
 def _everything(tables: dict[str, Any], standings: Any, check: Any) -> dict[str, Any]:

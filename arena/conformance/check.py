@@ -124,7 +124,7 @@ class _Checker:
         self._isolation = isolation
         self._time_control = time_control
         self._limits = limits
-        self._player = ProcessPlayer(bot, isolation, limits)
+        self._player = ProcessPlayer(bot, isolation, limits, measures_peak=True)
         self._match = 0
         self._broken: Step | None = None  # the first step in which a limit was broken
 

@@ -71,7 +71,7 @@ class DaskWorker:
         here = replace(spec, bots=tuple(self._bots[bot.label] for bot in spec.bots))
         result = play_spec(self._pool, here)
         if isinstance(result, Void):  # with the bots as the cluster knows them
-            return Void(replace(spec, void_tries=result.spec.void_tries), result.reason)
+            return result._replace(spec=replace(spec, void_tries=result.spec.void_tries))
         return result
 
     def close(self) -> None:

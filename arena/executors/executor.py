@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, NamedTuple, Self
 
-from arena.errors import LateError
+from arena.errors import GameError, LateError
 from arena.executors.work_queue import WorkQueue
 from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchSpec
 from arena.store.rows import RecordRow
@@ -48,15 +48,17 @@ class Played(NamedTuple):
 
 
 class Void(NamedTuple):
-    """The match has no result because the arena failed; it may be played again.
+    """The match has no result because the arena failed, and may be played again, or because its game is wrong.
 
     Attributes:
         spec: the match, for its next try.
         reason: what happened.
+        game_error: the mistake of the game; None if the arena failed. The same match would meet it again.
     """
 
     spec: MatchSpec
     reason: str
+    game_error: GameError | None = None
 
     @property
     def match(self) -> int:
@@ -102,7 +104,7 @@ class Executor(ABC):
         Yields:
             The results that have come in since the last time, in any order, one for each match taken; an empty list
             after a while without one, so that the caller is not blocked while matches are played elsewhere. A match
-            without a result because the arena failed is ``Void``, never an exception.
+            without a result, because the arena failed or the game is wrong, is ``Void``, never an exception.
 
         Raises:
             UsageError: if no match can be played here any more.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, GameError
 from arena.executors.executor import JobResult, Played, Void, void_after
 from arena.isolation.launcher_client import close_launcher, open_launcher
 from arena.isolation.sandbox_policy import Isolation
@@ -71,9 +71,12 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
 
 
 def play_spec(pool: BotPool, spec: MatchSpec) -> JobResult:
-    """Play a match; any failure of our own makes it void."""
+    """Play a match; any failure of our own makes it void, and so does a mistake of the game."""
     try:
         record = pool.play(spec)
+    except GameError as error:
+        log.warning("match %d has no result: %s", spec.match, error)
+        return Void(spec, str(error), error)
     except (ArenaError, OSError, MemoryError) as error:
         log.warning("match %d is void: %s", spec.match, error)
         return void_after(spec, error, f"{type(error).__name__}: {error}")

@@ -108,8 +108,15 @@ def make_game(name: str, /, **options: Any) -> Game[Any]:
     Raises:
         UnknownNameError: if there is no such game.
         OptionError: naming the option, the value and what is accepted.
+        GameError: if the game fails to take its options.
     """
-    return find_game(name)(**options)
+    rules = find_game(name)
+    try:
+        return rules(**options)
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise GameError.raised(name, "prepare", error, rules.__module__) from error
 
 
 def parse_options(game: str, given: Sequence[str]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Each process that launches bots runs one fork server, from the standard library alone, so it is small and cheap to fork.
 It reads requests from a socket; ``arena.isolation.sandbox_policy`` makes every decision, which this module and
-``arena.isolation.sandbox_child`` only carry out.
+``arena.isolation.sandbox_calls`` only carry out.
 
 A bot is cloned with CLONE_PARENT, so it is a child of the arena's process, which reaps it and sees how it ended.
 
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import array
 import contextlib
-import ctypes
 import errno
 import json
 import os
@@ -27,25 +26,21 @@ from typing import TYPE_CHECKING, Any
 if __name__ == "__main__":  # run without site-packages, so nothing but the standard library and this package is found
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
+from arena.isolation.call_list import CLONE_PARENT, CallList, StepError
 from arena.isolation.removal import remove_tree
-from arena.isolation.sandbox_child import (
-    StepError,
-    exec_bot,
-    libc,
-    require_success,
-    switch_user,
-    write_kernel_file,
-)
-from arena.isolation.system_v import remove_of_uid
+from arena.isolation.sandbox_calls import add_confinement, add_program, add_user
+from arena.isolation.system_v import IPC_RMID, objects_of_uid
 
 if TYPE_CHECKING:
     from arena.isolation.launch_spec import LaunchSpec
 
+MAX_REQUEST_BYTES = 1 << 20
+
 FIRST_UID, LAST_UID = 61184, 65519
 """Uids that belong to no user: the range that systemd reserves for dynamic users of services (systemd.io/UIDS-GIDS)."""
 
-_CLONE_PARENT = 0x00008000
-_SYS_CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
+_EVERY_PROCESS = -1
+"""For kill(2): every one that the caller may signal, itself excepted."""
 
 
 class RunningBot:
@@ -103,12 +98,21 @@ def create_control_groups(spec: LaunchSpec) -> None:
             raise StepError("control group", error.errno or 0, str(error.filename)) from error
 
 
-def clone_bot(spec: LaunchSpec, descriptors: list[int]) -> tuple[int, RunningBot]:
-    """Clone a child that executes the bot, and return its pid with what to clean up after it.
+def write_kernel_file(path: str, value: str) -> None:
+    """Write a setting of a control group."""
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.write(descriptor, value.encode())
+    finally:
+        os.close(descriptor)
+
+
+def start_bot(spec: LaunchSpec, pipes: list[int]) -> tuple[int, RunningBot]:
+    """Start a process that executes the bot, and return its pid with what to clean up after it.
 
     Args:
         spec: how it is launched.
-        descriptors: its stdin, stdout and stderr, and a pipe for reporting errors before the exec.
+        pipes: its stdin, stdout and stderr.
     """
     running = RunningBot(spec)
     try:
@@ -116,41 +120,46 @@ def clone_bot(spec: LaunchSpec, descriptors: list[int]) -> tuple[int, RunningBot
         if spec["other_uid"]:
             running.uid, running.uid_lock = reserve_uid()
             os.chown(spec["scratch"], running.uid, running.uid)
-        machine = os.uname().machine
-        if machine not in _SYS_CLONE:
-            raise StepError(f"bots can't be launched on {machine}, only on {', '.join(_SYS_CLONE)}", 0)
-        number = _SYS_CLONE[machine]
-        pid = require_success("clone", libc.syscall(number, ctypes.c_ulong(_CLONE_PARENT | signal.SIGCHLD), 0, 0, 0, 0))
+        with CallList() as calls:
+            add_confinement(calls, spec, pipes, running.uid)
+            add_program(calls, spec["command"], spec["environment"])
+            return calls.start(CLONE_PARENT), running
     except BaseException:
         clean_up(running)
         raise
-    if pid == 0:
-        exec_bot(spec, descriptors, running.uid)
-    return pid, running
 
 
 def kill_uid(uid: int) -> None:
-    """Kill all processes of a bot's uid at once, and remove its System V objects."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            switch_user(uid)
-            if os.getresuid() == (uid, uid, uid) and FIRST_UID <= uid <= LAST_UID:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(-1, signal.SIGKILL)
-                remove_of_uid(uid)
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
-    os.waitpid(pid, 0)
+    """Kill all processes of a bot's uid at once."""
+    if not FIRST_UID <= uid <= LAST_UID:
+        raise ValueError(f"uid {uid} is not between {FIRST_UID} and {LAST_UID}")
+    with CallList() as calls:
+        add_user(calls, uid)
+        calls.add("kill", _EVERY_PROCESS, int(signal.SIGKILL), skipped=0)
+        os.waitpid(calls.start(), 0)
+
+
+def remove_system_v_of_uid(uid: int) -> None:
+    """Remove the System V objects of a uid, as that user: the root of a container has no power over them."""
+    objects = objects_of_uid(uid)
+    if not objects:
+        return
+    with CallList() as calls:
+        add_user(calls, uid)
+        for kind, number in objects:
+            arguments = (number, 0, IPC_RMID, 0) if kind == "sem" else (number, IPC_RMID, 0)
+            calls.add(f"{kind}ctl", *arguments, skipped=0)
+        os.waitpid(calls.start(), 0)
 
 
 def clean_up(running: RunningBot) -> None:
     """End and remove everything that a dead bot has left."""
     for directory in running.control_groups:
         remove_control_group(directory)
-    if running.uid is not None and not (running.is_contained and running.leaves_no_ipc):
+    if running.uid is not None and not running.is_contained:
         kill_uid(running.uid)
+    if running.uid is not None and not running.leaves_no_ipc:
+        remove_system_v_of_uid(running.uid)
     if running.uid_lock is not None:
         running.uid_lock.close()
     remove_tree(running.scratch)
@@ -190,10 +199,10 @@ def serve(connection: socket.socket) -> None:
 
 
 def handle_request(request: dict[str, Any], descriptors: list[int], alive: dict[int, RunningBot]) -> dict[str, Any]:
-    """Carry out a request and return the reply, which has ``failed`` if a step failed."""
+    """Carry out a request and return the reply, which has ``failed`` if a step failed; the arena reaps the process."""
     try:
         if "launch" in request:
-            pid, alive[pid] = clone_bot(request["launch"], descriptors)
+            pid, alive[pid] = start_bot(request["launch"], descriptors)
             return {"pid": pid, "uid": alive[pid].uid}
         if "ended" in request:
             running = alive.pop(request["ended"], None)
@@ -202,9 +211,9 @@ def handle_request(request: dict[str, Any], descriptors: list[int], alive: dict[
         else:
             alive[request["pid"]] = adopt(request["adopt"], request["uid"])
     except StepError as error:
-        return {"failed": error.report}
+        return {"failed": error.report, "pid": error.pid}
     except Exception as error:  # our own failure: the match will be void
-        return {"failed": {"step": f"{type(error).__name__}: {error}", "errno": 0, "subject": ""}}
+        return {"failed": {"step": f"{type(error).__name__}: {error}", "errno": 0, "subject": ""}, "pid": None}
     return {}
 
 
@@ -219,7 +228,7 @@ def adopt(spec: LaunchSpec, uid: int | None) -> RunningBot:
 
 def receive(connection: socket.socket) -> tuple[bytes, list[int]]:
     """Return a message and the descriptors that came with it."""
-    message, ancillary, _, _ = connection.recvmsg(1 << 20, socket.CMSG_SPACE(16 * 4))
+    message, ancillary, _, _ = connection.recvmsg(MAX_REQUEST_BYTES, socket.CMSG_SPACE(16 * 4), socket.MSG_CMSG_CLOEXEC)
     descriptors = array.array("i")
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:

@@ -153,7 +153,12 @@ def _granted(file: str, named_by: _NamedBy) -> _Granted | None:
 
 def arena_interpreter() -> str:
     """Return the Python that the arena runs on, without "..", which may lead nowhere in a bot's view of the files."""
-    directory, name = os.path.split(sys.executable)
+    return _with_real_directory(sys.executable)
+
+
+@functools.lru_cache(maxsize=1)
+def _with_real_directory(file: str) -> str:
+    directory, name = os.path.split(file)
     return os.path.join(os.path.realpath(directory), name)
 
 

@@ -7,6 +7,7 @@ import atexit
 import contextlib
 import ctypes
 import errno
+import functools
 import json
 import os
 import socket
@@ -23,6 +24,7 @@ from arena.errors import BotError, VoidMatchError
 from arena.isolation.launch_spec import LaunchSpec
 from arena.isolation.process_tag import process_tag
 from arena.isolation.stale_cleanup import SCRATCH_PREFIX, remove_stale
+from arena.isolation.system_v import may_leave_shared_memory
 
 ANSWER_SECONDS = 20.0
 """A fork server that takes longer must have been stopped, and is replaced."""
@@ -83,25 +85,23 @@ class LauncherClient:
             BotError: of kind start, if its program can't be executed, or too many of its files have to be listed.
             VoidMatchError: if this machine has no room for a process, or a step of confining it failed.
         """
-        read_end, write_end = os.pipe()
-        try:
-            reply = self._ask({"launch": spec}, [*descriptors, write_end])
-            os.close(write_end)
-            write_end = -1
-            if "pid" not in reply:
-                raise _failure(reply["failed"])
-            launched = LaunchedBot(pid=reply["pid"], uid=reply["uid"], spec=spec)
-            self.alive[launched.pid] = launched
-            report = _read_all(read_end)
-        finally:
-            os.close(read_end)
-            if write_end >= 0:
-                os.close(write_end)
-        if report:
-            os.waitpid(launched.pid, 0)
-            self.forget(launched.pid)
-            raise _failure(json.loads(report))
+        reply = self._ask({"launch": spec}, descriptors)
+        if "failed" in reply:
+            if reply["pid"] is not None:
+                os.waitpid(reply["pid"], 0)
+            raise _failure(reply["failed"])
+        launched = LaunchedBot(pid=reply["pid"], uid=reply["uid"], spec=spec)
+        self.alive[launched.pid] = launched
         return launched
+
+    def needs_members(self, launched: LaunchedBot) -> bool:
+        """Return whether a bot's processes have to be noted before it is ended, for their orphans to be recognised.
+
+        They need not be if no process can leave the bot's session, or if this process has no other children, unless
+        the shared memory that they have made has to be removed.
+        """
+        spec = launched.spec
+        return may_leave_shared_memory(spec) or not (self.launches_only_bots or spec["seccomp"] is not None)
 
     def forget(self, pid: int) -> None:
         """Remove everything that a bot has left, after its group was killed and the bot was reaped."""
@@ -193,15 +193,17 @@ def close_launcher() -> None:
 
 def make_scratch() -> str:
     """Create a directory for one bot and return its real path; its name has the process tag."""
-    return os.path.realpath(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{process_tag()}-"))
+    parent = _real_path(tempfile.gettempdir())
+    while True:
+        path = f"{parent}/{SCRATCH_PREFIX}{process_tag()}-{os.urandom(4).hex()}"
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+            return path
 
 
-def _read_all(descriptor: int) -> bytes:
-    """Return everything that is written until the exec closes the pipe."""
-    report = b""
-    while chunk := os.read(descriptor, 4096):
-        report += chunk
-    return report
+@functools.lru_cache(maxsize=1)
+def _real_path(directory: str) -> str:
+    return os.path.realpath(directory)
 
 
 def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:

@@ -16,6 +16,9 @@ MAX_ENVIRONMENT_BYTES = 1 << 20
 """A process may present any of its memory as its environment (PR_SET_MM_MAP)."""
 
 
+_USUAL_BYTES = 4096
+
+
 def live_directory(pid: int) -> str:
     """Return the directory of a process, or of a thread that is alive after the main thread has ended."""
     directory = f"/proc/{pid}"
@@ -27,8 +30,20 @@ def live_directory(pid: int) -> str:
     return directory
 
 
+def read(path: str) -> bytes:
+    """Return what a file of /proc holds; pathlib takes three times as long."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        content = chunk = os.read(descriptor, _USUAL_BYTES)
+        while chunk:
+            content += (chunk := os.read(descriptor, _USUAL_BYTES))
+        return content
+    finally:
+        os.close(descriptor)
+
+
 def _has_ended(directory: str) -> bool:
-    return Path(directory, "stat").read_bytes().rpartition(b")")[2].split()[0] in (b"Z", b"X")
+    return read(f"{directory}/stat").rpartition(b")")[2].split()[0] in (b"Z", b"X")
 
 
 def environment(pid: int | str) -> list[bytes]:

@@ -55,12 +55,14 @@ def _outside_the_system(paths: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(path for path in {*paths, *real} if not is_below(path, READ_ONLY_SYSTEM)))
 
 
+@functools.lru_cache(maxsize=1)
 def _arena_directory() -> str:
     """Return the directory of this package, for ``arena.botkit``; after ``pip install --user`` the one above it."""
     package = Path(__file__).parents[1]
     return str(package.parent if user_base() is not None else package)
 
 
+@functools.lru_cache(maxsize=1)
 def user_base() -> str | None:
     """Return the base directory of ``pip install --user`` if the arena was installed so; otherwise None."""
     is_installed_there = site.ENABLE_USER_SITE and str(Path(__file__).parents[2]) == site.getusersitepackages()

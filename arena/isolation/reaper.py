@@ -17,7 +17,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from pathlib import Path
 
 from arena.isolation import procfs
 from arena.isolation.launch_spec import TAG_VARIABLE
@@ -58,20 +57,21 @@ def _is_of_bot(child: int, pid: int, uid: int | None, scratch: str) -> bool:
         if os.getsid(child) == pid:
             return True
         if uid is not None:
-            return Path(f"/proc/{child}").stat().st_uid == uid
+            return os.stat(f"/proc/{child}").st_uid == uid
         return f"HOME={scratch}".encode() in procfs.environment(child)
     return False
 
 
-def reap_orphans(launcher: LauncherClient, known: set[int]) -> None:
+def reap_orphans(launcher: LauncherClient, known: set[int], session: int) -> None:
     """Kill and reap the orphans of bots that this process has adopted; bots that are alive are left alone.
 
     Args:
         launcher: knows the bots that are alive.
         known: the descendants that a bot had when it was ended.
+        session: that bot's.
     """
     for _ in range(MAX_ROUNDS):  # the death of an orphan may make its own children ours
-        orphans = _orphans(launcher, known)
+        orphans = _orphans(launcher, known, session)
         if not orphans:
             return
         for pid in orphans:  # all are stopped before the first is killed, or they could keep multiplying
@@ -86,14 +86,17 @@ def reap_orphans(launcher: LauncherClient, known: set[int]) -> None:
                 os.waitpid(pid, 0)
 
 
-def _orphans(launcher: LauncherClient, known: set[int]) -> list[int]:
+def _orphans(launcher: LauncherClient, known: set[int], session: int) -> list[int]:
     own_session = os.getsid(0)
     orphans = []
     for pid in children(os.getpid()):
         if pid == launcher.pid or pid in launcher.alive:
             continue
         with contextlib.suppress(OSError):
-            if os.getsid(pid) != own_session and (launcher.launches_only_bots or pid in known or _has_tag(pid)):
+            its_session = os.getsid(pid)
+            if its_session == session or (
+                its_session != own_session and (launcher.launches_only_bots or pid in known or _has_tag(pid))
+            ):
                 orphans.append(pid)
     return orphans
 
@@ -107,6 +110,6 @@ def children(pid: int) -> list[int]:
     pids: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as listing:
-                pids += [int(child) for child in listing.read().split()]
+            with contextlib.suppress(OSError):
+                pids += map(int, procfs.read(f"/proc/{pid}/task/{thread}/children").split())
     return pids

@@ -146,7 +146,7 @@ def clean_environment(scratch: str) -> dict[str, str]:
 
     The arena's own interpreter is first on PATH, so that ``python3`` in a ``bot.toml`` finds ``arena.botkit``.
     """
-    interpreter = str(Path(arena_interpreter()).parent)
+    interpreter = os.path.dirname(arena_interpreter())
     base = user_base()
     return {
         "PATH": os.pathsep.join([interpreter, "/usr/local/bin", "/usr/bin", "/bin"]),

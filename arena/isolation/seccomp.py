@@ -17,7 +17,7 @@ from __future__ import annotations
 import errno
 import functools
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from arena.isolation.system_calls import SYSTEM_CALLS
 
@@ -28,6 +28,9 @@ _KILL_PROCESS, _ERRNO, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
 _LOAD, _AND, _JUMP_EQUAL, _JUMP_NOT_BELOW, _JUMP_ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
 _X32_BIT = 0x40000000
+_LINEAR_SEARCH = 2
+"""The most numbers that are compared one after another."""
+_MAX_JUMP = 255
 
 _SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
 _HIDE_MEMORY = ("memfd_create", "mmap", "splice", "tee", "vmsplice", "sendfile", "landlock_create_ruleset")
@@ -121,12 +124,11 @@ def assemble_filter(
         *(_HIDE_DISK if counts_disk else ()),
     }
     checks = _argument_checks()
-    body: list[Instruction] = []
-    for name, numbers in SYSTEM_CALLS.items():
-        number = numbers[column]
-        if number is not None and name not in allowed:
-            check = checks.get(name, [_refuse(name)])
-            body += [(_JUMP_EQUAL, 0, len(check), number), *check]
+    refused = sorted(
+        (number, checks.get(name, [_refuse(name)]))
+        for name, numbers in SYSTEM_CALLS.items()
+        if (number := numbers[column]) is not None and name not in allowed
+    )
     head: list[Instruction] = [
         (_LOAD, 0, 0, _ARCHITECTURE_AT),
         (_JUMP_EQUAL, 1, 0, ARCHITECTURES[machine]),
@@ -135,7 +137,22 @@ def assemble_filter(
     ]
     if machine == "x86_64":
         head += [(_JUMP_NOT_BELOW, 0, 1, _X32_BIT), (_RETURN, 0, 0, _KILL_PROCESS)]
-    return b"".join(struct.pack("=HBBI", *step) for step in [*head, *body, _LET])
+    return b"".join(struct.pack("=HBBI", *step) for step in [*head, *_search(refused)])
+
+
+def _search(calls: Sequence[tuple[int, list[Instruction]]]) -> list[Instruction]:
+    """Return a binary search for the loaded number among calls in ascending order, each with what decides it.
+
+    For every filter of a process the kernel works out which of its system calls are always allowed, so the length of
+    the path to a decision, and not only that of the program, is a part of what starting a bot costs.
+    """
+    if len(calls) <= _LINEAR_SEARCH:
+        steps = [step for number, check in calls for step in ((_JUMP_EQUAL, 0, len(check), number), *check)]
+        return [*steps, _LET]
+    middle = len(calls) // 2
+    while len(below := _search(calls[:middle])) > _MAX_JUMP:
+        middle -= 1
+    return [(_JUMP_NOT_BELOW, len(below), 0, calls[middle][0]), *below, *_search(calls[middle:])]
 
 
 def _refuse(name: str) -> Instruction:

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from arena.isolation import procfs
 from arena.isolation.control_groups import remove_stale_groups
-from arena.isolation.fork_server import FIRST_UID, LAST_UID, lock_uid
+from arena.isolation.fork_server import FIRST_UID, LAST_UID, lock_uid, remove_system_v_of_uid
 from arena.isolation.launch_spec import TAG_VARIABLE
 from arena.isolation.process_tag import is_dead
 from arena.isolation.removal import remove_entry
-from arena.isolation.system_v import remove_of_uid, uids_with_objects
+from arena.isolation.system_v import uids_with_objects
 
 SCRATCH_PREFIX = "arena-bot-"
 """The start of the names of scratch directories; a process tag follows."""
@@ -51,7 +51,7 @@ def _remove_system_v() -> None:
     for uid in uids_with_objects():
         if FIRST_UID <= uid <= LAST_UID and (lock := lock_uid(uid)) is not None:
             with lock:
-                remove_of_uid(uid)
+                remove_system_v_of_uid(uid)
 
 
 def remove_stale_directories(parent: str, seconds: float) -> None:

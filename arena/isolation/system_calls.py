@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SYSTEM_CALLS: dict[str, tuple[int | None, int | None]] = {
-    "fcntl": (72, 25),  # the most frequent first: the filter compares in this order
+    "fcntl": (72, 25),
     "ioctl": (16, 29),
     "flock": (73, 32),
     "close_range": (436, 436),

@@ -9,18 +9,16 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from arena.isolation.launch_spec import LaunchSpec
 
-_IPC_RMID = 0
+IPC_RMID = 0
 _KINDS = {"shm": "shmid", "sem": "semid", "msg": "msqid"}
 """The tables of /proc/sysvipc, and their columns with the number of an object."""
-
-_Row = dict[str, int]
 
 
 def uids_with_objects() -> set[int]:
@@ -28,9 +26,14 @@ def uids_with_objects() -> set[int]:
     return {row["cuid"] for kind in _KINDS for row in _rows(kind)}
 
 
-def remove_of_uid(uid: int) -> None:
-    """Remove everything that belongs to a uid; only root and that user may."""
-    _remove_where(lambda row: uid in (row["uid"], row["cuid"]))
+def objects_of_uid(uid: int) -> list[tuple[str, int]]:
+    """Return the kind ("shm", "sem", "msg") and the number of everything that belongs to a uid, or that it has made."""
+    return [
+        (kind, row[number_column])
+        for kind, number_column in _KINDS.items()
+        for row in _rows(kind)
+        if uid in (row["uid"], row["cuid"])
+    ]
 
 
 def may_leave_shared_memory(spec: LaunchSpec) -> bool:
@@ -43,23 +46,13 @@ def remove_made_by(processes: Collection[int]) -> None:
 
     For semaphores and message queues the kernel doesn't record which process made them.
     """
-    _remove_where(lambda row: row["cuid"] == os.getuid() and row.get("cpid") in processes)
-
-
-def _remove_where(condition: Callable[[_Row], bool]) -> None:
     libc = ctypes.CDLL(None)
-    for kind, number_column in _KINDS.items():
-        for row in filter(condition, _rows(kind)):
-            number = row[number_column]
-            if kind == "shm":
-                libc.shmctl(number, _IPC_RMID, None)
-            elif kind == "sem":
-                libc.semctl(number, 0, _IPC_RMID)
-            else:
-                libc.msgctl(number, _IPC_RMID, None)
+    for row in _rows("shm"):
+        if row["cuid"] == os.getuid() and row["cpid"] in processes:
+            libc.shmctl(row["shmid"], IPC_RMID, None)
 
 
-def _rows(kind: str) -> list[_Row]:
+def _rows(kind: str) -> list[dict[str, int]]:
     """Return the rows of a table of /proc/sysvipc, by the names in its first line."""
     with contextlib.suppress(OSError, ValueError):
         head, *lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()

@@ -1,7 +1,8 @@
 """The referee: plays one match between players, enforces the rules and the clocks, and writes the record.
 
 A bot's fault becomes data here, and nowhere else: whatever a player raises as ``BotError``, and every action the rules
-refuse, turns into a ``Fault`` and a forfeit. Our own failures pass through as exceptions, and the match is void.
+refuse, turns into a ``Fault`` and a forfeit. Our own failures pass through as exceptions, and the match is void. So do
+mistakes of the game: before a bot forfeits, the position it was shown is checked.
 
 What a forfeit does: with two players, or in a game that knows no elimination, the match ends at once. Otherwise the
 seat is taken out by the rules when it is to act, and the match continues.
@@ -21,10 +22,12 @@ from typing import Any
 from arena.enums import FaultKind, OffTurn, Termination
 from arena.errors import BotError, IllegalActionError, LateError, MatchStateError
 from arena.games import Game, make_game
+from arena.games.checked_game import check_position, checked_game, mistake_in
 from arena.match.clock import SeatClock
 from arena.match.final_ranks import final_ranks
 from arena.match.request import build_request
 from arena.players.player import Player
+from arena.protocol.frames import MAX_BYTES_TO_BOT
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
 from arena.records import Fault, MatchRecord, MatchSpec
 from arena.version import __version__
@@ -60,9 +63,10 @@ class Referee:
         self._isolation = isolation
         self._observer = observer
         self._game = make_game(spec.game, **spec.options)
+        self._checked_game = checked_game(self._game, spec.game)
         if len(players) != self._game.players:
             raise MatchStateError(f"{len(players)} players for the {self._game.players} seats of {spec.game}")
-        self._state: Any = self._game.initial_state()
+        self._state: Any = self._checked_game.initial_state()
         self._actions: list[list[Any]] = []
         self._wall: list[float | None] = []
         self._cpu: list[float | None] = []
@@ -78,11 +82,25 @@ class Referee:
         Raises:
             MatchStateError: if the opening is not legal or ends the match: our own mistake.
             VoidMatchError: if the arena itself failed.
+            GameError: if the rules of the game are wrong.
         """
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._play_opening()
         self._seat_everybody()
+        try:
+            self._play_to_the_end()
+        except (Exception, SystemExit) as error:
+            mistake = mistake_in(error, self._game, self._spec.game, self._state)
+            if mistake is None:
+                raise
+            raise mistake from error
+        return self._end(started_at)
+
+    def _play_to_the_end(self) -> None:
+        seats = range(len(self._players))
         while (seat := self._game.seat_to_act(self._state)) is not None:
+            if type(seat) is not int or seat not in seats:
+                self._checked_game.seat_to_act(self._state)
             if self._faults:
                 if not self._continues_without_forfeited():
                     break
@@ -90,17 +108,16 @@ class Referee:
                     self._withdraw(seat)
                     continue
             self._ask_for_action(seat)
-        return self._end(started_at)
 
     def _play_opening(self) -> None:
         for action in self._spec.opening_actions:
-            seat = self._game.seat_to_act(self._state)
+            seat = self._checked_game.seat_to_act(self._state)
             try:
-                self._state = self._game.apply(self._state, action)
+                self._state = self._checked_game.apply(self._state, action)
             except IllegalActionError as error:
                 raise MatchStateError(f"opening {self._spec.opening}: {error}") from error
             self._note_action(seat, action, None, None)
-        if self._game.is_over(self._state):
+        if self._checked_game.is_over(self._state):
             raise MatchStateError(f"opening {self._spec.opening} ends the match")
         self._show()
 
@@ -124,13 +141,13 @@ class Referee:
         self._listeners = [player for player in self._players if player.wants.updates]
 
     def _continues_without_forfeited(self) -> bool:
-        return self._game.players > 2 and self._game.withdraw(self._state) is not None
+        return self._game.players > 2 and self._checked_game.withdraw(self._state) is not None
 
     def _has_forfeited(self, seat: int) -> bool:
         return any(fault.seat == seat for fault in self._faults)
 
     def _withdraw(self, seat: int) -> None:
-        self._state = self._game.withdraw(self._state)
+        self._state = self._checked_game.withdraw(self._state)
         self._note_action(seat, None, None, None)
         self._send_updates()
 
@@ -143,17 +160,22 @@ class Referee:
         self._sent_plies[seat] = ply
         margin_seconds = self._spec.time_control.margin_seconds
         try:
-            request = build_request(self._game, self._state, player.wants, clock, ply, since, margin_seconds)
+            request = build_request(self._checked_game, self._state, player.wants, clock, ply, since, margin_seconds)
             answer = player.ask(request)
             action, wall_seconds, cpu_seconds, note, charged_seconds = answer
             self._state = self._game.apply(self._state, action)
         except BotError as error:
+            self._check_position()
             self._forfeit(seat, error.kind, error.detail)
             return
         except LateError as error:
             self._forfeit(seat, FaultKind.TIMEOUT, self._late_again(seat, error))
             return
+        except MatchStateError:
+            self._check_position()
+            raise
         except IllegalActionError as error:
+            self._check_position()
             self._forfeit(seat, FaultKind.ILLEGAL, f"{shortened(action)}: {error.reason}")
             return
         clock.charge(wall_seconds if charged_seconds is None else charged_seconds)
@@ -161,6 +183,10 @@ class Referee:
             self._notes.append([ply, note])
         self._note_action(seat, action, wall_seconds, cpu_seconds)
         self._send_updates()
+
+    def _check_position(self) -> None:
+        """Raise GameError if the game is to blame that a player could not be asked, or did not answer as it must."""
+        check_position(self._checked_game, self._state, MAX_BYTES_TO_BOT)
 
     def _late_again(self, seat: int, error: LateError) -> str:
         """Return the detail of the fault if the same bot was to act in every try; else raise the error again.
@@ -185,7 +211,7 @@ class Referee:
 
     def _show(self) -> None:
         if self._observer is not None:
-            self._observer(self._game, self._state, self._actions)
+            self._observer(self._checked_game, self._state, self._actions)
 
     def _forfeit(self, seat: int, kind: FaultKind, detail: str) -> None:
         fault = Fault(seat=seat, kind=kind, ply=len(self._actions), detail=detail)
@@ -193,8 +219,8 @@ class Referee:
         self._players[seat].tell_fault(fault)
 
     def _end(self, started_at: str) -> MatchRecord:
-        scores = list(self._game.scores(self._state))
-        ranks = final_ranks(self._game, self._state, [fault.seat for fault in self._faults])
+        scores = list(self._checked_game.scores(self._state))
+        ranks = final_ranks(self._checked_game, self._state, [fault.seat for fault in self._faults])
         termination = Termination.FORFEIT if self._faults else Termination.NORMAL
         reports = [player.end(ranks, scores, termination, self._faults) for player in self._players]
         spec = self._spec

@@ -8,6 +8,7 @@ from typing import Any
 from arena.enums import Termination
 from arena.errors import ArenaError, IllegalActionError
 from arena.games import Game, make_game
+from arena.games.checked_game import checked_game
 from arena.match.final_ranks import final_ranks
 from arena.protocol.messages import shortened
 from arena.records import MatchRecord
@@ -22,8 +23,9 @@ def states_of(record: MatchRecord) -> Iterator[tuple[Game[Any], Any]]:
 
     Raises:
         ReplayError: if an action is illegal or another seat's turn.
+        GameError: if the rules of the game are wrong.
     """
-    game = make_game(record.game, **record.options)
+    game = checked_game(make_game(record.game, **record.options), record.game)
     state = game.initial_state()
     yield game, state
     for ply, (seat, action) in enumerate(record.actions):
@@ -44,6 +46,7 @@ def check_record(record: MatchRecord) -> None:
 
     Raises:
         ReplayError: if they differ.
+        GameError: if the rules of the game are wrong.
     """
     game, state = list(states_of(record))[-1]
     forfeited = [fault.seat for fault in record.faults]

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from arena.errors import UsageError
 from arena.games import make_game
+from arena.games.checked_game import checked_game
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.match.clock import SeatClock
@@ -52,6 +53,7 @@ def play_match(
     Raises:
         UsageError: if the game, an option or the number of bots is not accepted, or a bot can't be built.
         VoidMatchError: if the arena itself failed.
+        GameError: if the rules of the game are wrong.
         TakenBackError: if a person takes something back.
         LeftMatchError: if a person leaves.
     """
@@ -114,7 +116,7 @@ def ask_bot(
         IllegalActionError: if its action is not legal, or those that led to the position are not.
         UsageError: if the bot can't be built.
     """
-    rules = make_game(game, **options)
+    rules = checked_game(make_game(game, **options), game)
     state = rules.initial_state()
     for _, action in actions:
         state = rules.apply(state, action)

@@ -13,9 +13,9 @@ import contextlib
 import os
 import time
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
+from arena.isolation import procfs
 from arena.isolation.launch_spec import GroupSpec
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -98,7 +98,7 @@ class ProcessStat(NamedTuple):
 def read_stat(pid: int) -> ProcessStat | None:
     """Return the figures of a process; None if it is gone."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        fields = procfs.read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
         values = [int(field) for field in fields[1:20]]
     except (OSError, ValueError):
         return None

@@ -53,6 +53,7 @@ class ProcessPlayer(Player):
         limits: Limits,
         running_bots: RunningBots | None = None,
         keeps_sent: bool = False,
+        measures_peak: bool = False,
     ) -> None:
         """Seat a bot, which ``begin`` launches.
 
@@ -62,6 +63,7 @@ class ProcessPlayer(Player):
             limits: what it may use.
             running_bots: the bots that run beside it.
             keeps_sent: its transcript keeps all that the bot was sent.
+            measures_peak: what it uses is measured at its end too, even if that is not needed to keep it to its limits.
         """
         self.bot = bot
         self.wants = Wants()
@@ -76,6 +78,7 @@ class ProcessPlayer(Player):
         self._limits = limits
         self._running_bots = running_bots if running_bots is not None else RunningBots()
         self._keeps_sent = keeps_sent
+        self._measures_peak = measures_peak
         self._external_game: tuple[str, str] | None = None
         self._match = 0
         self._is_on_cpu_clock = False
@@ -188,7 +191,8 @@ class ProcessPlayer(Player):
         connection = self._running()
         self.connection = None
         cpu_off_turn = self._cpu_off_turn(connection)
-        self.peak = self.peak.or_more(connection.process.monitor.final_peak())
+        monitor = connection.process.monitor
+        self.peak = self.peak.or_more(monitor.final_peak() if self._measures_peak else monitor.peak)
         self.exited_by_itself = connection.end(last_words, grace_seconds)
         self.last_report = self._report(connection.process, cpu_off_turn)
 
@@ -218,7 +222,10 @@ class ProcessPlayer(Player):
 
 
 def _frame(message: Message) -> bytes:
-    frame = encode_frame(message)
+    try:
+        frame = encode_frame(message)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise MatchStateError(f"a {message['type']} message can't be packed: {error}") from error
     if len(frame) > MAX_BYTES_TO_BOT:
         raise MatchStateError(
             f"a {message['type']} message of {len(frame)} bytes; the protocol allows {MAX_BYTES_TO_BOT}"

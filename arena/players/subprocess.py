@@ -76,7 +76,8 @@ class Subprocess:
         self._read_bytes = limits.message_bytes + HEADER_BYTES + 1
         self._is_wrapped = isolation.level == IsolationLevel.BUBBLEWRAP
         self._is_reaped = False
-        self._members: set[int] = set()  # all processes that it is known to have had
+        self._members: set[int] = set()  # all processes that it is known to have had, if that has to be known
+        self._members_matter = open_launcher().needs_members(self._launched)
         self._freezes_members = False
         self._frozen_members: set[int] = set()
 
@@ -193,8 +194,8 @@ class Subprocess:
                 os.killpg(self.pid, number)
 
     def _note_members(self) -> None:
-        """Remember the program's processes: once it is dead, nothing shows that they were its own."""
-        if not self._is_reaped:
+        """Remember the program's processes: once it is dead, nothing may show that they were its own."""
+        if self._members_matter and not self._is_reaped:
             self._members |= self._current_members()
 
     def _current_members(self) -> set[int]:
@@ -256,16 +257,19 @@ class Subprocess:
         Returns:
             Whether it exited by itself.
         """
-        self.freeze()  # processes that are stopped can be counted, and can't keep us from it
-        self._note_members()
-        self.thaw()
+        if self._members_matter:
+            self.freeze()  # processes that are stopped can be counted, and can't keep us from it
+            self._note_members()
+        if self._members_matter or self.is_frozen:
+            self.thaw()
         with contextlib.suppress(OSError):
             os.write(self.stdin, self.unsent + last_words)
         if grace_seconds:
             self.wait_for_exit(grace_seconds)
         exited_by_itself = self.has_exited()
-        self._signal_group(signal.SIGSTOP)
-        self._note_members()
+        if self._members_matter:
+            self._signal_group(signal.SIGSTOP)
+            self._note_members()
         self._signal_group(signal.SIGKILL)
         self.wait_for_exit(EXIT_SECONDS)
         self.drain_last_stderr()
@@ -275,7 +279,7 @@ class Subprocess:
             os.close(descriptor)
         launcher = open_launcher()
         launcher.forget(self.pid)
-        reaper.reap_orphans(launcher, self._members)
+        reaper.reap_orphans(launcher, self._members, self.pid)
         if may_leave_shared_memory(self._launched.spec):
             remove_made_by(self._members)
         return exited_by_itself

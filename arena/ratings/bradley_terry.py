@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
+from arena.ratings.components import connected_components
 from arena.ratings.results import Result
 
 PRIOR_DRAWS = 0.01
@@ -43,7 +43,7 @@ def bradley_terry(counted: Iterable[tuple[Result, float]], prior_draws: float = 
     for (a, b), value in points.items():
         won_by[index[a], index[b]] = value + prior_draws / 2
     met = won_by + won_by.T
-    components = connected_components(met, directed=False)[1]
+    components = connected_components(size, *np.nonzero(met))
     is_connected = components[:, None] == components[None, :]
     strength = np.zeros(size)
     for _ in range(MAX_STEPS):

@@ -16,13 +16,12 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, ndtr, ndtri
 
+from arena.ratings.distributions import Floats, chi_square_survival, normal_cdf, normal_density
 from arena.ratings.environment import BETA, ppf
 from arena.ratings.field_fit import FittedEncounters
 from arena.ratings.result_arrays import EncounterArrays, Integers, combined, numbered
 from arena.ratings.results import Encounter
-from arena.ratings.truncation import Floats
 
 SIGNIFICANCE = 0.01
 SURE_OF_A_PAIR = 2.326
@@ -172,7 +171,7 @@ def consistency(encounters: EncounterArrays | Iterable[tuple[Encounter, int]], f
     is_tested = freedom >= MIN_FREEDOM
     return Consistency(
         phi=square / freedom if is_tested else None,
-        p_value=float(chdtrc(freedom, square)) if is_tested else 1.0,
+        p_value=chi_square_survival(freedom, square) if is_tested else 1.0,
         cycles=_cycles(used, arrays.names),
         pairs=len(used.first),
         most_encounters=most_encounters,
@@ -191,25 +190,21 @@ def _beyond(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) 
 def _expected_scores(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
     """Return the scores that the fit expects of bots ``a`` against bots ``b``."""
     win, no_loss = _beyond(fitted, a, b)
-    return np.asarray((ndtr(win) + ndtr(no_loss)) / 2)
+    return np.asarray((normal_cdf(win) + normal_cdf(no_loss)) / 2)
 
 
 def _variance_of_expected(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
     """Return the variance of the expected scores through the fit, which the residuals lack (their leverage)."""
     win, no_loss = _beyond(fitted, a, b)
-    slope = (_density(win) + _density(no_loss)) / 2 / (np.sqrt(2) * BETA)
+    slope = (normal_density(win) + normal_density(no_loss)) / 2 / (np.sqrt(2) * BETA)
     return np.asarray(slope**2 * np.var(fitted.draws[:, a] - fitted.draws[:, b], axis=0))
-
-
-def _density(x: Floats) -> Floats:
-    return np.asarray(np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))
 
 
 def _cycles(pairs: _Pairs, names: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
     """Return the significant cycles of three, the one with the clearest weakest link first."""
     bots = len(names)
     triples = max(1.0, bots * (bots - 1) * (bots - 2) / 6)
-    sure = max(SURE_OF_A_PAIR, -float(ndtri((SIGNIFICANCE / 2 / triples) ** (1 / 3))))
+    sure = max(SURE_OF_A_PAIR, -ppf((SIGNIFICANCE / 2 / triples) ** (1 / 3)))
     z = (pairs.score - 0.5) / pairs.error()
     is_clear = np.abs(z) >= sure
     better = np.where(z > 0, pairs.first, pairs.second)[is_clear].tolist()

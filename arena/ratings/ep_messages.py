@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.ratings.distributions import Floats
 from arena.ratings.result_arrays import NO_PAIRS, DistinctResults
-from arena.ratings.truncation import Floats
 
 
 class PairwiseMessages:

@@ -22,16 +22,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.special import ndtr
 
+from arena.ratings.distributions import Floats, normal_cdf
 from arena.ratings.environment import MU, SIGMA
 from arena.ratings.ep_messages import JointGaussian
 from arena.ratings.rating import Rating
 from arena.ratings.result_arrays import EncounterArrays, Integers, numbered
 from arena.ratings.results import Encounter
 from arena.ratings.set_fit import SetFit
-from arena.ratings.truncation import Floats
 
 DRAWS = 2000
 MAX_LEFT_OUT = 5000
@@ -78,9 +76,9 @@ class FittedEncounters:
         covariance = np.atleast_2d(np.cov(self.draws, rowvar=False, bias=True))
         own = np.diag(covariance)
         spread = np.sqrt(np.maximum(own[:, None] + own[None, :] - 2 * covariance, 1e-12))
-        chance = ndtr((means[:, None] - means[None, :]) / spread)
+        chance = normal_cdf((means[:, None] - means[None, :]) / spread)
         np.fill_diagonal(chance, 0.5)
-        return np.asarray(chance)
+        return chance
 
     def rank_intervals(self) -> list[tuple[int, int]]:
         """Return the 95 % interval of each bot's rank by mean, from the draws."""
@@ -191,16 +189,34 @@ class _Pulls(NamedTuple):
 def _pulled_by_encounters(counts: Integers, pulls: _Pulls, size: int, generator: np.random.Generator) -> Floats:
     """Return how encounters drawn again pull at every strength, shape (draws, bots)."""
     total = float(counts.sum())
-    scores = csr_matrix((pulls.value, (pulls.kind, pulls.bot)), shape=(len(counts), size))
     if len(counts) <= MAX_RESAMPLED:
         weights = generator.multinomial(int(total), counts / total, size=DRAWS) - counts
-        pulled = (scores.T @ weights.T).T * np.sqrt(total / max(1.0, total - 1.0))
-        return np.asarray(pulled, dtype=np.float64)
-    mean = np.asarray(scores.T @ counts) / total
-    spread = (scores.T @ scores.multiply(counts[:, None])).toarray() - total * np.outer(mean, mean)
-    values, vectors = np.linalg.eigh(spread)
-    limit = generator.standard_normal((DRAWS, len(mean))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        scores = np.zeros((len(counts), size))
+        scores[pulls.kind, pulls.bot] = pulls.value
+        return np.asarray((weights @ scores) * np.sqrt(total / max(1.0, total - 1.0)), dtype=np.float64)
+    values, vectors = np.linalg.eigh(_spread(counts, pulls, size))
+    limit = generator.standard_normal((DRAWS, size)) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
     return np.asarray(limit, dtype=np.float64)
+
+
+def _spread(counts: Integers, pulls: _Pulls, size: int) -> Floats:
+    """Return the covariance of the sum of all pulls if encounters are drawn again, shape (bots, bots)."""
+    total = np.bincount(pulls.bot, counts[pulls.kind] * pulls.value, size)
+    spread = -np.outer(total, total).ravel() / counts.sum()
+    for entries in _entries_by_number(pulls.kind):
+        bots, value = pulls.bot[entries], pulls.value[entries]
+        weighted = value * counts[pulls.kind[entries]]
+        cells = bots[:, :, None] * size + bots[:, None, :]
+        spread += np.bincount(cells.ravel(), (weighted[:, :, None] * value[:, None, :]).ravel(), size * size)
+    return np.asarray(spread.reshape(size, size), dtype=np.float64)
+
+
+def _entries_by_number(kind: Integers) -> Iterator[Integers]:
+    """Yield where the entries of kinds are, for each number of entries that a kind can have, shape (kinds, number)."""
+    numbers = np.bincount(kind)
+    starts = np.cumsum(numbers) - numbers
+    for number in np.unique(numbers[numbers > 0]).tolist():
+        yield starts[numbers == number][:, None] + np.arange(number)
 
 
 def _pulls(encounters: EncounterArrays, posterior: _Posterior) -> _Pulls:
@@ -260,21 +276,21 @@ def _without_themselves(pulls: _Pulls, parts: Sequence[_Part], entry: Integers, 
         covariance: of all strengths.
     """
     value = np.empty_like(pulls.value)
-    sizes = np.bincount(pulls.kind)
-    starts = np.cumsum(sizes) - sizes
-    for size in np.unique(sizes).tolist():
-        chosen = np.flatnonzero(sizes == size)
-        number = np.full(len(sizes), -1)
-        number[chosen] = np.arange(len(chosen))
-        precision = np.zeros((len(chosen), size, size))
+    row_of = np.full(int(pulls.kind.max(initial=0)) + 1, -1)
+    for entries in _entries_by_number(pulls.kind):
+        row_of[:] = -1
+        row_of[pulls.kind[entries[:, 0]]] = np.arange(len(entries))
+        size = entries.shape[1]
+        precision = np.zeros((len(entries), size, size))
         end = 0
         for part in parts:
             own = entry[end : (end := end + part.members.size)].reshape(part.members.shape)
-            here = number[part.kind] >= 0
-            position = (own - starts[part.kind][:, None])[here]
-            rows = number[part.kind[here]][:, None, None]
-            np.add.at(precision, (rows, position[:, :, None], position[:, None, :]), part.precision[here])
-        entries = starts[chosen][:, None] + np.arange(size)
+            here = row_of[part.kind] >= 0
+            rows = row_of[part.kind[here]]
+            position = own[here] - entries[rows, :1]
+            np.add.at(
+                precision, (rows[:, None, None], position[:, :, None], position[:, None, :]), part.precision[here]
+            )
         members = pulls.bot[entries]
         influence = precision @ covariance[members[:, :, None], members[:, None, :]]
         value[entries] = np.linalg.solve(np.eye(size) - influence, pulls.value[entries][:, :, None])[:, :, 0]

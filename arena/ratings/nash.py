@@ -12,11 +12,17 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog, minimize
 
-from arena.ratings.truncation import Floats
+from arena.ratings.distributions import Floats
 
 MAX_BOTS_FOR_ENTROPY = 60
+
+SLACK = 1e-8
+"""No bot wins more than this against the equilibrium, as a share of a match."""
+
+MAX_STEPS = 50
+SHRINKING = 0.03
+"""The factor by which the barrier falls from one round of Newton steps to the next."""
 
 
 class NashAverage(NamedTuple):
@@ -53,26 +59,66 @@ def nash_average(scores: Mapping[tuple[str, str], float], bots: Sequence[str]) -
 
 
 def _equilibrium(payoff: Floats) -> Floats:
-    """Return weights against which no bot wins: payoff @ weights <= 0."""
+    """Return weights against which no bot wins: payoff @ weights <= ``SLACK``."""
     size = len(payoff)
     if size == 0:
         return np.zeros(0)
-    solution = linprog(np.zeros(size), payoff, np.zeros(size), np.ones((1, size)), [1.0], bounds=(0.0, 1.0))
-    weights = np.asarray(solution.x)
-    if size > MAX_BOTS_FOR_ENTROPY:
-        return weights
-    spread = minimize(
-        lambda p: float((p * np.log(np.maximum(p, 1e-12))).sum()),
-        0.9 * weights + 0.1 / size,
-        jac=lambda p: np.log(np.maximum(p, 1e-12)) + 1.0,
-        bounds=[(0.0, 1.0)] * size,
-        constraints=[
-            {"type": "ineq", "fun": lambda p: -(payoff @ p), "jac": lambda p: -payoff},
-            {"type": "eq", "fun": lambda p: p.sum() - 1.0, "jac": lambda p: np.ones(size)},
-        ],
-        method="SLSQP",
-        options={"maxiter": 500, "ftol": 1e-12},
-    )
-    better = np.maximum(np.asarray(spread.x), 0.0)
-    better /= better.sum()
-    return better if (payoff @ better).max() < 1e-6 else weights
+    if size <= MAX_BOTS_FOR_ENTROPY:
+        return _most_even_equilibrium(payoff)
+    weights = np.zeros(size)
+    chosen = [int(payoff.mean(axis=1).argmax())]
+    while True:  # a bot that wins against the equilibrium of those chosen is one of them from then on
+        weights[chosen] = _most_even_equilibrium(payoff[np.ix_(chosen, chosen)])
+        values = payoff @ weights
+        values[chosen] = 0.0
+        if values.max() <= SLACK:
+            return weights
+        chosen.append(int(values.argmax()))
+
+
+def _most_even_equilibrium(payoff: Floats) -> Floats:
+    """Return the equilibrium of greatest entropy.
+
+    Its weights are proportional to exp(payoff @ prices) for the prices >= 0, one for each bot that may not win, that
+    make log(sum(exp(payoff @ prices))) + SLACK sum(prices) least. They are found by Newton's method with a logarithmic
+    barrier (Boyd and Vandenberghe, "Convex Optimization", 2004, sections 5.7.1 and 11.3).
+    """
+    size = len(payoff)
+    prices, barrier = np.ones(size), 1.0
+    while barrier * size > SLACK / 100:
+        barrier *= SHRINKING
+        for _ in range(MAX_STEPS):
+            weights, _ = _weights(payoff, prices)
+            slope = SLACK - payoff @ weights - barrier / prices
+            centred = payoff - weights @ payoff
+            curvature = prices[:, None] * (centred.T @ (weights[:, None] * centred)) * prices
+            curvature[np.diag_indices(size)] += barrier + 1e-13 * curvature.trace() / size
+            step = -prices * np.linalg.solve(curvature, prices * slope)
+            promised = -float(slope @ step)
+            if promised < 1e-3 * barrier or not _descend(payoff, prices, barrier, step, promised):
+                break
+    return _weights(payoff, prices)[0]
+
+
+def _weights(payoff: Floats, prices: Floats) -> tuple[Floats, float]:
+    """Return the weights that belong to prices, and the logarithm of what normalises them."""
+    powers = payoff @ prices
+    weights = np.exp(powers - powers.max())
+    total = weights.sum()
+    return weights / total, float(powers.max() + np.log(total))
+
+
+def _descend(payoff: Floats, prices: Floats, barrier: float, step: Floats, promised: float) -> bool:
+    """Go along ``step`` as far as the objective falls; return whether it did."""
+
+    def objective(at: Floats) -> float:
+        return _weights(payoff, at)[1] + SLACK * float(at.sum()) - barrier * float(np.log(at).sum())
+
+    length = min(1.0, 0.99 / float(np.max(-step / prices, initial=0.99)))
+    before = objective(prices)
+    while length > 1e-10:
+        if objective(prices + length * step) <= before - 0.1 * length * promised:
+            prices += length * step
+            return True
+        length /= 2
+    return False

@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from math import exp, inf, log, log10, sqrt
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import ndtr
 
 from arena.enums import Decision
 from arena.errors import UsageError
-from arena.ratings.environment import CONFIDENCE_95
-from arena.ratings.truncation import Floats
+from arena.ratings.distributions import Floats
+from arena.ratings.environment import CONFIDENCE_95, cdf
 
 UNSEEN_WEIGHT = 1e-3
 """The weight of a score that has not occurred: all lost, or all won."""
@@ -34,6 +32,7 @@ with all of them short tests would err a fifth more often than they promise (``b
 MAX_ELO = 2000.0
 """Hypotheses beyond this can't be distinguished: the score would be within 0.00001 of 0 or 1."""
 
+BISECTIONS = 52
 MIN_ENCOUNTERS = 8
 """There is no verdict before this many: the distribution of scores is not known yet."""
 
@@ -108,7 +107,7 @@ class Evidence:
     @property
     def los(self) -> float:
         """The likelihood of superiority: the probability that the mean score is above one half."""
-        return float(ndtr((self.score - 0.5) / self.error)) if self.error > 0 else 0.5
+        return cdf((self.score - 0.5) / self.error) if self.error > 0 else 0.5
 
     @property
     def elo(self) -> tuple[float, float, float]:
@@ -145,10 +144,12 @@ def _most_likely(points: Floats, share: Floats, mean: float) -> Floats:
     Likelihood", 2001, section 2.4).
     """
     off = points - mean
-    low, high = -1.0 / off.max(), -1.0 / off.min()
-    inset = 1e-12 * (high - low)
-    root = brentq(lambda t: float((share * off / (1.0 + t * off)).sum()), low + inset, high - inset, xtol=1e-14)
-    return np.asarray(share / (1.0 + root * off))
+    low, high = float(-1.0 / off.max()), float(-1.0 / off.min())
+    terms = list(zip((share * off).tolist(), off.tolist(), strict=True))
+    for _ in range(BISECTIONS):
+        t = (low + high) / 2
+        low, high = (t, high) if sum(part / (1.0 + t * gap) for part, gap in terms) > 0 else (low, t)
+    return np.asarray(share / (1.0 + t * off))
 
 
 @dataclass(frozen=True)

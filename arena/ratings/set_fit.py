@@ -17,15 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
+from arena.ratings.components import connected_components
+from arena.ratings.distributions import Floats
 from arena.ratings.environment import BETA, MU, SIGMA, Environment, ppf
 from arena.ratings.ep_messages import JointGaussian, MultiwayMessages, PairwiseMessages
 from arena.ratings.rating import Rating
 from arena.ratings.result_arrays import DistinctResults
 from arena.ratings.ties import Ties
-from arena.ratings.truncation import Floats, corrections, gaussian_terms
+from arena.ratings.truncation import corrections, gaussian_terms
 
 TOLERANCE = 1e-5
 MAX_SWEEPS = 200
@@ -285,6 +285,5 @@ def _fields(results: Sequence[DistinctResults], bots: int) -> list[NDArray[np.in
     rows, columns = (
         np.concatenate([members[:, side].ravel() for members in groups]) for side in (np.s_[:-1], np.s_[1:])
     )
-    graph = coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(bots, bots))
-    number, field_of = connected_components(graph, directed=False)
-    return [np.flatnonzero(field_of == field) for field in range(number)]
+    field_of = connected_components(bots, rows, columns)
+    return [np.flatnonzero(field_of == first) for first in np.unique(field_of)]

@@ -10,11 +10,10 @@ from itertools import combinations
 from math import sqrt
 
 import numpy as np
-from scipy.special import ndtr
 
+from arena.ratings.distributions import Floats, normal_cdf
 from arena.ratings.environment import ppf
 from arena.ratings.result_arrays import DistinctResults, Integers
-from arena.ratings.truncation import Floats
 
 MIN_DRAW_PROBABILITY = 1e-3
 """At zero, a draw would make sigma grow."""
@@ -81,4 +80,4 @@ class Ties:
     def _excess(self, draw_probability: float, gaps: Floats) -> float:
         """Return how many more ties are expected than there were."""
         margin = ppf((draw_probability + 1) / 2)
-        return float(self._counts @ (ndtr(margin - gaps) - ndtr(-margin - gaps))) - self._tied
+        return float(self._counts @ (normal_cdf(margin - gaps) - normal_cdf(-margin - gaps))) - self._tied

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
 
-Floats = NDArray[np.float64]
+from arena.ratings.distributions import Floats, hazard
+
 Bools = NDArray[np.bool_]
 
 MAX_ITERATIONS = 60
@@ -22,13 +22,6 @@ CERTAIN = 30.0
 """A draw whose margin lies this many standard deviations beyond the difference carries no information."""
 FAR = -30.0
 """Below this many standard deviations the series of v + x (Abramowitz and Stegun, 26.2.12) is exact to 1e-8."""
-
-_LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
-
-
-def hazard(x: Floats) -> Floats:
-    """Return pdf(x) / cdf(x) of the standard normal distribution, exact in the tails."""
-    return np.asarray(np.exp(-0.5 * x * x - _LOG_SQRT_2PI - log_ndtr(x)))
 
 
 def corrections(diff: Floats, margin: Floats, is_draw: Bools) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from arena.errors import GameError
-from arena.games import Drawing, Game
+from arena.games import Drawing, Game, text_drawing
 from arena.games.drawing import Shape, shape_problem
 from arena.games.squares import as_square
 from arena.match.replay import states_of
@@ -48,7 +48,7 @@ def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
         names: what tables call each bot, by ``name@version``.
     """
     states = list(states_of(record))
-    drawings = [checked_drawing(game, state) for game, state in states]
+    drawings = [_drawing(game, state) for game, state in states]
     game = states[0][0]
     drawn = list(owned_shapes([drawing.shapes for drawing in drawings], [seat for seat, _ in record.actions]))
     shapes, frames = frames_of(drawn)
@@ -75,6 +75,14 @@ def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
         "comments": [_comment(record, notes, ply) for ply in range(len(record.actions))],
         "end": printable("; ".join([f"ended: {record.termination}", *faults])),
     }
+
+
+def _drawing(game: Game[Any], state: Any) -> Drawing:
+    """Return the drawing of a state, or why it has no board; nothing else is missing then."""
+    try:
+        return checked_drawing(game, state)
+    except GameError as error:
+        return text_drawing([f"(no board: {error})"])
 
 
 def checked_drawing(game: Game[Any], state: Any) -> Drawing:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from arena.analysis.standings import SURE, Standing, Standings
+from arena.ratings.components import connected_components
 from arena.text import all_of, counted
 from arena.tournament.formats import Placing
 
@@ -144,9 +144,8 @@ class _Field:
     def _connected(self, bots: Sequence[int]) -> list[list[int]]:
         """Return groups of bots such that those of different groups can be told apart, in the order of the table."""
         beats = self.beats[np.ix_(bots, bots)]
-        count, labels = connected_components(~(beats | beats.T), directed=False)
-        groups = [[bots[k] for k in np.flatnonzero(labels == label).tolist()] for label in range(count)]
-        return sorted(groups)
+        labels = connected_components(len(bots), *np.nonzero(~(beats | beats.T)))
+        return [[bots[k] for k in np.flatnonzero(labels == first).tolist()] for first in np.unique(labels)]
 
 
 def _listed(names: Sequence[str], noun: str = "bot") -> str:

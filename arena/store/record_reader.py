@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from sqlalchemy import Integer, and_, func, select
+from sqlalchemy import Integer, and_, exists, func, select
 
 from arena.errors import StoreError
 from arena.records import MatchRecord
 from arena.results import StoredResult
-from arena.store.match_records import Records, record_texts, rows_by_match
+from arena.store.match_records import Records, pieces_by_match, record_texts, rows_by_match
+from arena.store.result_columns import RESULT_COLUMNS, ResultColumns, result_columns
 from arena.store.schema import faults, matches, records, set_aside, tournaments, voids
 from arena.store.scope import ALL_TOURNAMENTS, Scope
 from arena.store.statements import record_from, result_in_round, stored_bots_and_ranks
@@ -53,6 +54,22 @@ class RecordReader(TournamentReader):
             except StoreError as error:
                 raise StoreError(f"the result of match {match}: {error}") from error
             yield StoredResult(number, encounter, name, *pair, *hashes)
+
+    def result_columns(
+        self, within: Within = ALL_TOURNAMENTS, game: str | None = None, last_encounter: int | None = None
+    ) -> Iterator[ResultColumns]:
+        """Yield what ``results`` yields by column, some thousand matches of a tournament at a time.
+
+        Raises:
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+            StoreError: if a result is malformed.
+        """
+        chosen = select(*RESULT_COLUMNS)
+        if last_encounter is not None:
+            chosen = chosen.where(records.c.encounter <= last_encounter)
+        for number in self._numbers_within(within):
+            for rows in pieces_by_match(self._database, chosen, number, game, RESULTS_CHUNK_ROWS):
+                yield result_columns(number, rows)
 
     def _numbers_within(self, within: Within) -> list[int]:
         return self._numbers(within) if isinstance(within, Scope) else [self._number(within)]
@@ -157,6 +174,14 @@ class RecordReader(TournamentReader):
                 f" it has matches 1 to {last}, {tournament.recorded} of them recorded"
             )
         return record_from(match, text)
+
+    def reasons_without_result(self, tournament: StoredTournament) -> dict[int, str]:
+        """Return why each match that was tried and has no record was void, the last time."""
+        tried = select(voids.c.match, voids.c.reason).where(
+            voids.c.tournament_id == tournament.number,
+            ~exists().where(records.c.tournament_id == voids.c.tournament_id, records.c.match == voids.c.match),
+        )
+        return dict(self._rows(tried.order_by(voids.c.id)))
 
     def void_tries(self, tournament: StoredTournament | str) -> list[tuple[int, str]]:
         """Return ``(match, reason)`` of every void try."""

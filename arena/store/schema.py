@@ -30,7 +30,7 @@ from arena.text import any_of
 SCHEMA_VERSION = 3
 
 
-def _expected(*kinds: type) -> Callable[[Any], Any]:
+def expected(*kinds: type) -> Callable[[Any], Any]:
     """Return the check of a column's values: SQLite does not enforce the type of a column."""
 
     def checked(value: Any) -> Any:
@@ -74,7 +74,7 @@ class Integer(_Checked):
 
     impl = sa.Integer
     cache_ok = True
-    check = staticmethod(_expected(int))
+    check = staticmethod(expected(int))
 
 
 class BigInteger(_Checked):
@@ -82,7 +82,7 @@ class BigInteger(_Checked):
 
     impl = sa.BigInteger
     cache_ok = True
-    check = staticmethod(_expected(int))
+    check = staticmethod(expected(int))
 
 
 class String(_Checked):
@@ -90,7 +90,7 @@ class String(_Checked):
 
     impl = sa.String
     cache_ok = True
-    check = staticmethod(_expected(str))
+    check = staticmethod(expected(str))
 
 
 class OptionalString(_Checked):
@@ -98,7 +98,7 @@ class OptionalString(_Checked):
 
     impl = sa.String
     cache_ok = True
-    check = staticmethod(_expected(str, type(None)))
+    check = staticmethod(expected(str, type(None)))
 
 
 class Text(_Checked):
@@ -106,7 +106,7 @@ class Text(_Checked):
 
     impl = sa.Text
     cache_ok = True
-    check = staticmethod(_expected(str))
+    check = staticmethod(expected(str))
 
 
 class FaultKindText(_Checked):

@@ -148,7 +148,7 @@ def result_in_round(row: Any, tournament: StoredTournament) -> StoredResult:
     definition = tournament.definition
     where = f"a match of encounter {row.encounter} of tournament {definition.name!r}"
     seats = _seats(row.seats, row.game, definition, where)
-    ranks = _ranks(row.ranks, len(seats), where)
+    ranks = ranks_from(row.ranks, len(seats), where)
     bots = tuple(definition.entrants[entrant].label for entrant in seats)
     game = definition.games[row.game].game
     return StoredResult(tournament.number, row.encounter, game, bots, ranks, row.opening_hash, row.actions_hash)
@@ -163,7 +163,7 @@ def stored_bots_and_ranks(bots: str, ranks: str) -> tuple[tuple[str, ...], tuple
     labels = from_json_text(bots, "its bots")
     if not (isinstance(labels, list) and labels and all(map(is_text, labels))):
         raise StoreError("its bots are malformed: expected a list of names")
-    return tuple(labels), _ranks(ranks, len(labels), "its ranks")
+    return tuple(labels), ranks_from(ranks, len(labels), "its ranks")
 
 
 def _seats(text: str, game: int, definition: Definition, where: str) -> tuple[int, ...]:
@@ -176,7 +176,12 @@ def _seats(text: str, game: int, definition: Definition, where: str) -> tuple[in
     return tuple(seats)
 
 
-def _ranks(text: str, count: int, where: str) -> tuple[int, ...]:
+def ranks_from(text: str, count: int, where: str) -> tuple[int, ...]:
+    """Return the ranks of a match.
+
+    Raises:
+        StoreError: if they are no list of a rank for each of ``count`` bots.
+    """
     ranks = from_json_text(text, where)
     if not _are_whole(ranks, count, 1, count):
         raise StoreError(f"{where} is malformed: expected a place for each bot")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.definition import Definition
-from arena.errors import StoreError, UsageError
+from arena.errors import GameError, StoreError, UsageError
 from arena.executors import Executor, Job, Played, Void, WorkQueue, open_executor
 from arena.executors.worker_start import end_if_importing
 from arena.records import Bot, ScheduledMatch
@@ -49,6 +49,7 @@ class Progress:
         is_finished: whether no round follows.
         played: matches recorded in this run.
         given_up: matches that were void too often, with the reason of the last try.
+        game_errors: matches that have no result because their game is wrong, with its mistake.
         new: the rows recorded since the last call of the listener.
     """
 
@@ -60,6 +61,7 @@ class Progress:
     is_finished: bool = False
     played: int = 0
     given_up: dict[int, str] = field(default_factory=dict)
+    game_errors: dict[int, GameError] = field(default_factory=dict)
     new: list[RecordRow] = field(default_factory=list)
 
     @property
@@ -106,6 +108,7 @@ def run_tournament(
     Raises:
         DefinitionError: if the store has another tournament of this name.
         BotDefinitionError: if a bot can't be built; the bots of a given executor are built already.
+        GameError: if the rules of a game are wrong, before anything is played; later it only costs the match.
         StoreError: if another director runs it, it is corrected while its bots are built, or the store fails.
             Everything recorded stays.
         UsageError: if the executor's URL is not accepted, a Python function would have to play in another process, or
@@ -240,6 +243,10 @@ class _Run:
 
     def _requeue_or_give_up(self, void: Void, queue: WorkQueue) -> None:
         self._store.note_void(self._tournament, void.match, void.reason)
+        if void.game_error is not None:  # the rules know no chance: the same match would end in the same way
+            self.progress.game_errors[void.match] = void.game_error
+            queue.done(void.match)
+            return
         self._tries[void.match] += 1
         if self._tries[void.match] < MAX_TRIES:
             log.warning("match %d is void (%s); it will be played again", void.match, void.reason)

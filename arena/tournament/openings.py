@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.errors import DefinitionError
 from arena.games import Game
+from arena.games.checked_game import check_action
 from arena.seeds import pick_below
 
 TRIES = 200
@@ -24,8 +25,14 @@ def openings(game: Game[Any], plies: int, rng_seed: int) -> Iterator[Opening]:
 
     No opening ends the match or eliminates a seat. Each differs from all earlier ones as long as there are new ones.
 
+    Args:
+        game: from ``checked_game``.
+        plies: the length of each opening.
+        rng_seed: all openings follow from it.
+
     Raises:
         DefinitionError: if no opening of that many plies leaves everybody in the match.
+        GameError: if the rules of the game are wrong.
     """
     seen: set[Opening] = set()
     looks_for_new = plies > 0
@@ -53,6 +60,7 @@ def _random_actions(game: Game[Any], plies: int, seed: tuple[object, ...]) -> Op
     for ply in range(plies):
         legal = game.legal_actions(state)
         action = legal[pick_below(len(legal), "opening", *seed, ply)]
+        check_action(game, action)
         actions.append(action)
         state = game.apply(state, action)
         if game.is_over(state) or game.seats_out(state):

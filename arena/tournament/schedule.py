@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from arena.definition import Definition, GameChoice
 from arena.games import make_game
+from arena.games.checked_game import checked_game
 from arena.records import MatchSpec, ScheduledMatch, Seating
 from arena.seeds import derived_seed
 from arena.tournament.formats import Pairing, Round, format_class, format_of
@@ -24,6 +25,7 @@ def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
 
     Raises:
         DefinitionError: if there is no opening of that many plies, or the format does not fit.
+        GameError: if the rules of a game are wrong.
     """
     scheduler = Scheduler(definition)
     if format_class(definition).needs_results:
@@ -94,7 +96,7 @@ class _Openings:
     """The openings of a game by number, in rising order."""
 
     def __init__(self, choice: GameChoice, definition: Definition) -> None:
-        game = make_game(choice.game, **choice.options)
+        game = checked_game(make_game(choice.game, **choice.options), choice.game)
         self._coming = openings(game, definition.opening_plies, definition.rng_seed)
         self._number = -1
         self._current: Opening = ()

@@ -11,6 +11,7 @@ from typing import Any
 from arena.definition import Definition, bot_from_json, bot_identity, bot_to_json
 from arena.errors import IllegalActionError, StoreError
 from arena.games import GAMES, Game, make_game
+from arena.games.checked_game import checked_game
 from arena.names import ACCEPTED, is_name
 from arena.records import Bot, ScheduledMatch
 from arena.store.correction import Correction
@@ -156,7 +157,9 @@ class _Openings:
     """The openings of a schedule, each played once."""
 
     def __init__(self, definition: Definition) -> None:
-        self._games: list[Game[Any]] = [make_game(choice.game, **choice.options) for choice in definition.games]
+        self._games: list[Game[Any]] = [
+            checked_game(make_game(choice.game, **choice.options), choice.game) for choice in definition.games
+        ]
         self._legal: set[tuple[int, tuple[Any, ...]]] = set()
 
     def check(self, line: ScheduledMatch) -> None:

@@ -235,3 +235,26 @@ def is_running(pid):
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
+
+
+def test_a_mistake_of_a_game_is_met_once_and_the_rest_is_recorded(url, tmp_path, monkeypatch):
+    """A match that a wrong game ends would end in the same way again; the matches of another game are played."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "wrong_counting.py").write_text((Path(__file__).parents[1] / "mistaken_games.py").read_text())
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    definition = tmp_path / "t.toml"
+    definition.write_text(
+        f'games = [{{ game = "differences", options = {{ size = 4 }} }}, {{ game = "wrong_counting:ApplyRaises" }}]\n'
+        f'opening_plies = 0\nisolation = "{LEVEL}"\nworkers = 2\n'
+        f'[[entrants]]\nbot = "{BOTS}/minimal"\n[[entrants]]\nbot = "{BOTS}/minimal"\nname = "again"\n'
+    )
+    with ArenaHome(tmp_path / "h") as home:
+        progress = director.run_tournament(load_definition(definition), home.store, executor=url)
+        tournament = home.store.tournament("t")
+        assert (progress.recorded, progress.is_complete, progress.given_up) == (2, False, {})
+        assert sorted(progress.game_errors) == [3, 4]
+        (mistake,) = {str(error) for error in progress.game_errors.values()}
+        assert mistake.startswith("the game 'wrong_counting:ApplyRaises' is at fault: apply raised KeyError: 1 (wrong_")
+        assert sorted(home.store.void_tries(tournament)) == [(3, mistake), (4, mistake)]
+        assert home.store.reasons_without_result(tournament) == {3: mistake, 4: mistake}
+        assert [record.match for record in home.store.records(tournament)] == [1, 2]

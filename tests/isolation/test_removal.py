@@ -121,13 +121,13 @@ def test_other_file_systems_are_left_alone(tmp_path):
     """In a mount namespace of a child, for a mount that stays would be in everybody's way."""
     script = """
 import ctypes, os, sys
-from arena.isolation.sandbox_child import mount, libc
 from arena.isolation.removal import remove_tree
 place = sys.argv[1]
 os.makedirs(f"{place}/scratch/inner")
+libc = ctypes.CDLL(None)
 assert libc.unshare(0x20000) == 0
-mount(None, "/", None, 16384 | 1 << 18)
-mount("x", f"{place}/scratch/inner", "tmpfs", 0)
+assert libc.mount(None, b"/", None, ctypes.c_ulong(16384 | 1 << 18), None) == 0
+assert libc.mount(b"x", f"{place}/scratch/inner".encode(), b"tmpfs", 0, None) == 0
 open(f"{place}/scratch/inner/precious", "w").close()
 assert not remove_tree(f"{place}/scratch")
 assert os.listdir(f"{place}/scratch/inner") == ["precious"]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from arena.isolation import system_v
-from arena.isolation.fork_server import LAST_UID, kill_uid, lock_uid
+from arena.isolation.fork_server import LAST_UID, lock_uid, remove_system_v_of_uid
 from arena.isolation.stale_cleanup import remove_stale
 from arena.isolation.system_v import remove_made_by
 
@@ -47,14 +47,14 @@ def bots_uid():
         pytest.skip("needs a uid that no other arena has taken")
     yield LAST_UID, lock
     lock.close()
-    kill_uid(LAST_UID)
+    remove_system_v_of_uid(LAST_UID)
 
 
 def test_what_a_bots_uid_has_made_goes_with_it(bots_uid):
     uid, _ = bots_uid
     make_all(uid)
     assert kinds_of(uid) == ["shm", "sem", "msg"]
-    kill_uid(uid)
+    remove_system_v_of_uid(uid)
     assert kinds_of(uid) == []
 
 

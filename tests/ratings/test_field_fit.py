@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import trueskill
 from scipy.integrate import quad
+from scipy.optimize import linprog, minimize
 from scipy.stats import binom
 
 from arena.ratings import BETA, SIGMA, fit_counted
@@ -292,3 +293,50 @@ def test_in_a_transitive_field_the_best_has_all_the_weight():
     found = nash_average({("a", "b"): 0.7, ("b", "c"): 0.6, ("a", "c"): 0.9}, ["a", "b", "c"])
     assert found["a"] == pytest.approx((1.0, 0.0), abs=1e-6)
     assert found["c"][1] == pytest.approx(-0.4, abs=1e-6)
+
+
+def most_even_by_scipy(payoff):
+    """The equilibrium of greatest entropy, by scipy's general optimisers."""
+    size = len(payoff)
+    feasible = linprog(np.zeros(size), payoff, np.zeros(size), np.ones((1, size)), [1.0], bounds=(0.0, 1.0)).x
+    return minimize(
+        lambda p: float((p * np.log(np.maximum(p, 1e-12))).sum()),
+        0.9 * feasible + 0.1 / size,
+        jac=lambda p: np.log(np.maximum(p, 1e-12)) + 1.0,
+        bounds=[(0.0, 1.0)] * size,
+        constraints=[
+            {"type": "ineq", "fun": lambda p: -(payoff @ p), "jac": lambda p: -payoff},
+            {"type": "eq", "fun": lambda p: p.sum() - 1.0, "jac": lambda p: np.ones(size)},
+        ],
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-12},
+    ).x
+
+
+def random_scores(seed, size):
+    rng = random.Random(seed)
+    steps = rng.choice([4, 1000])  # with few different scores there is more than one equilibrium
+    return {(f"b{a:02}", f"b{b:02}"): rng.randint(0, steps) / steps for a, b in combinations(range(size), 2)}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_equilibrium_is_the_most_even_one(seed):
+    size = 3 + seed
+    bots = [f"b{k:02}" for k in range(size)]
+    scores = random_scores(seed, size)
+    payoff = np.zeros((size, size))
+    for (a, b), score in scores.items():
+        payoff[int(a[1:]), int(b[1:])] = score - 0.5
+    found = nash_average(scores, bots)
+    weights = np.array([found[bot].weight for bot in bots])
+    assert weights == pytest.approx(most_even_by_scipy(payoff - payoff.T), abs=1e-4)
+    assert weights.sum() == pytest.approx(1.0)
+    assert max(average.payoff for average in found.values()) < 1e-7
+
+
+def test_nobody_wins_against_the_equilibrium_of_a_large_field():
+    bots = [f"b{k:02}" for k in range(90)]
+    found = nash_average(random_scores(5, 90), bots)
+    assert max(average.payoff for average in found.values()) < 1e-7
+    assert sum(average.weight for average in found.values()) == pytest.approx(1.0)
+    assert nash_average({}, []) == {}

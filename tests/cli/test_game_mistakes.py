@@ -1,0 +1,110 @@
+"""What people see of a game's mistake: one sentence that names the game, and nothing lost."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from tests.cli.calls import calling
+from tests.conftest import BOTS
+
+pytestmark = pytest.mark.processes
+
+GAMES = "tests.mistaken_games"
+AT_FAULT = f"the game '{GAMES}:ApplyRaises' is at fault: apply raised KeyError: 1 (mistaken_games.py:"
+
+
+@pytest.fixture
+def call(tmp_path, capsys):
+    return calling(tmp_path / "home", capsys)
+
+
+def tournament(path, game, extra="opening_plies = 0"):
+    path.write_text(
+        f'games = [{{ game = "{GAMES}:{game}" }}, {{ game = "differences", options = {{ size = 3 }} }}]\n{extra}\n'
+        f'[[entrants]]\nbot = "{BOTS}/minimal"\n[[entrants]]\nbot = "{BOTS}/minimal"\nname = "again"\n'
+    )
+    return path
+
+
+def test_a_run_plays_the_rest_and_names_each_mistake_once(call, tmp_path):
+    file = tournament(tmp_path / "t.toml", "ApplyRaises", "opening_plies = 0\nencounters = 2")
+    code, _, err = call("run", file, "--quiet")
+    assert code == 1
+    (line,) = [line for line in err.splitlines() if "no result" in line]
+    assert line.startswith(f"arena: 4 matches have no result (the first is match 1): {AT_FAULT}")
+    code, out, _ = call("matches", "t")
+    assert (code, out.count("differences")) == (0, 4)
+    assert " ".join(out.split()).count(f"4 matches have no result (the first is match 1): {AT_FAULT}") == 1
+    _, out, _ = call("stats", "t")
+    assert f"4 matches have no result (the first is match 1): {AT_FAULT}" in " ".join(out.split())
+    assert json.loads(call("matches", "t", "--json")[1])[0]["termination"] == "normal"
+    assert call("verify", "t")[0] == 0
+
+
+def test_a_mistake_in_the_opening_ends_the_run_before_it_begins(call, tmp_path):
+    code, _, err = call("run", tournament(tmp_path / "t.toml", "InitialStateRaises", "opening_plies = 2"), "--quiet")
+    assert code == 2
+    assert "the game 'tests.mistaken_games:InitialStateRaises' is at fault: initial_state raised" in err
+
+
+@pytest.mark.parametrize("name", ["ActionsAreAGenerator", "ApplyRefusesALegalAction", "NoActions"])
+def test_legal_actions_are_checked_where_openings_are_drawn(call, tmp_path, name):
+    code, _, err = call("schedule", tournament(tmp_path / "t.toml", name, "opening_plies = 6"))
+    assert (code, err.count(f"the game '{GAMES}:{name}' is at fault")) == (2, 1)
+
+
+@pytest.mark.parametrize("name", ["ApplyRaises", "SeatTooHigh", "ThreeScores", "InitialStateRaises", "PrepareRaises"])
+def test_a_match_on_the_terminal_ends_with_the_sentence(call, name):
+    code, _, err = call("play", f"{GAMES}:{name}", BOTS / "minimal", BOTS / "minimal")
+    assert (code, err.count(f"the game '{GAMES}:{name}' is at fault")) == (2, 1)
+
+
+def test_an_observation_with_a_tuple_as_key_is_not_the_bots_fault(call):
+    """Such a message ends every bot whose msgpack is strict about keys."""
+    code, _, err = call("play", f"{GAMES}:ObservationHasATupleAsKey", BOTS / "minimal", BOTS / "minimal", "-q")
+    assert code == 2
+    assert "observation returned what a message can't carry: the key (0, 1)" in err
+
+
+@pytest.mark.parametrize("name", ["ObservationIsASet", "ObservationIsTooLarge", "ObservationContainsItself"])
+def test_an_observation_that_can_not_be_sent_is_no_defect_of_the_arena(call, name):
+    code, _, err = call("play", f"{GAMES}:{name}", BOTS / "minimal", BOTS / "minimal", "-q")
+    assert code == 2
+    assert f"arena: the game '{GAMES}:{name}' is at fault: observation" in err
+
+
+@pytest.mark.parametrize("name", ["RenderRaises", "RenderReturnsNothing"])
+def test_a_match_goes_on_without_a_board(call, name, tmp_path):
+    code, out, _ = call("play", f"{GAMES}:{name}", BOTS / "minimal", BOTS / "minimal")
+    assert (code, "(no board: the game" in out, "score" in out) == (0, True, True)
+    file = tournament(tmp_path / "t.toml", name)
+    assert call("run", file, "--quiet")[0] == 0
+    code, out, _ = call("replay", "t/1")
+    assert (code, "(no board: the game" in out) == (0, True)
+    assert call("show", "minimal")[0] == 0
+    assert call("report", "t", "--output", tmp_path / "report.html")[0] == 0
+    assert call("verify", "t")[0] == 0
+
+
+def test_a_person_meets_the_sentence_too(call, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("2\n2\n2\n"))
+    code, _, err = call("play", f"{GAMES}:ApplyRaises", "human", BOTS / "minimal")
+    assert (code, err.count(AT_FAULT)) == (2, 1)
+
+
+def test_a_game_shows_its_mistake_when_it_is_looked_at(call):
+    code, _, err = call("games", f"{GAMES}:InitialStateRaises")
+    assert (code, "initial_state raised RuntimeError: no board" in err) == (2, True)
+
+
+def test_a_module_that_is_a_script_is_refused_in_a_sentence(call, tmp_path, monkeypatch):
+    (tmp_path / "script_game.py").write_text("import sys\nsys.exit('usage: script_game FILE')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    code, _, err = call("play", "script_game:Game", BOTS / "minimal", BOTS / "minimal")
+    assert (code, err) == (
+        2,
+        "arena: game 'script_game:Game' can't be loaded: SystemExit: usage: script_game FILE\n",
+    )
