@@ -82,10 +82,10 @@ def test_good_rules_pass_every_step_and_bots_play_them(arena, tmp_path):
     assert (code, errors) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "rules of layers:Domineering with width=3, height=3"
-    assert lines[-1] == "All 22 steps passed."
+    assert lines[-1] == "All 23 steps passed."
     assert "  1  ok      has a name, a summary, options and rules" in lines
     assert "  2  ok      accepts its options' bounds, and nothing beyond: 4 variants" in lines
-    assert any(line.startswith(" 22  ok      is the same in the processes of bots: ") for line in lines)
+    assert any(line.startswith(" 23  ok      is the same in the processes of bots: ") for line in lines)
 
 
 def test_a_mistake_is_shown_with_its_line_of_play(arena):

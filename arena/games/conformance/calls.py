@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from types import FrameType
 from typing import Any
 
@@ -37,6 +37,7 @@ CHECK_OF_METHOD = {
     "render": "render",
     "render_after": "render",
     "drawing": "drawing",
+    "space": "space",
 }
 """The check that a method's exception belongs to, whichever check has called it."""
 
@@ -61,6 +62,11 @@ class Calls:
             MistakeError: if it raised anything else, or did not return in time.
         """
         return self.run(getattr(self.game, method), *arguments, method=method)
+
+    @cached_property
+    def space(self) -> Any:
+        """The space of the game; None without one."""
+        return self("space")
 
     def run(self, function: Callable[..., Any], *arguments: Any, method: str, check: str | None = None) -> Any:
         """Return what a function of the game's author returns, such as the comparison of two states.

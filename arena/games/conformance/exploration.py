@@ -43,6 +43,7 @@ _AT_POSITIONS: Sequence[tuple[str, Callable[[Position], None]]] = (
     ("text", action_checks.check_text),
     ("render", picture_checks.check_render),
     ("drawing", picture_checks.check_drawing),
+    ("space", state_checks.check_space),
     ("pickling", state_checks.check_pickling),
 )
 """What is done in each position, in this order, and the check that it belongs to."""
@@ -59,6 +60,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "text": ("legal_actions",),
     "drawing": ("render",),
     "pickling": ("states",),
+    "space": ("legal_actions",),
 }
 """Checks that conclude nothing once another one has failed."""
 

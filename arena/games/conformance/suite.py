@@ -50,6 +50,7 @@ CHECKS: Mapping[str, str] = {
     "text": "reads back the text of actions",
     "render": "draws a board of text",
     "drawing": "draws shapes",
+    "space": "has a space that fits, if any",
     "pickling": "can be pickled, and its states too",
     "end": "comes to an end",
 }
