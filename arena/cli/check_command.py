@@ -60,8 +60,9 @@ def command(
     as_json: bool,
 ) -> int:
     """Try out each BOT (a path, an example such as arena:greedy, or a submitted bot) as a tournament would: every
-    claimed game in every seat, odd sizes, three players, match after match, on a busy machine. With --rules, try
-    out the rules of a game, for their author: each mistake is shown with the shortest line of play that leads to it.
+    claimed game in every seat, odd sizes, three players, every option at its bounds, match after match, on a busy
+    machine. With --rules, try out the rules of a game, for their author: each mistake is shown with the shortest line
+    of play that leads to it.
 
     The exit code is 1 if a step fails. A failed step is shown with the bot's stderr and a hint how to fix it; for a bot
     without botkit, also with the last question and the bytes that came back, as text and in hexadecimal. Steps that
