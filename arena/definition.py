@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from arena.errors import StoreError
-from arena.records import Bot, Limits, TimeControl
+from arena.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.stored import from_stored, list_of, mapping_of
 
 STOPS = ("matches", "margin_95", "hours")
@@ -65,6 +65,7 @@ class Definition:
         format: the name of the format.
         encounters: for each pairing.
         opening_plies: random actions before the bots take over.
+        ply_limit: a match ends after this many actions, the opening included.
         time_control: the time rules.
         limits: what a bot may use.
         rng_seed: everything random follows from it.
@@ -82,6 +83,7 @@ class Definition:
     format: str = "round-robin"
     encounters: int = 1
     opening_plies: int = 2
+    ply_limit: int = DEFAULT_PLY_LIMIT
     time_control: TimeControl = field(default_factory=TimeControl)
     limits: Limits = field(default_factory=Limits)
     rng_seed: int = 0
@@ -121,6 +123,8 @@ class Definition:
         values = asdict(replace(self, entrants=()))
         for name in ("name", "workers", "active", "absences"):
             del values[name]
+        if self.ply_limit == DEFAULT_PLY_LIMIT:
+            del values["ply_limit"]  # so that a tournament of an earlier version has the identity it had
         values["settings"] = {key: value for key, value in self.settings.items() if key not in STOPS}
         return values
 

@@ -78,6 +78,9 @@ def find_game(name: str) -> type[Game[Any]]:
         where = f"{error.filename}:{error.lineno}"
         raise UsageError(f"game {name!r} can't be loaded: SyntaxError: {error.msg} ({where})") from error
     except (Exception, SystemExit) as error:  # importing an external module may raise anything
+        if isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]:
+            where = "in the working directory, in PYTHONPATH or installed"
+            raise UsageError(f"game {name!r} can't be loaded: there is no module {error.name!r} {where}") from error
         raised = GameError.raised(name, "", error, module_name)
         place = f" ({raised.place})" if raised.place else ""
         raise UsageError(f"game {name!r} can't be loaded: importing it {raised.problem}{place}") from error

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
 from sqlalchemy import Integer, and_, exists, func, select
 
+from arena.enums import Termination
 from arena.errors import StoreError
 from arena.records import MatchRecord
 from arena.results import StoredResult
 from arena.store.match_records import Records, pieces_by_match, record_texts, rows_by_match
 from arena.store.result_columns import RESULT_COLUMNS, ResultColumns, result_columns
-from arena.store.schema import faults, matches, records, set_aside, tournaments, voids
+from arena.store.schema import faults, matches, records, tournaments, voids
 from arena.store.scope import ALL_TOURNAMENTS, Scope
 from arena.store.statements import record_from, result_in_round, stored_bots_and_ranks
 from arena.store.tournament_reader import TournamentReader
@@ -117,15 +117,6 @@ class RecordReader(TournamentReader):
             counts.setdefault(bot, {})[kind] = count
         return counts
 
-    def record_bytes(self) -> dict[int, int]:
-        """Return the size of the records of each tournament that has any, by its number; deleted ones included."""
-        length = func.octet_length if self._database.is_server else func.length  # records are ASCII
-        sizes: Counter[int] = Counter()
-        for table in (records, set_aside):
-            query = select(table.c.tournament_id, func.sum(length(table.c.record))).group_by(table.c.tournament_id)
-            sizes.update({number: int(size) for number, size in self._rows(query)})
-        return dict(sizes)
-
     def faults_of(self, bot: str) -> list[StoredFault]:
         """Return the faults of a bot (``name@version``) in all tournaments, the latest first."""
         query = (
@@ -174,6 +165,13 @@ class RecordReader(TournamentReader):
                 f" it has matches 1 to {last}, {tournament.recorded} of them recorded"
             )
         return record_from(match, text)
+
+    def count_adjudicated(self, tournament: StoredTournament) -> int:
+        """Return how many matches of a tournament ended at the limit of plies."""
+        query = select(func.count()).where(
+            records.c.tournament_id == tournament.number, records.c.termination == Termination.ADJUDICATION
+        )
+        return next(int(count) for (count,) in self._rows(query))
 
     def reasons_without_result(self, tournament: StoredTournament) -> dict[int, str]:
         """Return why each match that was tried and has no record was void, the last time."""

@@ -13,6 +13,7 @@ from arena.errors import StoreError
 from arena.records import MatchRecord, ScheduledMatch
 from arena.results import StoredResult
 from arena.store.correction import Correction
+from arena.store.counters import Counters, add_to_counters
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import faults, matches, records, skipped
 from arena.store.values import StoredTournament
@@ -42,6 +43,7 @@ def insert_lines(connection: Connection, number: int, lines: Iterable[ScheduledM
     """Write lines of a schedule, piece by piece."""
     for chunk in chunks(lines):
         connection.execute(matches.insert(), [_schedule_row(number, line) for line in chunk])
+        add_to_counters(connection, number, Counters(match_count=len(chunk)))
 
 
 def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow]) -> None:
@@ -54,6 +56,8 @@ def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow
     ]
     if rows:
         connection.execute(records.insert(), [{**key, **without_faults(row)} for row in rows])
+        size = sum(len(row.record) for row in rows)
+        add_to_counters(connection, number, Counters(record_count=len(rows), record_bytes=size))
     if found:
         connection.execute(faults.insert(), found)
 
@@ -92,8 +96,9 @@ def stored_tournament(row: Any, corrections: tuple[Correction, ...]) -> StoredTo
         definition_text=row.definition,
         created_at=row.created_at,
         format=row.format,
-        scheduled=row.scheduled,
-        recorded=row.recorded,
+        scheduled=row.match_count - row.left_out,
+        recorded=row.record_count,
+        record_bytes=row.record_bytes,
         finished_at=row.finished_at,
         deleted_at=row.deleted_at,
         corrections=corrections,

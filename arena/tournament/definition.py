@@ -122,6 +122,15 @@ def with_name(definition: Definition, name: str, bots: KnownBots | None = None) 
     return replace(definition, name=name)
 
 
+def check_ply_limit(ply_limit: int, opening_plies: int) -> None:
+    """Raise DefinitionError unless a match has room for an action after its opening."""
+    if ply_limit <= opening_plies:
+        raise DefinitionError(
+            f"ply_limit = {ply_limit}: the {opening_plies} plies of the opening count; expected at least"
+            f" {opening_plies + 1}"
+        )
+
+
 def check_tournament_name(name: str, where: str, bots: KnownBots | None = None) -> None:
     """Raise DefinitionError unless ``name`` may be a tournament's name."""
     allowed = is_visible_text(name) and all(letter.isalnum() or letter in "._- " for letter in name)
@@ -178,6 +187,8 @@ class _Builder:
                 self._faults.append(
                     f"{table_key(name)}: this table belongs to format = {name!r}, but format = {file.format!r}"
                 )
+        with _collecting(self._faults):
+            check_ply_limit(file.ply_limit, file.opening_plies)
         games = self._games()
         entrants = self._entrants()
         self._check_fit(games, entrants)
@@ -188,6 +199,7 @@ class _Builder:
             format=file.format,
             encounters=file.encounters,
             opening_plies=file.opening_plies,
+            ply_limit=file.ply_limit,
             time_control=TimeControl(**file.time_control.model_dump()),
             limits=Limits(**file.limits.model_dump()),
             rng_seed=file.rng_seed,

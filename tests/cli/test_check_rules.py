@@ -43,7 +43,7 @@ REFUSED = [
     ("empty:Gam", "game 'empty:Gam' can't be loaded: its module has no class 'Gam'; did you mean 'Gama'?"),
     ("empty:Game", "game 'empty:Game' is not a subclass of arena.games.Game"),
     ("empty:Gama", "game 'empty:Gama' lacks apply, format_action,"),
-    ("nowhere:Game", "game 'nowhere:Game' can't be loaded: importing it raised ModuleNotFoundError: No module named"),
+    ("nowhere:Game", "game 'nowhere:Game' can't be loaded: there is no module 'nowhere' in the working directory"),
     (
         "space.domineering:Domineering",
         "bots can't read the module 'space', which has no file of its own; expected a .py",

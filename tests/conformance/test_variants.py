@@ -14,9 +14,11 @@ BOUNDS = {
     "differences": ([{"scoring": "once"}], [{"size": 100}]),
     "multiplication": ([{"size": 7}], [{"size": 99}]),
 }
-"""From the tables of options: the bounds, or the nearest value that fits the other options. A sheet of 60 by 60 can be
-shared equally by 60 players, and by none of 61 to 64. On 100 by 100 squares, one mark for each row and column, the legal
-actions of a match are 100² + 99² + …: more than 20,000."""
+"""From the tables of options: the bounds, or the nearest value that fits the other options.
+
+A sheet of 60 by 60 can be shared equally by 60 players, and by none of 61 to 64. With one mark for each row and column
+of 100, the legal actions of a match are 100² + 99² + …: more than 20,000.
+"""
 
 
 @pytest.mark.parametrize("game", BOUNDS)

@@ -15,10 +15,8 @@ from arena.games.conformance.finding import Finding, MistakeError
 from arena.games.conformance.position import Line
 from arena.games.conformance.variants import variants
 from arena.games.game import Game
+from arena.records import DEFAULT_PLY_LIMIT
 from arena.text import counted
-
-MAX_PLIES = 10_000
-"""A match of random actions is over by then."""
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
@@ -79,7 +77,7 @@ def check(
     *,
     rng_seed: int = 0,
     matches: int = _MATCHES,
-    max_plies: int = MAX_PLIES,
+    max_plies: int = DEFAULT_PLY_LIMIT,
     call_seconds: float = CALL_SECONDS,
 ) -> tuple[Finding, ...]:
     """Return the mistakes in the rules of a game: at most one for each check, and none if it passes.
@@ -104,7 +102,7 @@ def run_checks(
     *,
     rng_seed: int = 0,
     matches: int = _MATCHES,
-    max_plies: int = MAX_PLIES,
+    max_plies: int = DEFAULT_PLY_LIMIT,
     call_seconds: float = CALL_SECONDS,
 ) -> list[CheckResult]:
     """Return the result of every check, in the order of ``CHECKS``; the arguments are those of ``check``."""
