@@ -125,19 +125,22 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
         tournament: the tournament.
         compute: computes its standings.
     """
-    from arena.analysis.standings_file import read_standings, write_standings  # pydantic takes time to import
-
     if tournament.finished_at is None:
         return compute()
     times = (tournament.created_at, tournament.finished_at)
     key = (__version__, _code(), tournament.number, *times, tournament.recorded, len(tournament.corrections))
     path = cache_path(directory, tournament)
-    cached = read_standings(path, key)
-    if cached is not None:
-        return cached
+    if path.exists():
+        from arena.analysis.standings_file import read_standings  # pydantic takes time to import
+
+        cached = read_standings(path, key)
+        if cached is not None:
+            return cached
     started = time.monotonic()
     table = compute()
     if time.monotonic() - started >= WORTH_CACHING_SECONDS:
+        from arena.analysis.standings_file import write_standings
+
         write_standings(path, key, table)
     return table
 

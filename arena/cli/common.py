@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.boards import has_colours, terminal_width
 from arena.cli.global_options import global_option
 from arena.cli.options import is_wide
 from arena.enums import IsolationLevel
@@ -139,11 +138,6 @@ def count_passed(passed: int, total: int, noun: str) -> str:
     return f"All {counted(total, noun)} passed." if passed == total else f"{passed} of {counted(total, noun)} passed"
 
 
-def alarming(text: str) -> str:
-    """Return a text in bold red, if the terminal has colours."""
-    return click.style(text, fg="red", bold=True) if has_colours() else text
-
-
 def can_be_printed(text: str) -> bool:
     """Return whether the encoding of the standard output has all characters of a text."""
     try:
@@ -155,6 +149,8 @@ def can_be_printed(text: str) -> bool:
 
 def line_width() -> int:
     """Return the maximum width of a line: that of the terminal; none in a file or a pipe, which may be searched."""
+    from arena.cli.boards import terminal_width  # imports the games
+
     return terminal_width() if _is_terminal() else sys.maxsize
 
 

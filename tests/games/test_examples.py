@@ -266,3 +266,15 @@ def test_who_closes_a_box_acts_again():
     assert seats == [0, 1, 2, 0, 0, 1, 2]
     assert game.scores(state) == (1, 0, 1)
     assert game.render(state) == " 2 +---+---+\n   | A | C |\n 1 +---+---+\n   a   b   c"
+
+
+# numbers
+
+
+def test_a_board_as_numbers_has_a_plane_for_each_seat():
+    game = make_game("domineering:Domineering", width=3, height=2)
+    space = game.space()
+    assert space.actions == ((1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2))
+    state = game.apply(game.apply(game.initial_state(), (1, 1)), (2, 2))
+    assert game.render(state) == "2 | - -\n1 | . .\n  a b c"
+    assert space.encode(state) == [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1]
