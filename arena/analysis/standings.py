@@ -20,6 +20,9 @@ from arena.store.correction import Correction
 SURE = 0.975
 """Two bots can be told apart when the probability that one is better than the other is at least this."""
 
+EXPOSURE_DECIMALS = 9
+"""Bots with equal results differ by rounding errors beyond these decimals."""
+
 UNRATED = Rating(MU, SIGMA)
 """The prior: the rating of a bot before its first match."""
 
@@ -243,7 +246,7 @@ def _lines(
     ratings = dict(zip(fitted.names, fitted.ratings, strict=True))
     margins = dict(zip(fitted.names, fitted.margins().tolist(), strict=True))
     rank_intervals = dict(zip(fitted.names, fitted.rank_intervals(), strict=True))
-    exposures = {label: ratings.get(label, UNRATED).exposure for label in tallies}
+    exposures = {label: round(ratings.get(label, UNRATED).exposure, EXPOSURE_DECIMALS) for label in tallies}
     labels = sorted(tallies, key=lambda label: (-exposures[label], label))
     los = _los_function(fitted)
     ranks = competition_ranks([-exposures[label] for label in labels])
