@@ -18,6 +18,7 @@ from arena.store.values import StoredBot
 from tests.store.samples import definition, line, record
 
 DATA = Path(__file__).parent / "data"
+HOMES = sorted(path.name for path in (DATA / "stored" / "homes").iterdir())
 
 
 @pytest.fixture
@@ -125,13 +126,12 @@ def test_standings_are_not_taken_from_the_cache_of_another_tournament(home, monk
     assert standings_of(home.store, "new", cache_directory=home.cache_directory).matches == 1
 
 
-@pytest.fixture(params=["version 1", "version 2"])
+@pytest.fixture(params=["version 1", *HOMES])
 def old_home(request, tmp_path):
     """A home of an earlier version; the names of two tournaments in it."""
     directory = tmp_path / "old"
-    if request.param == "version 2":
-        (stored,) = (DATA / "stored" / "homes").iterdir()
-        shutil.copytree(stored, directory)
+    if request.param != "version 1":
+        shutil.copytree(DATA / "stored" / "homes" / request.param, directory)
     else:
         directory.mkdir()
         with contextlib.closing(sqlite3.connect(directory / "arena.sqlite3")) as connection:
@@ -158,9 +158,9 @@ def test_an_old_home_can_be_tidied_too(old_home):
     assert store.seasons.get("old").tournaments == (first,)
 
 
-def test_a_renamed_tournament_of_an_old_home_is_verified(tmp_path):
-    (stored,) = (DATA / "stored" / "homes").iterdir()
-    shutil.copytree(stored, tmp_path / "old")
+@pytest.mark.parametrize("version", HOMES)
+def test_a_renamed_tournament_of_an_old_home_is_verified(version, tmp_path):
+    shutil.copytree(DATA / "stored" / "homes" / version, tmp_path / "old")
     with ArenaHome(tmp_path / "old") as home:
         recorded = home.store.tournament("swiss").recorded
         renamed = rename_tournament(home, "swiss", "renamed")

@@ -49,7 +49,7 @@ class Overview:
 def overview(home: ArenaHome) -> Overview:
     """Return what an arena's home has, computing as little as possible."""
     store = home.store
-    listed = listed_tournaments(store, store.tournaments(), with_sizes=False)
+    listed = listed_tournaments(store, store.tournaments())
     with_result = [one for one in listed if one.tournament.recorded]
     latest = sorted(with_result, key=lambda one: (one.tournament.created_at, one.tournament.number), reverse=True)
     return Overview(

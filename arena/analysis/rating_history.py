@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from itertools import chain
 
-from arena.analysis.encounters import count_encounters
+from arena.analysis.result_table import read_results
 from arena.analysis.standings import Standings, standings, without
 from arena.analysis.standings_cache import unlisted
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
@@ -38,7 +37,7 @@ def history_of_tournament(store: Store, tournament: StoredTournament, points: in
     last = store.last_encounter(tournament)
     snapshots = []
     for end in sorted({max(1, round(last * k / points)) for k in range(1, points + 1)} if last else ()):
-        table = standings(count_encounters(store.results(tournament, last_encounter=end)), {})
+        table = standings(read_results(store, tournament, last_encounter=end), {})
         if table.matches:
             snapshots.append(
                 RatingSnapshot(title=str(table.matches), at=str(table.matches), matches=table.matches, table=table)
@@ -83,8 +82,8 @@ def history_over_tournaments(
     for count, tournament in enumerate(tournaments, 1):
         is_wanted = after is None or tournament.name in after
         if is_wanted and tournament.recorded and (game is None or game in tournament.games):
-            results = chain.from_iterable(store.results(earlier, game) for earlier in tournaments[:count])
-            table = without(standings(count_encounters(results), {}), unlisted(tournaments[:count], game))
+            until = Scope(tournaments=tuple(earlier.name for earlier in tournaments[:count]))
+            table = without(standings(read_results(store, until, game), {}), unlisted(tournaments[:count], game))
             snapshots.append(
                 RatingSnapshot(title=tournament.name, at=tournament.created_at, matches=table.matches, table=table)
             )

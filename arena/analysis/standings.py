@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import NamedTuple
 
-from arena.analysis.encounters import CountedEncounter, result_counts
+import numpy as np
+
+from arena.analysis.encounters import CountedEncounter
+from arena.analysis.result_table import ResultTable
 from arena.display import Tabular
 from arena.ranking import competition_ranks
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import FittedEncounters, fit_encounters
 from arena.ratings.results import Encounter
-from arena.results import points_of
 from arena.store.correction import Correction
 
 SURE = 0.975
@@ -138,50 +141,47 @@ class Standings(Tabular):
         return self.fitted.draw_probability if self.fitted.names else None
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(NamedTuple):
     """The counts of one bot; see ``Standing``."""
 
     matches: int = 0
-    seats: int = 0
-    finish_counts: Counter[int] = field(default_factory=Counter)
+    finish_counts: tuple[int, ...] = ()
     wins: int = 0
     draws: int = 0
     points: float = 0.0
-    seat_matches: Counter[int] = field(default_factory=Counter)
-    seat_points: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    seat_matches: tuple[int, ...] = ()
+    seat_points: tuple[float, ...] = ()
 
 
 def standings(
-    encounters: Iterable[CountedEncounter],
+    results: ResultTable | Iterable[CountedEncounter],
     faults: Mapping[str, Mapping[str, int]],
     shown_names: Mapping[str, str] | None = None,
     everybody: Sequence[str] = (),
 ) -> Standings:
-    """Return the table of counted encounters.
+    """Return the table of results.
 
-    Every match counts in the columns of the table; ``CountedMatch.rated`` says which count for the ratings.
+    Every match counts in the columns of the table; ``rated`` says which count for the ratings.
 
     Args:
-        encounters: counted encounters, bots as ``name@version``.
+        results: a table of results, or counted encounters; bots as ``name@version``.
         faults: the number of forfeits by bot and kind.
         shown_names: the names to show, by ``name@version``; by default the latter.
         everybody: bots to list even without a match.
     """
-    encounters = list(encounters)
-    tallies = {label: _Tally() for label in everybody}
-    for (labels, ranks), count in result_counts(encounters).items():
-        _count(labels, ranks, count, tallies)
-    rated = rated_encounters(encounters)
-    fitted = fit_encounters(rated.items())
+    counted = results if isinstance(results, ResultTable) else ResultTable.of(results)
+    tallies = {label: _Tally() for label in everybody} | _tallies(counted)
+    encounters = counted.rated_encounters()
+    fitted = fit_encounters(encounters)
     lines = _lines(tallies, fitted, faults, shown_names or {})
+    occurrences = counted.match_occurrences
     return Standings(
         lines=lines,
-        players=max((len(encounter.matches[0].bots) for encounter in encounters), default=2),
-        matches=sum(encounter.occurrences * len(encounter.matches) for encounter in encounters),
-        rated=sum(encounter.occurrences * sum(m.rated for m in encounter.matches) for encounter in encounters),
+        players=counted.bots.shape[1],
+        matches=int(occurrences.sum()),
+        rated=int(occurrences[counted.rated].sum()),
         fitted=fitted,
-        consistency=consistency(rated.items(), fitted),
+        consistency=consistency(encounters, fitted),
         first_seat_share=_first_seat_share(lines),
     )
 
@@ -220,20 +220,44 @@ def rated_encounters(encounters: Iterable[CountedEncounter]) -> Counter[Encounte
     return rated
 
 
-def _count(labels: Sequence[str], ranks: Sequence[int], count: int, tallies: dict[str, _Tally]) -> None:
-    top_is_shared = ranks.count(1) > 1
-    for seat, (label, rank) in enumerate(zip(labels, ranks, strict=True)):
-        tally = tallies.setdefault(label, _Tally())
-        points = count * points_of(ranks, seat)
-        tally.seats = max(tally.seats, len(ranks))
-        tally.matches += count
-        tally.points += points
-        tally.finish_counts[rank] += count
-        tally.seat_matches[seat] += count
-        tally.seat_points[seat] += points
-        if rank == 1:
-            tally.draws += count * top_is_shared
-            tally.wins += count * (not top_is_shared)
+def _tallies(results: ResultTable) -> dict[str, _Tally]:
+    """Return the counts of every bot."""
+    bots, seats = len(results.labels), results.bots.shape[1]
+    occurrences = results.match_occurrences
+    players = (results.bots >= 0).sum(axis=1)
+    top_is_shared = (results.ranks == 1).sum(axis=1) > 1
+    finishes, by_seat, wins, draws = (np.zeros(shape) for shape in ((bots, seats), (bots, seats), bots, bots))
+    points, seats_of = np.zeros((bots, seats)), np.zeros(bots, dtype=np.int64)
+    for seat in range(seats):
+        here = np.flatnonzero(results.bots[:, seat] >= 0)
+        bot, rank, count = results.bots[here, seat], results.ranks[here, seat], occurrences[here]
+        others = results.ranks[here]
+        twice_beaten = 2 * (others > rank[:, None]).sum(axis=1) + (others == rank[:, None]).sum(axis=1) - 1
+        for size in np.unique(players[here]).tolist():  # sums of whole numbers don't depend on the order
+            own = players[here] == size
+            beaten = np.bincount(bot[own], count[own] * twice_beaten[own], bots)
+            points[:, seat] += beaten / (2 * max(size - 1, 1))
+        by_seat[:, seat] = np.bincount(bot, count, bots)
+        finishes += np.bincount(bot * seats + rank - 1, count, bots * seats).reshape(bots, seats)
+        first = rank == 1
+        wins += np.bincount(bot[first], count[first] * ~top_is_shared[here][first], bots)
+        draws += np.bincount(bot[first], count[first] * top_is_shared[here][first], bots)
+        np.maximum.at(seats_of, bot, players[here])
+    columns = (finishes.astype(int), wins.astype(int), draws.astype(int), by_seat.astype(int), points, seats_of)
+    return {
+        label: _Tally(
+            matches=sum(matches),
+            finish_counts=tuple(finished[:size]),
+            wins=won,
+            draws=drawn,
+            points=sum(scored),
+            seat_matches=tuple(matches[:size]),
+            seat_points=tuple(scored[:size]),
+        )
+        for label, finished, won, drawn, matches, scored, size in zip(
+            results.labels, *(column.tolist() for column in columns), strict=True
+        )
+    }
 
 
 def _lines(
@@ -264,12 +288,12 @@ def _lines(
             los=los(label, labels[position + 1]) if position + 1 < len(labels) else None,
             group=groups[position],
             matches=tally.matches,
-            finish_counts=tuple(tally.finish_counts[rank] for rank in range(1, tally.seats + 1)),
+            finish_counts=tally.finish_counts,
             wins=tally.wins,
             draws=tally.draws,
             points=tally.points,
-            seat_matches=tuple(tally.seat_matches[seat] for seat in range(tally.seats)),
-            seat_points=tuple(tally.seat_points[seat] for seat in range(tally.seats)),
+            seat_matches=tally.seat_matches,
+            seat_points=tally.seat_points,
             faults=dict(faults.get(label, {})),
         )
         lines.append(line)

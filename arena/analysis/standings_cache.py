@@ -12,7 +12,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
-from arena.analysis.encounters import count_encounters
+from arena.analysis.result_table import read_results
 from arena.analysis.standings import Standings, standings, without
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
@@ -43,7 +43,7 @@ def standings_of(
         StoreError: if a record is malformed.
     """
     if isinstance(which, Scope):
-        table = standings(count_encounters(store.results(which, game)), store.fault_counts(which, game))
+        table = standings(read_results(store, which, game), store.fault_counts(which, game))
         return _with_entrants(without(table, unlisted(store.tournaments(which), game)), store.tournaments())
     stored = store.tournament(which)
     if game is not None or cache_directory is None:
@@ -88,7 +88,7 @@ def _with_entrants(table: Standings, tournaments: Iterable[StoredTournament]) ->
 def _compute(store: Store, tournament: StoredTournament, game: str | None = None) -> Standings:
     names = tournament.listed_names
     faults = store.fault_counts(tournament, game)
-    table = standings(count_encounters(store.results(tournament, game)), faults, names, everybody=list(names))
+    table = standings(read_results(store, tournament, game), faults, names, everybody=list(names))
     return without(table, tournament.left_out)
 
 

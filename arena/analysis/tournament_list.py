@@ -25,32 +25,31 @@ class ListedTournament:
         tournament: as it is stored.
         state: how far it has got.
         director: the process that runs it now; None without one.
-        record_bytes: the size of its records; 0 if that was not asked for.
     """
 
     tournament: StoredTournament
     state: TournamentState
     director: str | None = None
-    record_bytes: int = 0
+
+    @property
+    def record_bytes(self) -> int:
+        """The size of its records."""
+        return self.tournament.record_bytes
 
 
-def listed_tournaments(
-    store: Store, tournaments: Sequence[StoredTournament], with_sizes: bool = True
-) -> list[ListedTournament]:
+def listed_tournaments(store: Store, tournaments: Sequence[StoredTournament]) -> list[ListedTournament]:
     """Return what a list says about each of these tournaments.
 
     Args:
         store: where they are.
         tournaments: the tournaments.
-        with_sizes: whether to find out the size of their records, for which all of these are read.
     """
-    directors, sizes = store.directors(), store.record_bytes() if with_sizes else {}
+    directors = store.directors()
     return [
         ListedTournament(
             tournament=tournament,
             state=state_of(tournament, directors),
             director=None if tournament.deleted_at else directors.get(tournament.name),
-            record_bytes=sizes.get(tournament.number, 0),
         )
         for tournament in tournaments
     ]

@@ -66,6 +66,7 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
             actions.append(str((record.actions, record.ranks)))
             results.append((record.bots, record.ranks))
     problems += [*_seat_problems(home, tournament, bots_of), *corrections_problems(home.store, tournament)]
+    problems += home.store.counter_problems(tournament)
     if not problems and results:
         rated = [result for result, counts in zip(results, counting(openings, actions), strict=True) if counts]
         different = _compare_ratings(home, tournament, rated)

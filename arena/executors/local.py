@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import select
 import signal
 import time
 from collections import deque
@@ -29,8 +30,11 @@ from arena.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_
 from arena.isolation.levels import choose_isolation
 from arena.records import MatchSpec
 
-SPECS_PER_WORKER = 2
-"""The match being played and the next one, so that a worker never waits for the director."""
+MIN_SPECS = 2
+"""Matches a worker has at least: the one it plays and the next one, so that it never waits for the director."""
+
+MAX_SPECS = 8
+"""Matches a worker has at most. While matches are quick, it has one more than it played since it was last given any."""
 
 LEAVING_SECONDS = 5.0
 """How long workers may take to end their bots and exit."""
@@ -40,24 +44,56 @@ REFRESH_SECONDS = 0.25
 START_AGAIN_SECONDS = 0.5
 """How long to wait when the machine has no room for one more process."""
 
+PAUSE_SECONDS = 0.003
+"""Between two looks for results while matches are quick, so that the director takes little of the cores."""
+
 GATHER_SECONDS = 0.05
 """How long results are gathered, so that one transaction records several; what is lost with them is played again."""
 
 
 class _Worker:
-    """A worker process, its pipe, whether it is ready, and the matches it has been given."""
+    """A worker process.
+
+    Attributes:
+        process: the process.
+        pipe: to it.
+        is_ready: whether it has said that it is.
+        given: the matches that it has been given and that it has not answered.
+        wanted: how many it should have.
+    """
 
     def __init__(self, process: BaseProcess, pipe: Connection[Any, Any]) -> None:
         self.process = process
         self.pipe = pipe
         self.is_ready = False
         self.given: deque[MatchSpec] = deque()
+        self.wanted = MIN_SPECS
+        self._unsent: list[MatchSpec] = []
+        self._poll = select.poll()
+        self._poll.register(pipe.fileno(), select.POLLIN)
 
     def give(self, spec: MatchSpec) -> None:
-        """Send a match to play; if the worker has died, that is noticed when its answer is awaited."""
+        """Add a match; ``send`` sends it."""
         self.given.append(spec)
-        with contextlib.suppress(ConnectionError):
-            self.pipe.send(spec)
+        self._unsent.append(spec)
+
+    def send(self) -> None:
+        """Send the matches to play; if the worker has died, that is noticed when its answer is awaited."""
+        if self._unsent:
+            with contextlib.suppress(ConnectionError):
+                self.pipe.send(self._unsent)
+            self._unsent = []
+
+    def receive(self) -> Iterator[Any]:
+        """Yield what it has sent, at least one message.
+
+        Raises:
+            EOFError: if it has ended.
+            ConnectionError: if it has ended.
+        """
+        yield self.pipe.recv()
+        while self._poll.poll(0):
+            yield self.pipe.recv()
 
 
 class LocalExecutor(Executor):
@@ -97,7 +133,7 @@ class LocalExecutor(Executor):
         self._log.__exit__(kind, error, at)
 
     def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
-        """Play matches; each worker has the match it plays and the next one.
+        """Play matches; each worker has the match it plays and the next ones.
 
         Raises:
             UsageError: if workers can't be started.
@@ -107,6 +143,8 @@ class LocalExecutor(Executor):
         while not queue.is_finished():
             self._hand_out(queue)
             if self._is_busy():
+                if results:
+                    time.sleep(PAUSE_SECONDS)
                 results += self._collect(queue, GATHER_SECONDS if results else REFRESH_SECONDS)
             if not results or not self._is_busy() or time.monotonic() - yielded_at >= GATHER_SECONDS:
                 yield results
@@ -124,16 +162,18 @@ class LocalExecutor(Executor):
             self._continue_stopped()
         for pipe in ready:
             worker = by_pipe[pipe]  # type: ignore[index]
+            unanswered = len(worker.given)
             try:
-                message = worker.pipe.recv()
-                if isinstance(message, Ready):
-                    worker.is_ready = True
-                    self._starts.note_ready()
-                    continue
-                results.append(message)
-                worker.given.popleft()
+                for message in worker.receive():
+                    if isinstance(message, Ready):
+                        worker.is_ready = True
+                        self._starts.note_ready()
+                        continue
+                    results.append(message)
+                    worker.given.popleft()
             except (EOFError, ConnectionError):
                 results += self._replace(queue, worker)
+            worker.wanted = min(max(MIN_SPECS, unanswered - len(worker.given) + 1), MAX_SPECS)
         return results
 
     def _continue_stopped(self) -> None:
@@ -143,10 +183,17 @@ class LocalExecutor(Executor):
                 os.kill(worker.process.pid or os.getpid(), signal.SIGCONT)
 
     def _hand_out(self, queue: WorkQueue) -> None:
+        """Take matches from the queue and send them to the workers."""
+        self._take_matches(queue)
+        for worker in self._workers:
+            worker.send()
+
+    def _take_matches(self, queue: WorkQueue) -> None:
         """Give every worker one match before any has two; start workers as long as there are matches for them."""
-        for depth in range(1, SPECS_PER_WORKER + 1):
+        for depth in range(1, MAX_SPECS + 1):
             for number in range(len(self._settings)):
-                if number < len(self._workers) and len(self._workers[number].given) >= depth:
+                worker = self._workers[number] if number < len(self._workers) else None
+                if worker is not None and len(worker.given) >= min(depth, worker.wanted):
                     continue
                 spec = queue.take()
                 if spec is None:

@@ -62,10 +62,11 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
         log.info("worker %d is ready", os.getpid())
         while True:
             try:
-                spec = pipe.recv()
+                specs = pipe.recv()
             except (EOFError, ConnectionError):
                 break
-            pipe.send(play_spec(pool, spec))
+            for spec in specs:
+                pipe.send(play_spec(pool, spec))
     close_launcher()
     log.info("worker %d ends", os.getpid())
 

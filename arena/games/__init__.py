@@ -75,6 +75,9 @@ def find_game(name: str) -> type[Game[Any]]:
     try:
         found = getattr(importlib.import_module(module_name), class_name)
     except (Exception, SystemExit) as error:  # importing an external module may raise anything
+        if isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]:
+            where = "in the working directory, in PYTHONPATH or installed"
+            raise UsageError(f"game {name!r} can't be loaded: there is no module {error.name!r} {where}") from error
         raise UsageError(f"game {name!r} can't be loaded: {type(error).__name__}: {error}") from error
     if not (isinstance(found, type) and issubclass(found, Game)):
         raise UsageError(f"game {name!r} is not a subclass of arena.games.Game")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
+import shlex
 import shutil
 import tempfile
 from importlib.resources import files
@@ -12,6 +14,7 @@ from pathlib import Path
 from arena.errors import BotDefinitionError, UsageError
 from arena.games import GAMES, find_game
 from arena.kits.languages import Language
+from arena.players.game_location import find_external_game
 from arena.players.manifest import MANIFEST, check_name
 
 GOLDEN_FRAMES = "golden_frames.txt"
@@ -102,6 +105,7 @@ def _readme(name: str, language: Language, games: tuple[str, ...]) -> str:
         f"# {name}\n\n"
         f"A bot in {language.title}. Your idea goes into `{language.main}`, at the marked line; until then the bot"
         " plays random legal actions.\n\n"
+        f"{_place_of_games(games)}"
         f"    arena check .{named}    does it keep the protocol?\n"
         f"    arena play {games[0]} . human    a match against you\n"
         f"    arena submit .{named}    into the arena, to be entered in tournaments by its name\n\n"
@@ -113,6 +117,17 @@ def _readme(name: str, language: Language, games: tuple[str, ...]) -> str:
         f" is `seat` in `match`{in_python}. `end` lists ranks and scores by seat, and so does the last line of"
         " `arena play`.\n\n"
         f"{about}\n"
+    )
+
+
+def _place_of_games(games: tuple[str, ...]) -> str:
+    """Return what makes external games known to the commands below; empty without such a game."""
+    places = sorted({str(Path(found[1]).parent) for found in map(find_external_game, games) if found is not None})
+    if not places:
+        return ""
+    return (
+        "A game from outside the arena is looked for in the working directory and in `PYTHONPATH`, so first:\n\n"
+        f"    export PYTHONPATH={shlex.quote(os.pathsep.join(places))}\n\n"
     )
 
 

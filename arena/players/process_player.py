@@ -145,8 +145,9 @@ class ProcessPlayer(Player):
         action, note = messages.common_action(reply.body, ply), None
         if action is None:
             action, note = messages.read_action(self._decode(reply.body), ply, self._limits.note_bytes)
-        cpu_seconds = reply.charged_seconds if on_cpu_clock else cpu_after - cpu_before
-        return Answer(action, reply.wall_seconds, cpu_seconds, note, reply.charged_seconds)
+        wall_seconds = _whole_nanoseconds(reply.wall_seconds)
+        cpu_seconds = _whole_nanoseconds(reply.charged_seconds if on_cpu_clock else cpu_after - cpu_before)
+        return Answer(action, wall_seconds, cpu_seconds, note, cpu_seconds if on_cpu_clock else wall_seconds)
 
     def _freeze_if_needed(self, connection: BotConnection, cpu_before: float, cpu_after: float) -> None:
         """After a turn, freeze a bot that is to be frozen off turn, or that worked before the turn."""
@@ -219,6 +220,11 @@ class ProcessPlayer(Player):
         if self.connection is None:
             raise MatchStateError(f"{self.bot.label} is not running")
         return self.connection
+
+
+def _whole_nanoseconds(seconds: float) -> float:
+    """Return seconds as exactly as the clocks know them: differences of them have more digits, which cost space."""
+    return int(seconds * 1e9 + 0.5) / 1e9
 
 
 def _frame(message: Message) -> bytes:

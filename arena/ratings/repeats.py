@@ -10,6 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.ratings.result_arrays import Integers, numbered
+
 
 def counting(openings: Sequence[Hashable], actions: Sequence[Hashable]) -> list[bool]:
     """Return for each match whether it counts.
@@ -18,14 +23,25 @@ def counting(openings: Sequence[Hashable], actions: Sequence[Hashable]) -> list[
         openings: the opening of each match, as a value that is equal for equal openings.
         actions: all actions of each match, as a value that is equal for equal actions.
     """
-    first: dict[Hashable, Hashable] = {}
-    varied: set[Hashable] = set()
-    for opening, played in zip(openings, actions, strict=True):
-        if first.setdefault(opening, played) != played:
-            varied.add(opening)
-    counts = []
-    seen: set[Hashable] = set()
-    for opening in openings:
-        counts.append(opening in varied or opening not in seen)
-        seen.add(opening)
+    opening_numbers, action_numbers = _numbers(openings), _numbers(actions)
+    return [bool(counts) for counts in counting_numbers(opening_numbers, action_numbers[:, None])]
+
+
+def counting_numbers(openings: Integers, actions: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return for each match whether it counts.
+
+    Args:
+        openings: a number for the opening of each match, shape (matches,).
+        actions: numbers for all actions of each match, shape (matches, numbers).
+    """
+    first, opening = numbered(openings)
+    varied = np.zeros(len(first), dtype=np.bool_)
+    varied[opening[(actions != actions[first[opening]]).any(axis=1)]] = True
+    counts = varied[opening]
+    counts[first] = True
     return counts
+
+
+def _numbers(values: Sequence[Hashable]) -> Integers:
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)

@@ -12,6 +12,7 @@ from arena.definition import Definition
 from arena.records import ScheduledMatch
 from arena.store.correction import Correction
 from arena.store.correction_log import Skipped, correction_row
+from arena.store.counters import Counters, add_to_counters
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import corrections, set_aside, skipped, tournaments, voids
 from arena.store.source import VoidTry
@@ -63,6 +64,7 @@ def insert_addition(connection: Connection, addition: Addition) -> None:
         connection.execute(corrections.insert(), [{**key, **correction_row(line)} for line in logged])
     for away in chunks(addition.set_aside, RECORDS_AT_A_TIME):
         connection.execute(set_aside.insert(), [{**key, **_row_aside(*pair)} for pair in away])
+        add_to_counters(connection, number, Counters(record_bytes=sum(len(row.record) for _, row in away)))
     for left_out in chunks(addition.skipped):
         connection.execute(skipped.insert(), [{**key, **line._asdict()} for line in left_out])
 

@@ -6,12 +6,12 @@ correction is undone.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Integer, Select, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, select
 
 from arena.definition import Definition
 from arena.enums import CorrectionKind, FaultKind
@@ -19,6 +19,7 @@ from arena.errors import StoreError
 from arena.records import ScheduledMatch
 from arena.store.connection import Database
 from arena.store.correction import Correction, CorrectionDetails
+from arena.store.counters import Counters, add_to_counters
 from arena.store.rows import as_json
 from arena.store.schema import corrections, faults, matches, records, set_aside, skipped, tournaments
 from arena.store.statements import CHUNK_ROWS, chunks, insert_lines, is_to_be_played
@@ -148,8 +149,19 @@ def corrections_of(connection: Connection, tournament: int) -> tuple[Correction,
     Raises:
         StoreError: if a newer arena has written it, or it is malformed.
     """
-    query = select(corrections).where(corrections.c.tournament_id == tournament).order_by(corrections.c.number)
-    return tuple(_correction(row) for row in connection.execute(query))
+    return tuple(all_corrections(connection, corrections.c.tournament_id == tournament)[tournament])
+
+
+def all_corrections(connection: Connection, condition: ColumnElement[bool]) -> defaultdict[int, list[Correction]]:
+    """Return the logs of the tournaments that fulfil a condition, the oldest correction first, by their number.
+
+    Raises:
+        StoreError: if a newer arena has written one, or it is malformed.
+    """
+    logs: defaultdict[int, list[Correction]] = defaultdict(list)
+    for row in connection.execute(select(corrections).where(condition).order_by(corrections.c.number)):
+        logs[row.tournament_id].append(_correction(row))
+    return logs
 
 
 def _correction(row: Any) -> Correction:
@@ -202,6 +214,7 @@ def _move_aside(connection: Connection, tournament: int, chosen: Iterable[int], 
             connection.execute(set_aside.insert(), rows)
             connection.execute(faults.delete().where(faults_here))
             connection.execute(records.delete().where(here))
+            add_to_counters(connection, tournament, Counters(record_count=-len(rows)))
 
 
 def _records_by_key() -> Select[Any]:
@@ -217,6 +230,7 @@ def _bring_back(connection: Connection, tournament: int, undone: int, correction
         for row in connection.execute(select(set_aside).where(where, set_aside.c.match.in_(chunk))).all():
             values = {key: getattr(row, key) for key in _RECORD_COLUMNS}
             connection.execute(records.insert(), {"tournament_id": tournament, **values})
+            add_to_counters(connection, tournament, Counters(record_count=1))
             _insert_faults(connection, tournament, row)
     connection.execute(set_aside.delete().where(where))
     connection.execute(skipped.delete().where(skipped.c.tournament_id == tournament, skipped.c.correction == undone))

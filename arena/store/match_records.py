@@ -58,22 +58,31 @@ def record_texts(database: Database, numbers: Sequence[int], game: str | None) -
 def rows_by_match(
     database: Database, chosen: Select[Any], numbers: Sequence[int], game: str | None, chunk_rows: int
 ) -> Iterator[Any]:
-    """Yield rows about records by tournament and match, reading piece by piece.
+    """Yield rows about records by tournament and match, reading piece by piece; see ``pieces_by_match``."""
+    for number in numbers:
+        for rows in pieces_by_match(database, chosen, number, game, chunk_rows):
+            yield from rows
+
+
+def pieces_by_match(
+    database: Database, chosen: Select[Any], number: int, game: str | None, chunk_rows: int, after_match: int = 0
+) -> Iterator[list[Any]]:
+    """Yield rows about records by match, piece by piece.
 
     Args:
         database: where they are.
         chosen: selects columns, the match's number among them.
-        numbers: of the tournaments.
+        number: of the tournament.
         game: only of this one; None for all.
         chunk_rows: how many to read at once.
+        after_match: only matches with a larger number.
     """
-    chosen = _of_game(chosen, game).order_by(records.c.match).limit(chunk_rows)
-    for number in numbers:
-        of_tournament = chosen.where(records.c.tournament_id == number)
-        last = 0
-        while rows := _later(database, of_tournament, last):
-            last = rows[-1].match
-            yield from rows
+    ordered = _of_game(chosen, game).order_by(records.c.match).limit(chunk_rows)
+    of_tournament = ordered.where(records.c.tournament_id == number)
+    last = after_match
+    while rows := _later(database, of_tournament, last):
+        last = rows[-1].match
+        yield rows
 
 
 def _later(database: Database, chosen: Select[Any], match: int) -> list[Any]:

@@ -15,6 +15,7 @@ from alembic.operations import Operations
 from sqlalchemy import Connection
 
 from arena.errors import StoreError
+from arena.store.counters import count_again
 from arena.store.schema import SCHEMA_VERSION, meta
 
 
@@ -115,4 +116,13 @@ def _required(kind: sa.types.TypeEngine[Any] | type[sa.types.TypeEngine[Any]], *
         yield sa.Column(name, kind, nullable=False)
 
 
-_STEPS: Mapping[int, Callable[[Operations, Connection], None]] = {1: _to_2, 2: _to_3}
+def _to_4(operations: Operations, connection: Connection) -> None:
+    """Counters of matches and records."""
+    with operations.batch_alter_table("tournaments") as table:
+        for name in ("match_count", "record_count"):
+            table.add_column(sa.Column(name, sa.Integer, nullable=False, server_default="0"))
+        table.add_column(sa.Column("record_bytes", sa.BigInteger, nullable=False, server_default="0"))
+    count_again(connection)
+
+
+_STEPS: Mapping[int, Callable[[Operations, Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4}

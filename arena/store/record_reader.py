@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -11,8 +10,9 @@ from sqlalchemy import Integer, and_, exists, func, select
 from arena.errors import StoreError
 from arena.records import MatchRecord
 from arena.results import StoredResult
-from arena.store.match_records import Records, record_texts, rows_by_match
-from arena.store.schema import faults, matches, records, set_aside, tournaments, voids
+from arena.store.match_records import Records, pieces_by_match, record_texts, rows_by_match
+from arena.store.result_columns import RESULT_COLUMNS, ResultColumns, result_columns
+from arena.store.schema import faults, matches, records, tournaments, voids
 from arena.store.scope import ALL_TOURNAMENTS, Scope
 from arena.store.statements import record_from, result_in_round, stored_bots_and_ranks
 from arena.store.tournament_reader import TournamentReader
@@ -53,6 +53,22 @@ class RecordReader(TournamentReader):
             except StoreError as error:
                 raise StoreError(f"the result of match {match}: {error}") from error
             yield StoredResult(number, encounter, name, *pair, *hashes)
+
+    def result_columns(
+        self, within: Within = ALL_TOURNAMENTS, game: str | None = None, last_encounter: int | None = None
+    ) -> Iterator[ResultColumns]:
+        """Yield what ``results`` yields by column, some thousand matches of a tournament at a time.
+
+        Raises:
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+            StoreError: if a result is malformed.
+        """
+        chosen = select(*RESULT_COLUMNS)
+        if last_encounter is not None:
+            chosen = chosen.where(records.c.encounter <= last_encounter)
+        for number in self._numbers_within(within):
+            for rows in pieces_by_match(self._database, chosen, number, game, RESULTS_CHUNK_ROWS):
+                yield result_columns(number, rows)
 
     def _numbers_within(self, within: Within) -> list[int]:
         return self._numbers(within) if isinstance(within, Scope) else [self._number(within)]
@@ -99,15 +115,6 @@ class RecordReader(TournamentReader):
         for bot, kind, count in self._rows(query):
             counts.setdefault(bot, {})[kind] = count
         return counts
-
-    def record_bytes(self) -> dict[int, int]:
-        """Return the size of the records of each tournament that has any, by its number; deleted ones included."""
-        length = func.octet_length if self._database.is_server else func.length  # records are ASCII
-        sizes: Counter[int] = Counter()
-        for table in (records, set_aside):
-            query = select(table.c.tournament_id, func.sum(length(table.c.record))).group_by(table.c.tournament_id)
-            sizes.update({number: int(size) for number, size in self._rows(query)})
-        return dict(sizes)
 
     def faults_of(self, bot: str) -> list[StoredFault]:
         """Return the faults of a bot (``name@version``) in all tournaments, the latest first."""

@@ -58,6 +58,5 @@ def _hash(value: Any) -> str:
     return blake2b(msgpack.packb(value), digest_size=12).hexdigest()
 
 
-def as_json(value: Any) -> str:
-    """Return a value as compact JSON in ASCII."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+as_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
+"""Returns a value as compact JSON in ASCII."""

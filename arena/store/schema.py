@@ -5,6 +5,8 @@ played, under the same key; a match without a record is still to be played. ``fa
 form that can be counted. ``voids`` keeps the tries that ended through our own failure. Formats whose rounds depend on
 results add a round to ``matches`` when the one before is complete; ``finished_at`` says that none follows.
 
+``tournaments`` has counters of its matches and records (``counters.py``): counting a million rows takes long.
+
 ``corrections`` is the log of what a director has corrected; nothing in it is changed or removed. A record that does not
 count any more is moved to ``set_aside``, whole, so that its match is still to be played; a match in ``skipped`` is not
 played although it has no record. A deleted tournament keeps its rows: it has ``deleted_at``, its name is in
@@ -27,10 +29,10 @@ from arena.enums import CorrectionKind, FaultKind
 from arena.errors import StoreError
 from arena.text import any_of
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
-def _expected(*kinds: type) -> Callable[[Any], Any]:
+def expected(*kinds: type) -> Callable[[Any], Any]:
     """Return the check of a column's values: SQLite does not enforce the type of a column."""
 
     def checked(value: Any) -> Any:
@@ -74,7 +76,7 @@ class Integer(_Checked):
 
     impl = sa.Integer
     cache_ok = True
-    check = staticmethod(_expected(int))
+    check = staticmethod(expected(int))
 
 
 class BigInteger(_Checked):
@@ -82,7 +84,7 @@ class BigInteger(_Checked):
 
     impl = sa.BigInteger
     cache_ok = True
-    check = staticmethod(_expected(int))
+    check = staticmethod(expected(int))
 
 
 class String(_Checked):
@@ -90,7 +92,7 @@ class String(_Checked):
 
     impl = sa.String
     cache_ok = True
-    check = staticmethod(_expected(str))
+    check = staticmethod(expected(str))
 
 
 class OptionalString(_Checked):
@@ -98,7 +100,7 @@ class OptionalString(_Checked):
 
     impl = sa.String
     cache_ok = True
-    check = staticmethod(_expected(str, type(None)))
+    check = staticmethod(expected(str, type(None)))
 
 
 class Text(_Checked):
@@ -106,7 +108,7 @@ class Text(_Checked):
 
     impl = sa.Text
     cache_ok = True
-    check = staticmethod(_expected(str))
+    check = staticmethod(expected(str))
 
 
 class FaultKindText(_Checked):
@@ -140,6 +142,9 @@ tournaments = Table(
     Column("format", String(32), nullable=False),
     Column("deleted_at", OptionalString(40)),
     Column("deleted_name", OptionalString(64)),
+    Column("match_count", Integer, nullable=False, server_default="0"),
+    Column("record_count", Integer, nullable=False, server_default="0"),
+    Column("record_bytes", BigInteger, nullable=False, server_default="0"),
 )
 
 matches = Table(

@@ -13,6 +13,7 @@ from arena.errors import StoreError
 from arena.records import MatchRecord, ScheduledMatch
 from arena.results import StoredResult
 from arena.store.correction import Correction
+from arena.store.counters import Counters, add_to_counters
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import faults, matches, records, skipped
 from arena.store.values import StoredTournament
@@ -42,6 +43,7 @@ def insert_lines(connection: Connection, number: int, lines: Iterable[ScheduledM
     """Write lines of a schedule, piece by piece."""
     for chunk in chunks(lines):
         connection.execute(matches.insert(), [_schedule_row(number, line) for line in chunk])
+        add_to_counters(connection, number, Counters(match_count=len(chunk)))
 
 
 def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow]) -> None:
@@ -54,6 +56,8 @@ def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow
     ]
     if rows:
         connection.execute(records.insert(), [{**key, **without_faults(row)} for row in rows])
+        size = sum(len(row.record) for row in rows)
+        add_to_counters(connection, number, Counters(record_count=len(rows), record_bytes=size))
     if found:
         connection.execute(faults.insert(), found)
 
@@ -92,8 +96,9 @@ def stored_tournament(row: Any, corrections: tuple[Correction, ...]) -> StoredTo
         definition_text=row.definition,
         created_at=row.created_at,
         format=row.format,
-        scheduled=row.scheduled,
-        recorded=row.recorded,
+        scheduled=row.match_count - row.left_out,
+        recorded=row.record_count,
+        record_bytes=row.record_bytes,
         finished_at=row.finished_at,
         deleted_at=row.deleted_at,
         corrections=corrections,
@@ -148,7 +153,7 @@ def result_in_round(row: Any, tournament: StoredTournament) -> StoredResult:
     definition = tournament.definition
     where = f"a match of encounter {row.encounter} of tournament {definition.name!r}"
     seats = _seats(row.seats, row.game, definition, where)
-    ranks = _ranks(row.ranks, len(seats), where)
+    ranks = ranks_from(row.ranks, len(seats), where)
     bots = tuple(definition.entrants[entrant].label for entrant in seats)
     game = definition.games[row.game].game
     return StoredResult(tournament.number, row.encounter, game, bots, ranks, row.opening_hash, row.actions_hash)
@@ -163,7 +168,7 @@ def stored_bots_and_ranks(bots: str, ranks: str) -> tuple[tuple[str, ...], tuple
     labels = from_json_text(bots, "its bots")
     if not (isinstance(labels, list) and labels and all(map(is_text, labels))):
         raise StoreError("its bots are malformed: expected a list of names")
-    return tuple(labels), _ranks(ranks, len(labels), "its ranks")
+    return tuple(labels), ranks_from(ranks, len(labels), "its ranks")
 
 
 def _seats(text: str, game: int, definition: Definition, where: str) -> tuple[int, ...]:
@@ -176,7 +181,12 @@ def _seats(text: str, game: int, definition: Definition, where: str) -> tuple[in
     return tuple(seats)
 
 
-def _ranks(text: str, count: int, where: str) -> tuple[int, ...]:
+def ranks_from(text: str, count: int, where: str) -> tuple[int, ...]:
+    """Return the ranks of a match.
+
+    Raises:
+        StoreError: if they are no list of a rank for each of ``count`` bots.
+    """
     ranks = from_json_text(text, where)
     if not _are_whole(ranks, count, 1, count):
         raise StoreError(f"{where} is malformed: expected a place for each bot")

@@ -10,8 +10,9 @@ from sqlalchemy import Connection, Integer, Select, exists, func, select
 from arena.errors import StoreError, UnknownNameError
 from arena.records import ScheduledMatch, Seating
 from arena.store.connection import Database
-from arena.store.correction_log import corrections_of
-from arena.store.schema import matches, records, skipped, tournaments
+from arena.store.correction_log import all_corrections
+from arena.store.counters import Counters, counted
+from arena.store.schema import corrections, matches, records, skipped, tournaments
 from arena.store.scope import ALL_TOURNAMENTS, COMPARISON, Scope
 from arena.store.seasons import Seasons
 from arena.store.statements import CHUNK_ROWS, is_to_be_played, scheduled_match, seats_in_line, stored_tournament
@@ -89,19 +90,17 @@ class TournamentReader:
         return Seasons(self._database)
 
     def _select_tournaments(self, chosen: Select[Any]) -> list[StoredTournament]:
-        lines = select(func.count()).where(matches.c.tournament_id == tournaments.c.id).scalar_subquery()
         of_this = skipped.c.tournament_id == tournaments.c.id
         has_record = exists().where(
             records.c.tournament_id == skipped.c.tournament_id, records.c.match == skipped.c.match
         )
-        left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~has_record)
-        recorded = select(func.count()).where(records.c.tournament_id == tournaments.c.id).scalar_subquery()
-        query = chosen.add_columns(
-            (lines - left_out.scalar_subquery()).label("scheduled"), recorded.label("recorded")
-        ).order_by(tournaments.c.id)
+        left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~has_record).scalar_subquery()
+        query = chosen.add_columns(left_out.label("left_out")).order_by(tournaments.c.id)
+        numbers = chosen.with_only_columns(tournaments.c.id)
 
         def read(connection: Connection) -> list[StoredTournament]:
-            return [stored_tournament(row, corrections_of(connection, row.id)) for row in connection.execute(query)]
+            logs = all_corrections(connection, corrections.c.tournament_id.in_(numbers))
+            return [stored_tournament(row, tuple(logs[row.id])) for row in connection.execute(query)]
 
         return self._database.read(read)
 
@@ -130,6 +129,17 @@ class TournamentReader:
     def _names(self) -> list[str]:
         query = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None)).order_by(tournaments.c.id)
         return [name for (name,) in self._rows(query)]
+
+    def counter_problems(self, tournament: StoredTournament) -> list[str]:
+        """Return a sentence for each counter of a tournament that differs from what is counted."""
+        wanted = self._database.read(lambda connection: counted(connection, tournament.number))
+        query = select(*(tournaments.c[name] for name in Counters._fields)).where(tournaments.c.id == tournament.number)
+        return [
+            f"the counter {name} is {value}, but should be {right}"
+            for row in self._rows(query)
+            for name, value, right in zip(Counters._fields, row, wanted, strict=True)
+            if value != right
+        ]
 
     def latest_tournament(self) -> StoredTournament:
         """Return the tournament that was begun last, comparisons apart.

@@ -36,6 +36,7 @@ class StoredTournament:
         format: the name of its format.
         scheduled: matches in the schedule, without those that a correction has taken out of it.
         recorded: matches with a record.
+        record_bytes: the size of its records, with those that were set aside.
         finished_at: when the last match was recorded and no round followed; None before that.
         deleted_at: when it was deleted; None if it was not.
         corrections: the log of its corrections, the oldest first.
@@ -48,6 +49,7 @@ class StoredTournament:
     format: str
     scheduled: int
     recorded: int
+    record_bytes: int = 0
     finished_at: str | None = None
     deleted_at: str | None = None
     corrections: tuple[Correction, ...] = ()

@@ -53,16 +53,31 @@ def _fill(app: Sphinx, page: str, content: list[str]) -> None:
 
 
 def _entries(package: str) -> Iterator[str]:
-    """Yield a heading and a directive for each public name of a package."""
+    """Yield a table of the public names of a package, and then a heading and a directive for each."""
     module = import_module(package)
-    for name in sorted(module.__all__, key=str.lower):
-        value = getattr(module, name)
-        yield f"## `{name}`"
-        elsewhere = next((room for room in _ROOMS if package != room and _holds(room, name, value)), None)
-        if elsewhere is not None:
-            yield f"The same as {{py:obj}}`{elsewhere}.{name}`."
+    names = {name: getattr(module, name) for name in sorted(module.__all__, key=str.lower)}
+    places = {name: f"{_room_of(package, name, value)}.{name}" for name, value in names.items()}
+    rows = [f"| {{py:obj}}`~{places[name]}` | {_first_line(value)} |" for name, value in names.items()]
+    yield "\n".join(["| name | |", "| --- | --- |", *rows])
+    for name, value in names.items():
+        yield f"### `{name}`"
+        if places[name] == f"{package}.{name}":
+            yield f"```{{eval-rst}}\n.. {_directive(value)}:: {places[name]}\n```"
         else:
-            yield f"```{{eval-rst}}\n.. {_directive(value)}:: {package}.{name}\n```"
+            yield f"The same as {{py:obj}}`{places[name]}`."
+
+
+def _room_of(package: str, name: str, value: Any) -> str:
+    """Return the package on whose page a name is described."""
+    return next((room for room in _ROOMS if package != room and _holds(room, name, value)), package)
+
+
+def _first_line(value: Any) -> str:
+    """Return the first line of a docstring; nothing for a constant, which has only that of its type."""
+    if not (inspect.isclass(value) or inspect.isroutine(value)):
+        return ""
+    line = (inspect.getdoc(value) or "").partition("\n")[0]
+    return line.replace("``", "`").replace("|", "\\|")
 
 
 def _holds(room: str, name: str, value: Any) -> bool:

@@ -108,3 +108,9 @@ def test_a_module_that_is_a_script_is_refused_in_a_sentence(call, tmp_path, monk
         2,
         "arena: game 'script_game:Game' can't be loaded: SystemExit: usage: script_game FILE\n",
     )
+
+
+def test_a_module_that_is_not_there_is_named_with_the_places(call):
+    code, _, err = call("games", "chess.variants:Atomic")
+    says = "there is no module 'chess' in the working directory, in PYTHONPATH or installed"
+    assert (code, err) == (2, f"arena: game 'chess.variants:Atomic' can't be loaded: {says}\n")

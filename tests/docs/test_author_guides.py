@@ -14,13 +14,16 @@ pytestmark = pytest.mark.processes
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 GUIDES = ("first_bot", "time", "debugging", "isolation", "packaging", "dependencies", "learning", "add_a_game")
+OTHERS = ("cannot_be_a_game",)
+"""Pages that are reached from a guide."""
+
 LONG = ("time", "packaging", "dependencies", "learning", "add_a_game")
 NEEDS = {"learning": ("pettingzoo", "pyspiel"), "packaging": (), "add_a_game": ()}
 COMPILED = {"packaging", "add_a_game"}
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.soak) if name in LONG else name for name in GUIDES]
+    "name", [pytest.param(name, marks=pytest.mark.soak) if name in LONG else name for name in (*GUIDES, *OTHERS)]
 )
 def test_a_guide_does_what_it_says(name, reader, tmp_path):
     if not all(find_spec(module) for module in NEEDS.get(name, ())):

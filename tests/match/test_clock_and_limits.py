@@ -71,6 +71,7 @@ def test_on_the_cpu_clock_waiting_costs_nothing(tmp_path):
     record = play(written(tmp_path, SLEEPER), TimeControl(per_action_seconds=0.2, clock="cpu"))
     assert record.faults == ()
     assert all(wall > 0.3 > cpu for wall, cpu in zip(record.wall_seconds[::2], record.cpu_seconds[::2], strict=True))
+    assert all(seconds == round(seconds, 9) for seconds in (*record.wall_seconds, *record.cpu_seconds))
 
 
 def test_the_cpu_clock_takes_from_the_bank_what_was_worked(tmp_path):

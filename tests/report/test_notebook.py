@@ -8,6 +8,7 @@ import pytest
 import arena
 from arena import ArenaHome, Board, Standings, crosstable_of, make_game, standings_of, states_of
 from arena.display import Displayed
+from arena.games import Drawing
 from arena.records import MatchRecord
 from arena.report import notebook, notebook_match
 from arena.report.board import NEUTRAL, SEAT_COLOURS
@@ -84,7 +85,13 @@ def test_a_crosstable_is_shaded_by_score(home, league):
     best, *_, last = table.shown_names
     score = table.scores[best, last]
     assert f"{score.points:g} of {score.matches}" in {cell["title"] for cell in cells}
-    assert all("background:rgba(" in cell["style"] for cell in cells)
+    shares = {
+        cell["title"]: re.search(r"background:rgba\((\d+),.*,([\d.]+)\)", cell["style"]).groups() for cell in cells
+    }
+    for exact, (red, opacity) in shares.items():
+        points, matches = map(float, exact.split(" of "))
+        assert float(opacity) == round(abs(points / matches - 0.5), 2)
+        assert int(red) == rgb(GOOD if points / matches > 0.5 else BAD)[0]
 
 
 def test_records_are_counted_and_only_the_ends_are_shown(home, league):
@@ -152,8 +159,10 @@ def test_a_long_match_shows_its_ends(home, monkeypatch):
 def test_a_game_that_is_not_here_leaves_the_result(home, league):
     record = home.store.record_of("league", 1)
     fields = {name: getattr(record, name) for name in record.__slots__}
-    page = shown(MatchRecord(**{**fields, "game": "gone:Game"}))
-    assert "alpha@1" in page.text and "gone:Game" in page.text and "can not be drawn" in page.text
+    page = shown(MatchRecord(**{**fields, "game": "gone:<b>Game"}))
+    assert "alpha@1" in page.text and "gone:<b>Game" in page.text and "can not be drawn" in page.text
+    assert "(size 5, scoring distinct)" in page.text
+    assert "<b>Game" not in page.source
 
 
 def test_a_large_table_is_bounded(home, league):
@@ -192,6 +201,22 @@ def test_nothing_that_a_bot_says_is_more_than_text(home):
             for value in (hostile, plain)
         ]
         assert kinds[0] == kinds[1]
+
+
+def test_a_text_on_a_board_is_nothing_but_text(home):
+    game = make_game("differences", size=3)
+    game.drawing = lambda state: Drawing(3, 3, (("text", 1, 1, 0.4, "</text><script>", "label"),), ("</pre><b>",))
+    page = shown(Board(game, game.initial_state()))
+    assert {tag for tag, _ in page.elements} == {"div", "svg", "text", "pre"}
+    assert "</text><script>" in page.texts and "</pre><b>" in page.texts
+
+
+def test_a_name_of_a_game_is_nothing_but_text_in_a_list(home, league, monkeypatch):
+    record = home.store.record_of("league", 1)
+    fields = {name: getattr(record, name) for name in record.__slots__}
+    records = home.store.records("league")
+    monkeypatch.setattr(type(records), "first", lambda _, count: [MatchRecord(**{**fields, "game": "gone:<i>Game"})])
+    assert not shown(records).all("i")
 
 
 def test_control_characters_are_visible(home):

@@ -260,6 +260,8 @@ def test_a_database_of_version_1_is_brought_up_to_date(tmp_path):
     try:
         half, whole = store.tournaments()
         assert (half.scheduled, half.recorded, half.finished_at) == (2, 1, None)
+        assert (whole.scheduled, whole.recorded) == (1, 1)
+        assert store.counter_problems(half) == store.counter_problems(whole) == []
         assert whole.finished_at is not None
         assert half.definition.settings == {}
         assert [(bot.label, bot.command) for bot in half.definition.entrants] == [

@@ -31,7 +31,8 @@ def play_itself(game: str) -> None:
     def choose(seat, turn, asked_at):
         return bot.choose(seat.info.game, seat.state, seat.clock(turn["clock"], asked_at))
 
-    assert self_play(choose, None, None, ["--selfplay", game, "--quiet"]) == 0
+    if self_play(choose, None, None, ["--selfplay", game, "--quiet"]) != 0:
+        sys.exit(1)  # it has said why
 
 
 if __name__ == "__main__":

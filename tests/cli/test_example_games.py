@@ -1,0 +1,126 @@
+"""Games of a single file, of kinds the five are not, taken through every command of the arena."""
+
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.cli.command_table import COMMANDS
+from tests.cli.calls import calling
+
+pytestmark = pytest.mark.processes
+
+WITHOUT_A_GAME = {"quickstart", "protocol", "completion", "doctor"}
+"""Commands that play the games of the package, or none."""
+
+GAMES = {
+    "hex:Hex": {"size": 3},
+    "reversi:Reversi": {"players": 3, "size": 6},
+    "dots_and_boxes:DotsAndBoxes": {"columns": 2, "rows": 2},
+}
+"""By their dotted paths, with options that make short matches."""
+
+UNDECIDED = 3
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+NO_MODULE = "can't be loaded: there is no module 'far_hex' in the working directory, in PYTHONPATH or installed\n"
+
+TOURNAMENT = """
+name = "t"
+game = "{game}"
+options = {options}
+encounters = 1
+isolation = "none"
+[[entrants]]
+bot = "made"
+[[entrants]]
+bot = "arena:random_legal"
+[[entrants]]
+bot = "arena:greedy"
+"""
+
+EVERY_COMMAND = """
+games {game}                                                > An action:
+new made --language python-plain --game {game}              > made: a bot in
+check made --game {game} --isolation none                   > steps passed.
+submit made --game {game}                                   > made@1
+bots                                                        > made
+play {game} made arena:greedy {third} {flags} --isolation none --quiet     > (normal)
+schedule t.toml                                             > {game}
+run t.toml --workers 1 --quiet                              > matches. Seat 0 scores
+standings t                                                 > greedy
+crosstable t                                                > points
+rounds t                                                    > round 1
+stats t                                                     > Time used.
+matches t                                                   > {game}
+replay t/1                                                  > (normal)
+show greedy                                                 > {game}
+leaderboard {game}                                          > greedy
+repro t/1 --isolation none                                  > The same as recorded.
+report t --output t.html                                    > t.html
+plot t --kind ratings --output t.svg                           > t.svg
+verify t                                                    > all records hold
+export t                                                    > "{game}"
+export t --whole                                            > "definition"
+import whole.jsonl --name again --external-game {game}      > again
+season s --add t                                            > s
+seasons                                                     > s
+void t 1 --reason fan                                       > 1
+undo t --reason no                                          > 1
+enter t arena:minimal --reason late                        > minimal
+withdraw t minimal --reason ill                            > minimal
+disqualify t random_legal --reason copied                   > random_legal
+replace t made made --args x --reason corrected             > made
+corrections t                                               > copied
+compare arena:greedy arena:random_legal --game {game} --max-encounters 1 --workers 1 --quiet --name c  > greedy
+rename t u                                                  > u
+delete u --yes                                                  > u
+restore u                                                   > u
+tournaments                                                 > finished
+merge other t --external-game {game}                        > new here
+"""
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_game_goes_through_every_command(game, tmp_path, monkeypatch, capsys):
+    options = GAMES[game]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    toml = "{ " + ", ".join(f"{name} = {value}" for name, value in options.items()) + " }"
+    flags = " ".join(f"-o {name}={value}" for name, value in options.items())
+    third = "arena:random_legal" if "players" in options else ""
+    Path("t.toml").write_text(TOURNAMENT.format(game=game, options=toml))
+    arena = calling(tmp_path / "home", capsys)
+    used = set()
+    for line in EVERY_COMMAND.strip().splitlines():
+        command, _, says = line.partition(" > ")
+        words = shlex.split(command.format(game=game, flags=flags, third=third))
+        code, out, err = arena(*words)
+        code = 0 if (words[0], code) == ("compare", UNDECIDED) else code
+        assert (code, says.strip().format(game=game) in out) == (0, True), f"{words}: {code}\n{out}\n{err}"
+        used.add(words[0])
+        if words == ["export", "t", "--whole"]:
+            Path("whole.jsonl").write_text(out)
+            shutil.copytree("home", "other")
+    assert used == set(COMMANDS) - WITHOUT_A_GAME
+
+
+def test_the_kit_of_an_external_game_is_tried_out_as_its_readme_says(tmp_path, monkeypatch, capsys):
+    """In the bot's own directory, where the game is not."""
+    games = tmp_path / "my games"
+    games.mkdir()
+    (games / "far_hex.py").write_text((EXAMPLES / "hex.py").read_text())
+    monkeypatch.syspath_prepend(str(games))
+    monkeypatch.chdir(tmp_path)
+    code, _, err = calling(tmp_path / "home", capsys)("new", "made", "--language", "python", "--game", "far_hex:Hex")
+    assert code == 0, err
+    (line,) = (line for line in Path("made/README.md").read_text().splitlines() if "export PYTHONPATH" in line)
+    test = f"{shlex.quote(sys.executable)} test_bot.py"
+    for commands, expected in ((f"{line}\n{test}", (0, "")), (test, (1, NO_MODULE))):
+        bare = {"PATH": "/usr/bin:/bin"}
+        done = subprocess.run(commands, shell=True, cwd="made", env=bare, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr.removeprefix("test_bot.py: game 'far_hex:Hex' ")) == expected
