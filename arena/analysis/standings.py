@@ -303,8 +303,7 @@ def _lines(
 def _los_function(fitted: FittedEncounters) -> Callable[[str, str], float]:
     """Return a function from two bots to the likelihood that the first is better; 1/2 where one has no rating."""
     index = {label: number for number, label in enumerate(fitted.names)}
-    matrix = fitted.los()
-    return lambda a, b: float(matrix[index[a], index[b]]) if a in index and b in index else 0.5
+    return lambda a, b: fitted.los_between(index[a], index[b]) if a in index and b in index else 0.5
 
 
 def _groups(labels: Sequence[str], los: Callable[[str, str], float]) -> list[str]:
