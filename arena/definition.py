@@ -187,6 +187,7 @@ class _Location:
     directory: str = ""
     own_files: Sequence[str] = ()
     build: Sequence[str] = ()
+    warm: bool = False
 
 
 def _entrant(bot: Bot) -> dict[str, Any]:
@@ -204,7 +205,9 @@ def _entrant(bot: Bot) -> dict[str, Any]:
 
 
 def _location(bot: Bot) -> dict[str, Any]:
-    return asdict(_Location(command=bot.command, directory=bot.directory, own_files=bot.own_files, build=bot.build))
+    return asdict(
+        _Location(command=bot.command, directory=bot.directory, own_files=bot.own_files, build=bot.build, warm=bot.warm)
+    )
 
 
 def bot_to_json(bot: Bot) -> dict[str, Any]:
@@ -239,6 +242,7 @@ def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
         build=tuple(entrant.build) or tuple(location.build),
         external_game=(game[0], game[1]) if game is not None and len(game) == 2 else None,
         author=entrant.author,
+        warm=location.warm,
     )
 
 

@@ -108,6 +108,7 @@ class Bot:
         build: the command that makes ``build/`` in its directory before it is launched; empty for none.
         external_game: the module of a game from outside the package, and its file or directory, which the bot may read.
         author: who wrote it, by its ``bot.toml``; empty when unknown.
+        warm: it is a Python file that is run by a process that has imported ``arena.botkit`` already.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Bot:
     build: tuple[str, ...] = ()
     external_game: tuple[str, str] | None = None
     author: str = ""
+    warm: bool = False
 
     @property
     def label(self) -> str:
