@@ -14,8 +14,10 @@ from arena.match.clock import SeatClock
 from arena.match.referee import Observer
 from arena.match.request import build_request
 from arena.players.building import build_bots
+from arena.players.diagnosis import uses_botkit
 from arena.players.entrants import Entrant, bot_of
 from arena.players.function_bot import isolation_for
+from arena.players.game_location import check_readable_game
 from arena.players.human import HumanPlayer
 from arena.players.player import Answer
 from arena.players.process_player import ProcessPlayer
@@ -89,6 +91,8 @@ def play_match(
         time_control=control,
         ply_limit=ply_limit,
     )
+    if any(map(uses_botkit, seated)):
+        check_readable_game(game)
     level = isolation_for(seated, isolation)
     build_bots(seated, level)
     with BotPool(level, limits) as pool:

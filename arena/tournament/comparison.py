@@ -14,7 +14,7 @@ from arena.ratings.sequential import Hypotheses, Verdict
 from arena.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.definition import check_ply_limit, check_tournament_name
+from arena.tournament.definition import check_game_of, check_ply_limit, check_tournament_name
 from arena.tournament.formats import field_of
 from arena.tournament.formats.sprt import Comparison
 from arena.tournament.rounds import meetings
@@ -44,10 +44,11 @@ def comparison_definition(
     Two bots of the same name and version (one program with different arguments) are named "new" and "old".
 
     Raises:
-        UsageError: if the game or its options are wrong, or a bot does not claim to play it.
+        UsageError: if the game or its options are wrong, or a bot does not claim to play it or could not load it.
         DefinitionError: if the name or the limit of plies is.
     """
     rules = make_game(game, **options)
+    check_game_of(game, (new, old))
     for bot in (new, old):
         problem = claims_problem(bot, game)
         if problem is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -21,7 +21,9 @@ from arena.errors import BotDefinitionError, DefinitionError, OptionError, Unkno
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.names import is_visible_text
+from arena.players.diagnosis import uses_botkit
 from arena.players.entrants import Entrant, bot_of
+from arena.players.game_location import check_readable_game
 from arena.players.manifest import IsKnown, check_name, claims_problem, load_bot
 from arena.records import Bot, Limits, TimeControl
 from arena.shipped import bot_path, tournament_path
@@ -120,6 +122,12 @@ def with_name(definition: Definition, name: str, bots: KnownBots | None = None) 
     """
     check_tournament_name(name, "name", bots)
     return replace(definition, name=name)
+
+
+def check_game_of(game: str, entrants: Iterable[Bot]) -> None:
+    """Raise GameError if an entrant needs the rules of a game, and could not load them."""
+    if any(map(uses_botkit, entrants)):
+        check_readable_game(game)
 
 
 def check_ply_limit(ply_limit: int, opening_plies: int) -> None:
@@ -291,6 +299,8 @@ class _Builder:
                     f"entrants: expected at least {choice.players}, one for each player of {choice.game};"
                     f" got {len(entrants)}"
                 )
+            with _collecting(self._faults):
+                check_game_of(choice.game, entrants)
             for bot in entrants:
                 problem = claims_problem(bot, choice.game)
                 if problem is not None:
