@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from arena.errors import StoreError
-from arena.records import Bot, Limits, TimeControl
+from arena.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.stored import from_stored, list_of, mapping_of
 
 STOPS = ("matches", "margin_95", "hours")
@@ -65,6 +65,7 @@ class Definition:
         format: the name of the format.
         encounters: for each pairing.
         opening_plies: random actions before the bots take over.
+        ply_limit: a match ends after this many actions, the opening included.
         time_control: the time rules.
         limits: what a bot may use.
         rng_seed: everything random follows from it.
@@ -82,6 +83,7 @@ class Definition:
     format: str = "round-robin"
     encounters: int = 1
     opening_plies: int = 2
+    ply_limit: int = DEFAULT_PLY_LIMIT
     time_control: TimeControl = field(default_factory=TimeControl)
     limits: Limits = field(default_factory=Limits)
     rng_seed: int = 0
@@ -121,6 +123,8 @@ class Definition:
         values = asdict(replace(self, entrants=()))
         for name in ("name", "workers", "active", "absences"):
             del values[name]
+        if self.ply_limit == DEFAULT_PLY_LIMIT:
+            del values["ply_limit"]  # so that a tournament of an earlier version has the identity it had
         values["settings"] = {key: value for key, value in self.settings.items() if key not in STOPS}
         return values
 
@@ -183,6 +187,7 @@ class _Location:
     directory: str = ""
     own_files: Sequence[str] = ()
     build: Sequence[str] = ()
+    warm: bool = False
 
 
 def _entrant(bot: Bot) -> dict[str, Any]:
@@ -200,7 +205,9 @@ def _entrant(bot: Bot) -> dict[str, Any]:
 
 
 def _location(bot: Bot) -> dict[str, Any]:
-    return asdict(_Location(command=bot.command, directory=bot.directory, own_files=bot.own_files, build=bot.build))
+    return asdict(
+        _Location(command=bot.command, directory=bot.directory, own_files=bot.own_files, build=bot.build, warm=bot.warm)
+    )
 
 
 def bot_to_json(bot: Bot) -> dict[str, Any]:
@@ -235,6 +242,7 @@ def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
         build=tuple(entrant.build) or tuple(location.build),
         external_game=(game[0], game[1]) if game is not None and len(game) == 2 else None,
         author=entrant.author,
+        warm=location.warm,
     )
 
 

@@ -57,7 +57,7 @@ class FaultKind(StrEnum):
 
 
 class Termination(StrEnum):
-    """Why a match ended."""
+    """Why a match ended: by its rules, by a forfeit, or at the limit of plies (adjudication)."""
 
     NORMAL = "normal"
     FORFEIT = "forfeit"

@@ -19,10 +19,8 @@ A bot's fault is data, a failure of the arena is an exception: no ``BotError`` l
 
 from __future__ import annotations
 
-import difflib
-import traceback
+import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from arena.enums import FaultKind
 
@@ -114,9 +112,11 @@ class GameError(UsageError):
             error: what it raised.
             module: the module of the game's class; the place is the last frame in the package of this module.
         """
+        import traceback  # every bot imports this module when it starts, and errors are rare
+
         package = module.partition(".")[0]
         frames = [
-            f"{Path(frame.f_code.co_filename).name}:{line}"
+            f"{os.path.basename(frame.f_code.co_filename)}:{line}"  # noqa: PTH119 - pathlib takes longer to import than this module
             for frame, line in traceback.walk_tb(error.__traceback__)
             if str(frame.f_globals.get("__name__")).partition(".")[0] == package
         ]
@@ -204,6 +204,8 @@ class LateError(VoidMatchError):
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return "did you mean …?" when something known is near, else the list of what is known."""
+    import difflib  # as for traceback above
+
     names = list(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if near:

@@ -86,6 +86,13 @@ LIMITS = table_of_limits(Limits)
 DEFAULT_LIMITS = Limits()
 
 
+DEFAULT_PLY_LIMIT = 10_000
+"""Five times the longest match that the options of the games here prescribe, of 1,998 lines in plaid. Coprimality has
+no such bound, but some hundred plies even at its largest options. A record of 10,000 plies has about a megabyte."""
+
+MAX_PLY_LIMIT = 1_000_000
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bot:
     """A program and how to launch it.
@@ -101,6 +108,7 @@ class Bot:
         build: the command that makes ``build/`` in its directory before it is launched; empty for none.
         external_game: the module of a game from outside the package, and its file or directory, which the bot may read.
         author: who wrote it, by its ``bot.toml``; empty when unknown.
+        warm: it is a Python file that is run by a process that has imported ``arena.botkit`` already.
     """
 
     name: str
@@ -113,6 +121,7 @@ class Bot:
     build: tuple[str, ...] = ()
     external_game: tuple[str, str] | None = None
     author: str = ""
+    warm: bool = False
 
     @property
     def label(self) -> str:
@@ -140,6 +149,7 @@ class MatchSpec:
         opening_actions: the actions of the opening.
         encounter: the number of the encounter it belongs to, from 1.
         time_control: the time rules.
+        ply_limit: the match ends after this many actions, the opening included.
         void_tries: for each earlier try that was void because it was unclear whether a bot kept its time, the seat
             that was to act; None if others had disturbed it.
     """
@@ -154,6 +164,7 @@ class MatchSpec:
     opening_actions: tuple[Any, ...] = ()
     encounter: int = 1
     time_control: TimeControl = TimeControl()
+    ply_limit: int = DEFAULT_PLY_LIMIT
     void_tries: tuple[int | None, ...] = ()
 
     def after_void(self, seat: int | None) -> MatchSpec:
@@ -245,6 +256,7 @@ class MatchRecord(Displayed):
         cpu_seconds: beside ``actions``: the bot's CPU time; None where it can't be measured.
         seats: a ``SeatReport`` for each seat.
         notes: ``[ply, note]`` each, as the bots sent them.
+        ply_limit: the most actions it could have; None in records of versions without such a limit.
         versions: of the arena, the protocol and Python.
         started_at: UTC, ISO 8601.
     """
@@ -269,6 +281,7 @@ class MatchRecord(Displayed):
     notes: tuple[Sequence[Any], ...]
     time_control: TimeControl
     isolation: str
+    ply_limit: int | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     started_at: str = ""
 
@@ -317,6 +330,7 @@ class MatchRecord(Displayed):
             "a note is not of one of the actions",
             all(len(note) == 2 and is_whole(note[0], 0, plies - 1) for note in self.notes),
         )
+        yield "ply_limit is out of range", self.ply_limit is None or 1 <= self.ply_limit <= MAX_PLY_LIMIT
         yield "opening_plies is more than there are actions", 0 <= self.opening_plies <= plies
 
 

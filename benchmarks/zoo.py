@@ -1,9 +1,9 @@
 """The zoo as a table, level by bot: what comes of each bad bot's tournament at each level this machine has.
 
-    python -m benchmarks.zoo [LEVEL ...] [--write]
+    python -m benchmarks.zoo [LEVEL ...] [--write] [--warm]
 
 With ``--write`` the table is put into benchmarks/README.md: there is one as root and one as an ordinary user. It takes
-about two minutes a level.
+about two minutes a level. With ``--warm`` the bad bots have ``warm = true``.
 """
 
 import os
@@ -25,7 +25,7 @@ def play_all(levels):
     verdicts = {}
     for level in levels:
         for name in ZOO:
-            outcome = play_zoo_bot(name, level, inline=is_safe_inline(level))
+            outcome = play_zoo_bot(name, level, inline=is_safe_inline(level), is_warm="--warm" in sys.argv)
             verdicts[name, level] = judge(name, level, outcome)
             print(f"{level} {name}: {verdicts[name, level]} ({outcome.seconds:.1f} s)", file=sys.stderr, flush=True)
     return verdicts

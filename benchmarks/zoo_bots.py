@@ -42,9 +42,9 @@ def workshop() -> Path:
     return _workshop
 
 
-def bad_bot(name: str) -> Path:
+def bad_bot(name: str, is_warm: bool = False) -> Path:
     """Return the directory of a bot from ``tests/bad_bots``, with a ``bot.toml``."""
-    return _bot_directory(name, [BAD_BOTS / f"{name}.py", *sorted(BAD_BOTS.glob("_*.py"))])
+    return _bot_directory(name, [BAD_BOTS / f"{name}.py", *sorted(BAD_BOTS.glob("_*.py"))], is_warm)
 
 
 def honest_bot(name: str) -> Path:
@@ -52,14 +52,15 @@ def honest_bot(name: str) -> Path:
     return _bot_directory(name, [BOTS / "minimal" / "bot.py"])
 
 
-def _bot_directory(name: str, files: list[Path]) -> Path:
+def _bot_directory(name: str, files: list[Path], is_warm: bool = False) -> Path:
     """Return the directory of a bot with its files and nothing else: it may have written there at another level."""
     directory = workshop() / name
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir()
     for file in files:
         shutil.copy(file, directory / file.name)
-    (directory / "bot.toml").write_text(f'name = "{name}"\ncommand = ["python3", "{files[0].name}"]\n')
+    warm = "warm = true\n" if is_warm else ""
+    (directory / "bot.toml").write_text(f'name = "{name}"\ncommand = ["python3", "{files[0].name}"]\n{warm}')
     return directory
 
 
@@ -87,7 +88,7 @@ def is_safe_inline(level: str) -> bool:
     return os.geteuid() == 0 or choose_isolation(level).level in ("landlock", "bubblewrap")
 
 
-def play_zoo_bot(name: str, level: str, inline: bool) -> Outcome:
+def play_zoo_bot(name: str, level: str, inline: bool, is_warm: bool = False) -> Outcome:
     """Play a bad bot's tournament at a level, in this process or in a worker."""
     with tempfile.TemporaryDirectory(prefix="arena-zoo-") as text, socket.socket() as listener:
         place = Path(text)
@@ -108,7 +109,7 @@ def play_zoo_bot(name: str, level: str, inline: bool) -> Outcome:
             "open_directory": str(open_directory),
             "port": str(listener.getsockname()[1]),
         }
-        definition = load_definition(_write_definition(name, level, place, targets))
+        definition = load_definition(_write_definition(name, level, place, targets, is_warm))
         before = traces()
         started = time.monotonic()
         with contextlib.closing(Store(place / "zoo.sqlite3")) as store:
@@ -124,7 +125,7 @@ def play_zoo_bot(name: str, level: str, inline: bool) -> Outcome:
         return outcome
 
 
-def _write_definition(name: str, level: str, place: Path, targets: dict[str, str]) -> Path:
+def _write_definition(name: str, level: str, place: Path, targets: dict[str, str], is_warm: bool) -> Path:
     entry = ZOO[name]
     honest = [honest_bot("honest_a"), honest_bot("honest_b")]
     if "opponent" in entry:
@@ -136,7 +137,7 @@ def _write_definition(name: str, level: str, place: Path, targets: dict[str, str
     lines += [f"limits = {{ {', '.join(f'{key} = {value!r}' for key, value in limits.items())} }}", "[time_control]"]
     lines += [f"per_action_seconds = {entry.get('per_action_seconds', 0.5)}", "margin_seconds = 0.1"]
     lines += [f"startup_seconds = {entry.get('startup_seconds', 10.0)}"]
-    lines += [f'[[entrants]]\nbot = "{bad_bot(name)}"\nargs = {args!r}']
+    lines += [f'[[entrants]]\nbot = "{bad_bot(name, is_warm)}"\nargs = {args!r}']
     lines += [f'[[entrants]]\nbot = "{bot}"' for bot in honest]
     path = place / "zoo.toml"
     path.write_text("\n".join(lines))

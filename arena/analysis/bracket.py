@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from arena.tournament.formats import Knockout, Swiss
-from arena.tournament.formats.knockout import DecidedBy, Duel
+from arena.tournament.formats.knockout import DecidedBy, Duel, Knockout
+from arena.tournament.formats.swiss import Swiss
 from arena.tournament.formats.tie_breaks import CardLine
 
 

@@ -19,8 +19,10 @@ from arena.results import points_of
 from arena.store.correction import in_force
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.formats import Format, Knockout, Swiss, format_class
+from arena.tournament.formats import Format, format_class
+from arena.tournament.formats.knockout import Knockout
 from arena.tournament.formats.round_robin import RoundRobin
+from arena.tournament.formats.swiss import Swiss
 from arena.tournament.rounds import played_format
 
 _DEPARTURES = {CorrectionKind.WITHDRAW: "withdrawn", CorrectionKind.DISQUALIFY: "disqualified"}

@@ -117,6 +117,7 @@ class Standings(Tabular):
         scheduled: the number of matches in the schedule as far as it is known; None for a leaderboard.
         is_finished: whether no round follows.
         corrections: the tournament's log of corrections; empty for a leaderboard.
+        adjudicated: how many of the matches ended at the limit of plies; 0 for a leaderboard.
     """
 
     lines: tuple[Standing, ...]
@@ -129,6 +130,7 @@ class Standings(Tabular):
     scheduled: int | None = None
     is_finished: bool = True
     corrections: tuple[Correction, ...] = ()
+    adjudicated: int = 0
 
     @property
     def shown_names(self) -> dict[str, str]:

@@ -14,12 +14,15 @@ from pathlib import Path
 
 from arena.analysis.result_table import read_results
 from arena.analysis.standings import Standings, standings, without
+from arena.definition import GameChoice
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.version import __version__
 
 WORTH_CACHING_SECONDS = 0.5
+
+MANY_RECORDS = 10_000
 
 
 def standings_of(
@@ -58,6 +61,7 @@ def standings_of(
         scheduled=stored.scheduled,
         is_finished=stored.finished_at is not None,
         corrections=stored.corrections,
+        adjudicated=_adjudicated(store, stored),
     )
 
 
@@ -71,6 +75,27 @@ def unlisted(tournaments: Collection[StoredTournament], game: str | None = None)
     counting = [tournament for tournament in tournaments if game is None or game in tournament.games]
     listed = frozenset(label for tournament in counting for label in tournament.listed_names)
     return frozenset(label for tournament in counting for label in tournament.left_out) - listed
+
+
+def _adjudicated(store: Store, tournament: StoredTournament) -> int:
+    """Return how many matches of a tournament ended at the limit of plies.
+
+    Of a large one every record is looked at, so the games are asked first whether they can be that long.
+    """
+    definition = tournament.definition
+    if tournament.recorded > MANY_RECORDS and all(
+        (plies := _longest_match(choice)) is not None and plies <= definition.ply_limit for choice in definition.games
+    ):
+        return 0
+    return store.count_adjudicated(tournament)
+
+
+def _longest_match(choice: GameChoice) -> int | None:
+    """Return the most plies of a match of a game that comes with the arena; None for other games."""
+    from arena.games import GAMES, make_game  # not needed for other standings
+
+    space = make_game(choice.game, **choice.options).space() if choice.game in GAMES else None
+    return None if space is None else space.max_plies
 
 
 def _with_entrants(table: Standings, tournaments: Iterable[StoredTournament]) -> Standings:
@@ -100,19 +125,22 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
         tournament: the tournament.
         compute: computes its standings.
     """
-    from arena.analysis.standings_file import read_standings, write_standings  # pydantic takes time to import
-
     if tournament.finished_at is None:
         return compute()
     times = (tournament.created_at, tournament.finished_at)
     key = (__version__, _code(), tournament.number, *times, tournament.recorded, len(tournament.corrections))
     path = cache_path(directory, tournament)
-    cached = read_standings(path, key)
-    if cached is not None:
-        return cached
+    if path.exists():
+        from arena.analysis.standings_file import read_standings  # pydantic takes time to import
+
+        cached = read_standings(path, key)
+        if cached is not None:
+            return cached
     started = time.monotonic()
     table = compute()
     if time.monotonic() - started >= WORTH_CACHING_SECONDS:
+        from arena.analysis.standings_file import write_standings
+
         write_standings(path, key, table)
     return table
 

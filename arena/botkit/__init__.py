@@ -15,13 +15,15 @@ The standard ``random`` module is seeded with the match's ``rng_seed`` when a ma
 plays the same match again from the same seed. ``print`` writes to stderr, never into the protocol; ``log`` does the
 same and is explicit about it.
 
+``until(stop_at, actions)`` is a loop over actions that ends when the time is up, ``spread(actions)`` an order for it.
+
 ``python bot.py --selfplay GAME`` plays the bot against itself in one process, without the arena; add ``--help`` for the
 other options.
 """
 
 from __future__ import annotations
 
-from arena.botkit.clock import Clock
+from arena.botkit.clock import Clock, spread, until
 from arena.botkit.conversation import log, run, run_on_observations
 from arena.botkit.observations import (
     CoprimalityObservation,
@@ -46,4 +48,6 @@ __all__ = [
     "log",
     "run",
     "run_on_observations",
+    "spread",
+    "until",
 ]

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 SHARE = 0.9
 """The share of its time that an action uses; the rest is for transmission and for the loop that checks the clock."""
 
 SPARE_SECONDS = 0.02
 USUAL_ACTIONS_LEFT = 15
+
+GOLDEN_RATIO = 0.618034
+"""Multiples of it, without their whole part, are never close to each other."""
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -47,3 +55,31 @@ class Clock:
         left = self.seconds_left()
         used = self.seconds - left
         return max(0.0, min(planned * SHARE - used, left - SPARE_SECONDS))
+
+
+def until(stop_at: float, items: Iterable[T]) -> Iterator[T]:
+    """Yield items as long as there is time for one more; the first one always.
+
+    A position may have thousands of actions: a loop over them has to look at the clock too.
+
+    Args:
+        stop_at: by ``time.monotonic()``.
+        items: such as the legal actions.
+    """
+    for number, item in enumerate(items):
+        if number and time.monotonic() > stop_at:
+            return
+        yield item
+
+
+def spread(items: Sequence[T]) -> Iterator[tuple[int, T]]:
+    """Yield each item with its number, in an order that is spread over all of them at any time.
+
+    Whoever has no time for all legal actions should not look at the first ones alone, which are beside each other.
+    """
+    step = max(1, round(len(items) * GOLDEN_RATIO))
+    while math.gcd(step, len(items)) > 1:
+        step += 1
+    for turn in range(len(items)):
+        number = turn * step % len(items)
+        yield number, items[number]

@@ -147,7 +147,14 @@ class _Conversation:
     def _begin(self, message: dict[str, Any]) -> None:
         load_external_game()
         game = make_game(message["game"], **message["options"])
-        info = MatchInfo(game, message["seat"], message["players"], message["rng_seed"], message["time_control"])
+        info = MatchInfo(
+            game,
+            message["seat"],
+            message["players"],
+            message["rng_seed"],
+            message["time_control"],
+            message.get("ply_limit"),
+        )
         self._seat = Seat(info)
         if self._on_match is not None:
             self._on_match(info)

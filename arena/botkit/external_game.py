@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
-from pathlib import Path
 
 VARIABLE = "ARENA_GAME"
 
@@ -15,14 +13,17 @@ def load_external_game() -> None:
     module, _, location = os.environ.get(VARIABLE, "").partition("=")
     if not location or module in sys.modules:
         return
+    from importlib.util import module_from_spec, spec_from_file_location  # most bots have no need of them
+    from pathlib import Path
+
     is_package = Path(location).is_dir()
-    spec = importlib.util.spec_from_file_location(
+    spec = spec_from_file_location(
         module,
         Path(location, "__init__.py") if is_package else location,
         submodule_search_locations=[location] if is_package else None,
     )
     if spec is None or spec.loader is None:
         return
-    loaded = importlib.util.module_from_spec(spec)
+    loaded = module_from_spec(spec)
     sys.modules[module] = loaded
     spec.loader.exec_module(loaded)

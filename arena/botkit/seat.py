@@ -29,6 +29,7 @@ class MatchInfo:
         players: the number of seats.
         rng_seed: the seed of all randomness; ``random`` has been seeded with it.
         time_control: the time control, as in protocol.md.
+        ply_limit: the match ends after this many actions, the opening included; None if the arena does not say.
     """
 
     game: Game[Any]
@@ -36,6 +37,7 @@ class MatchInfo:
     players: int
     rng_seed: int
     time_control: dict[str, Any] = field(default_factory=dict)
+    ply_limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class MatchResult:
     Attributes:
         ranks: the rank of each seat, 1 is best.
         scores: the score of each seat.
-        termination: "normal" or "forfeit".
+        termination: "normal", "forfeit", or "adjudication" at the limit of plies.
     """
 
     ranks: list[int]

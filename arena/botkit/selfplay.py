@@ -21,6 +21,7 @@ from arena.games import Game, make_game, parse_options
 from arena.games.checked_game import checked_game
 
 OK, FAILED, WRONG_USE = 0, 1, 2
+DEFAULT_PLY_LIMIT = 10_000
 
 
 def self_play(
@@ -39,7 +40,7 @@ def self_play(
     game = checked_game(rules, given.selfplay)
     for number in range(given.matches):
         seed = given.rng_seed + number
-        table = _Table(choose, on_match, game, seed, given.seconds, is_shown=not given.quiet)
+        table = _Table(choose, on_match, game, seed, given.seconds, given.ply_limit, is_shown=not given.quiet)
         try:
             result = table.play()
         except IllegalActionError as error:
@@ -63,6 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rng-seed", type=int, default=0, help="of the first match; each further one adds 1")
     parser.add_argument("--matches", type=int, default=1, help="number of matches")
     parser.add_argument("--seconds", type=float, default=1.0, help="time for each action, as shown by the clock")
+    parser.add_argument(
+        "--ply-limit", type=int, default=DEFAULT_PLY_LIMIT, help="actions after which a match ends, as in the arena"
+    )
     parser.add_argument("--quiet", "-q", action="store_true", help="print only one line for each match")
     return parser
 
@@ -77,12 +81,14 @@ class _Table:
         game: Game[Any],
         rng_seed: int,
         seconds: float,
+        ply_limit: int,
         is_shown: bool,
     ) -> None:
         self._choose = choose
         self._on_match = on_match
         self._game = game
         self._seconds = seconds
+        self._ply_limit = ply_limit
         self._is_shown = is_shown
         self._seats: list[Seat] = []
         self._generators: list[Any] = []
@@ -95,7 +101,7 @@ class _Table:
             "clock": "wall",
         }
         for seat in range(game.players):
-            info = MatchInfo(game, seat, game.players, rng_seed, time_control)
+            info = MatchInfo(game, seat, game.players, rng_seed, time_control, ply_limit)
             self._seats.append(Seat(info))
             if self._on_match is not None:
                 self._on_match(info)
@@ -109,7 +115,7 @@ class _Table:
     def play(self) -> MatchResult:
         game = self._game
         self._show()
-        while (seat := game.seat_to_act(self._seats[0].state)) is not None:
+        while (seat := game.seat_to_act(self._seats[0].state)) is not None and self.ply < self._ply_limit:
             action = self._ask(seat)
             for follower in self._seats:
                 follower.follow([[seat, action]])
@@ -117,7 +123,8 @@ class _Table:
                 print(f"{self.ply}. seat {seat} plays {game.format_action(action)}")
             self._show()
         state = self._seats[0].state
-        return MatchResult(list(game.ranks(state)), list(game.scores(state)), "normal")
+        termination = "normal" if seat is None else "adjudication"
+        return MatchResult(list(game.ranks(state)), list(game.scores(state)), termination)
 
     def _ask(self, seat: int) -> Any:
         state = self._seats[seat].state

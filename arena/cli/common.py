@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.boards import terminal_width
 from arena.cli.global_options import global_option
 from arena.cli.options import is_wide
 from arena.enums import IsolationLevel
@@ -145,6 +144,8 @@ def can_be_printed(text: str) -> bool:
 
 def line_width() -> int:
     """Return the maximum width of a line: that of the terminal; none in a file or a pipe, which may be searched."""
+    from arena.cli.boards import terminal_width  # imports the games
+
     return terminal_width() if _is_terminal() else sys.maxsize
 
 

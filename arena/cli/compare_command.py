@@ -15,6 +15,7 @@ from arena.cli.options import (
     json_option,
     name_option,
     options_option,
+    ply_limit_option,
     quiet_option,
     rng_seed_option,
     seconds_option,
@@ -56,6 +57,7 @@ CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN
 )
 @click.option("--opening-plies", type=WholeNumber(0, 1000), default=2, show_default=True, help="Random actions first.")
 @seconds_option
+@ply_limit_option
 @rng_seed_option
 @workers_option
 @click.option("--new-args", default="", help="Arguments for NEW, quoted as one.")
@@ -75,6 +77,7 @@ def command(
     max_encounters: int,
     opening_plies: int,
     seconds: float,
+    ply_limit: int,
     rng_seed: int,
     workers: int | None,
     new_args: str,
@@ -111,6 +114,7 @@ def command(
         name=name,
         limit=max_encounters,
         opening_plies=opening_plies,
+        ply_limit=ply_limit,
         time_control=TimeControl(per_action_seconds=seconds),
         rng_seed=rng_seed,
         workers=workers,

@@ -79,6 +79,14 @@ seconds_option = click.option(
     "--seconds", type=SECONDS, default=1.0, show_default=True, help="The time limit of each action."
 )
 
+ply_limit_option = click.option(
+    "--ply-limit",
+    type=WholeNumber(1, 1_000_000),
+    default=10_000,
+    show_default=True,
+    help="End a match after this many actions, the opening included; it is ranked by the scores as they stand.",
+)
+
 isolation_option = click.option(
     "--isolation", default="auto", show_default=True, help="The isolation level of bots; arena doctor lists them."
 )

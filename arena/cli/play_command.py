@@ -15,6 +15,7 @@ from arena.cli.options import (
     isolation_option,
     json_option,
     options_option,
+    ply_limit_option,
     quiet_option,
     rng_seed_option,
     seconds_option,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @click.argument("game")
 @click.argument("bots", nargs=-1, required=True)
 @options_option
+@ply_limit_option
 @rng_seed_option
 @seconds_option
 @isolation_option
@@ -41,6 +43,7 @@ def command(
     game: str,
     bots: tuple[str, ...],
     options: tuple[str, ...],
+    ply_limit: int,
     rng_seed: int,
     seconds: float,
     isolation: str,
@@ -75,14 +78,14 @@ def command(
     }
     if HUMAN in loaded:
         adviser = find_bots([hints])[0] if hints is not None else _first_bot(loaded)
-        record = _play_with_people(game, rules, loaded, adviser, settings, quiet or as_json)
+        record = _play_with_people(game, rules, loaded, adviser, settings, ply_limit, quiet or as_json)
         if record is None:
             return OK
     else:
         from arena.match.single_match import play_match
 
         observer = None if quiet or as_json else _Drawer([bot.label for bot in loaded])
-        record = play_match(game, loaded, observer=observer, **settings)
+        record = play_match(game, loaded, observer=observer, ply_limit=ply_limit, **settings)
     if as_json:
         click.echo(json.dumps(record.to_json()))
     else:
@@ -95,7 +98,13 @@ def _first_bot(loaded: Sequence[Bot]) -> Bot | None:
 
 
 def _play_with_people(
-    game: str, rules: Game[Any], loaded: Sequence[Bot], adviser: Bot | None, settings: dict[str, Any], is_quiet: bool
+    game: str,
+    rules: Game[Any],
+    loaded: Sequence[Bot],
+    adviser: Bot | None,
+    settings: dict[str, Any],
+    ply_limit: int,
+    is_quiet: bool,
 ) -> MatchRecord | None:
     """Play the match, and resume it from an earlier state when a person takes actions back; None if a person left."""
     from arena.cli.human_prompt import Table
@@ -119,6 +128,7 @@ def _play_with_people(
             return play_match(
                 game,
                 loaded,
+                ply_limit=ply_limit,
                 observer=table.observe,
                 people={seat: HumanPlayer(table.ask) for seat, bot in enumerate(loaded) if bot is HUMAN},
                 opening_actions=opening,

@@ -260,7 +260,7 @@ class _Checker:
         sent, received = transcript.last_exchange()
         has_waited = fault.kind == FaultKind.TIMEOUT or "within" in fault.detail
         failure = Failure(
-            self._bot, fault, report.stderr, received, cpu_seconds, waited_seconds if has_waited else None
+            self._bot, fault, report.stderr, received, cpu_seconds, waited_seconds if has_waited else None, self._game
         )
         where = "" if fault.kind == FaultKind.START else f" at ply {fault.ply}"
         detail = f"{fault.kind} fault{where}: {fault.detail}"

@@ -156,7 +156,7 @@ def _earlier_settings(corrected: CorrectedTournament, changed: Definition) -> di
 
 
 def check_entrant(bot: Bot, definition: Definition) -> None:
-    """Try a bot in the games of a tournament.
+    """Try a bot in the games of a tournament; a Python function, which no process runs, is not tried.
 
     Raises:
         BotDefinitionError: if it does not claim one of the games, or does not pass its check.
@@ -166,6 +166,8 @@ def check_entrant(bot: Bot, definition: Definition) -> None:
         problem = claims_problem(bot, game)
         if problem is not None:
             raise BotDefinitionError(f"bot {bot.label!r} {problem}")
+    if bot.is_function:
+        return
     isolation = choose_isolation(definition.isolation)
     seconds = definition.time_control.per_action_seconds or MAX_CHECK_SECONDS
     for step in check_bot(bot, isolation, seconds, games, definition.limits):

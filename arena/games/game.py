@@ -8,7 +8,6 @@ To add a game, write one class in one file: see docs/add_a_game.md.
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
@@ -75,6 +74,8 @@ class Game(ABC, Generic[StateT]):
     @classmethod
     def rulebook(cls) -> str:
         """Return the numbered rules: the docstring of the module that defines the game."""
+        import inspect  # which takes a bot as long to import as all the games
+
         return inspect.getdoc(inspect.getmodule(cls)) or ""
 
     @abstractmethod

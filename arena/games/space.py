@@ -34,10 +34,10 @@ def all_squares(width: int, height: int) -> tuple[Square, ...]:
 
 
 def one_hot(values: Iterable[object], choices: Sequence[object]) -> list[float]:
-    """Return, for each choice, 1 for each value that equals it and 0 for the others: the usual way to encode colours.
+    """Return, for each choice, a number for each value: 1 if it equals the choice, else 0.
 
-    >>> one_hot(["red", None, "blue"], choices=["red", "blue"])
-    [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    >>> one_hot(["red", "blue", None], choices=["red", "blue"])
+    [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]
     """
     listed = list(values)
     return [float(value == choice) for choice in choices for value in listed]
@@ -60,8 +60,8 @@ def board_space(
         width: columns of the board.
         height: rows of the board.
         players: seats of the game.
-        owners: returns the seat of each square that belongs to one. It must tell states apart that differ in more than
-            the seat to act; a game in which it does not has a ``Space`` of its own.
+        owners: returns the seat of each square that belongs to one. If states with the same owners and the same seat to
+            act can differ, make a ``Space`` with what else there is.
         other_actions: actions that are not squares, such as "pass".
         max_plies: the largest number of actions in a match; one for each square, if not given.
     """

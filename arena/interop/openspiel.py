@@ -1,7 +1,7 @@
 """The games for OpenSpiel, and OpenSpiel's bots for the arena. Needs the extra ``openspiel``.
 
-Importing this module registers ``arena_plusminus``, ``arena_plaid``, ``arena_coprimality``, ``arena_differences`` and
-``arena_multiplication``, with the games' options as parameters; ``register`` does the same for an external game:
+Importing this module registers the games of the package, as ``arena_differences`` and so on, with their options as
+parameters; ``register`` does the same for an external game:
 
     import pyspiel
     from arena.interop.openspiel import register

@@ -72,7 +72,7 @@ _LASTING_TEXT_AT = _TEXT_AT + _TEXT_BYTES
 _MAX_ERRNO = 4095
 _EXIT_STATUS = 127
 
-_memory = mmap.mmap(-1, _LASTING_TEXT_AT + _TEXT_BYTES)
+_memory = mmap.mmap(-1, _LASTING_TEXT_AT + _TEXT_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 _address = ctypes.addressof(ctypes.c_char.from_buffer(_memory))
 """The calls of one list between two exits, what their arguments point to, and what those of all lists point to."""
 
@@ -209,20 +209,30 @@ class CallList:
         """
         self._write()
         run = load_machine_code()
-        if run is not None:
-            pid = run(_address + _CALL.size, flags | _CLONE_VM | _CLONE_VFORK | signal.SIGCHLD)
-            number = -pid
+        if run is None:
+            pid = self._start_copy(flags)
         else:
-            all_flags = ctypes.c_ulong(flags | _CLONE_VFORK | signal.SIGCHLD)
-            pid = libc.syscall(number_of("clone"), all_flags, 0, 0, 0, 0)
-            number = ctypes.get_errno()
-            if pid == 0:
-                self._make_all()
-                os._exit(_EXIT_STATUS)
-        if pid < 0:
-            raise StepError("clone", number)
+            pid = run(_address + _CALL.size, flags | _CLONE_VM | _CLONE_VFORK | signal.SIGCHLD)
+            if pid < 0:
+                raise StepError("clone", -pid)
         self._check(pid)
         return pid
+
+    def _start_copy(self, flags: int) -> int:
+        """Make the calls in a copy of this process, which writes their results into a pipe if it executes nothing."""
+        read_end, write_end = os.pipe()
+        with open(read_end, "rb") as results:
+            pid = libc.syscall(number_of("clone"), ctypes.c_ulong(flags | signal.SIGCHLD), 0, 0, 0, 0)
+            if pid == 0:
+                self._make_all()
+                os.write(write_end, _memory[: len(self._calls) + _CALL.size])
+                os._exit(_EXIT_STATUS)
+            os.close(write_end)
+            if pid < 0:
+                raise StepError("clone", ctypes.get_errno())
+            made = results.read()
+        _memory[: len(made)] = made
+        return int(pid)
 
     def make_here(self) -> None:
         """Make the calls in this process.

@@ -21,6 +21,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if __name__ == "__main__":  # run without site-packages, so nothing but the standard library and this package is found
@@ -32,7 +33,11 @@ from arena.isolation.sandbox_calls import add_confinement, add_program, add_user
 from arena.isolation.system_v import IPC_RMID, objects_of_uid
 
 if TYPE_CHECKING:
-    from arena.isolation.launch_spec import LaunchSpec
+    from collections.abc import Callable
+
+    from arena.isolation.launch_spec import GroupSpec, LaunchOutline, LaunchSpec
+
+    Starter = Callable[[Any, list[int]], tuple[int, "RunningBot"]]
 
 MAX_REQUEST_BYTES = 1 << 20
 
@@ -47,19 +52,13 @@ class RunningBot:
     """What has to be ended and removed with a bot.
 
     Attributes:
-        scratch: its scratch directory.
-        control_groups: the directories of its control groups.
-        is_contained: whether no process of the bot can leave its process group or control groups.
-        leaves_no_ipc: whether System V objects of the bot end with it.
+        outline: of the bot.
         uid_lock: the lock on its uid; None where bots have no uid of their own.
         uid: its own uid, if it has one.
     """
 
-    def __init__(self, spec: LaunchSpec) -> None:
-        self.scratch: str = spec["scratch"]
-        self.control_groups: list[str] = [group["directory"] for group in spec["control_groups"]]
-        self.is_contained = bool(spec["seccomp"] or spec["control_groups"])
-        self.leaves_no_ipc = bool(spec["seccomp"] or (spec["mounts"] and spec["mounts"]["own_ipc"]))
+    def __init__(self, outline: LaunchOutline) -> None:
+        self.outline = outline
         self.uid_lock: socket.socket | None = None
         self.uid: int | None = None
 
@@ -84,9 +83,9 @@ def lock_uid(uid: int) -> socket.socket | None:
     return lock
 
 
-def create_control_groups(spec: LaunchSpec) -> None:
+def create_control_groups(groups: list[GroupSpec]) -> None:
     """Create the bot's control groups and set their limits."""
-    for group in spec["control_groups"]:
+    for group in groups:
         try:
             os.mkdir(group["directory"])
             for name, value in group["settings"].items():
@@ -114,19 +113,29 @@ def start_bot(spec: LaunchSpec, pipes: list[int]) -> tuple[int, RunningBot]:
         spec: how it is launched.
         pipes: its stdin, stdout and stderr.
     """
-    running = RunningBot(spec)
+    with cleaned_up_on_failure(RunningBot(spec)) as running, CallList() as calls:
+        prepare(running)
+        add_confinement(calls, spec, pipes, running.uid)
+        add_program(calls, spec["command"], spec["environment"])
+        return calls.start(CLONE_PARENT), running
+
+
+@contextlib.contextmanager
+def cleaned_up_on_failure(running: RunningBot) -> Iterator[RunningBot]:
+    """Clean up after a bot that could not be started."""
     try:
-        create_control_groups(spec)
-        if spec["other_uid"]:
-            running.uid, running.uid_lock = reserve_uid()
-            os.chown(spec["scratch"], running.uid, running.uid)
-        with CallList() as calls:
-            add_confinement(calls, spec, pipes, running.uid)
-            add_program(calls, spec["command"], spec["environment"])
-            return calls.start(CLONE_PARENT), running
-    except BaseException:
+        yield running
+    except Exception:
         clean_up(running)
         raise
+
+
+def prepare(running: RunningBot) -> None:
+    """Make what a bot needs before its process starts."""
+    create_control_groups(running.outline["control_groups"])
+    if running.outline["other_uid"]:
+        running.uid, running.uid_lock = reserve_uid()
+        os.chown(running.outline["scratch"], running.uid, running.uid)
 
 
 def kill_uid(uid: int) -> None:
@@ -154,15 +163,15 @@ def remove_system_v_of_uid(uid: int) -> None:
 
 def clean_up(running: RunningBot) -> None:
     """End and remove everything that a dead bot has left."""
-    for directory in running.control_groups:
-        remove_control_group(directory)
-    if running.uid is not None and not running.is_contained:
+    for group in running.outline["control_groups"]:
+        remove_control_group(group["directory"])
+    if running.uid is not None and not running.outline["is_contained"]:
         kill_uid(running.uid)
-    if running.uid is not None and not running.leaves_no_ipc:
+    if running.uid is not None and not running.outline["leaves_no_ipc"]:
         remove_system_v_of_uid(running.uid)
     if running.uid_lock is not None:
         running.uid_lock.close()
-    remove_tree(running.scratch)
+    remove_tree(running.outline["scratch"])
 
 
 def remove_control_group(directory: str) -> None:
@@ -181,13 +190,13 @@ def remove_control_group(directory: str) -> None:
             time.sleep(0.001)
 
 
-def serve(connection: socket.socket) -> None:
+def serve(connection: socket.socket, start: Starter) -> None:
     """Answer requests until the other end closes; then end the bots that are alive."""
     alive: dict[int, RunningBot] = {}
     with contextlib.suppress(OSError):
         while (received := receive(connection))[0]:
             message, descriptors = received
-            reply = handle_request(json.loads(message), descriptors, alive)
+            reply = handle_request(json.loads(message), descriptors, alive, start)
             for descriptor in descriptors:
                 os.close(descriptor)
             connection.send(json.dumps(reply).encode())
@@ -198,11 +207,13 @@ def serve(connection: socket.socket) -> None:
         clean_up(running)
 
 
-def handle_request(request: dict[str, Any], descriptors: list[int], alive: dict[int, RunningBot]) -> dict[str, Any]:
+def handle_request(
+    request: dict[str, Any], descriptors: list[int], alive: dict[int, RunningBot], start: Starter
+) -> dict[str, Any]:
     """Carry out a request and return the reply, which has ``failed`` if a step failed; the arena reaps the process."""
     try:
         if "launch" in request:
-            pid, alive[pid] = start_bot(request["launch"], descriptors)
+            pid, alive[pid] = start(request["launch"], descriptors)
             return {"pid": pid, "uid": alive[pid].uid}
         if "ended" in request:
             running = alive.pop(request["ended"], None)
@@ -217,9 +228,9 @@ def handle_request(request: dict[str, Any], descriptors: list[int], alive: dict[
     return {}
 
 
-def adopt(spec: LaunchSpec, uid: int | None) -> RunningBot:
+def adopt(outline: LaunchOutline, uid: int | None) -> RunningBot:
     """Take over a bot from a fork server that died."""
-    running = RunningBot(spec)
+    running = RunningBot(outline)
     running.uid = uid
     if uid is not None:
         running.uid_lock = lock_uid(uid)
@@ -236,12 +247,12 @@ def receive(connection: socket.socket) -> tuple[bytes, list[int]]:
     return message, list(descriptors)
 
 
-def main() -> None:
+def serve_standard_input(start: Starter) -> None:
     """Serve the socket that is standard input."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGTSTP"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
-    serve(socket.socket(fileno=os.dup(0)))
+    serve(socket.socket(fileno=os.dup(0)), start)
 
 
 if __name__ == "__main__":
-    main()
+    serve_standard_input(start_bot)

@@ -13,6 +13,9 @@ TAG_VARIABLE = "ARENA_BOT"
 SHARED_MEMORY = "/dev/shm"
 """The directory of POSIX shared memory and semaphores, which Python's ``multiprocessing`` uses."""
 
+ROOM_VARIABLE, ROOM_BYTES = "_", 8192
+"""An environment variable of the warm fork server, as long as the longest environment of a bot, which replaces it."""
+
 
 class GroupSpec(TypedDict):
     """A group to create, as JSON types.
@@ -62,33 +65,58 @@ class MountSpec(TypedDict):
     private: dict[str, int]
 
 
-class LaunchSpec(TypedDict):
+class LaunchOutline(TypedDict):
+    """What is prepared for a bot, and removed with it, as JSON types.
+
+    Attributes:
+        scratch: the scratch directory, which is removed with the bot.
+        other_uid: whether the bot runs under a uid of its own.
+        control_groups: the groups to create.
+        is_contained: whether no process of the bot can leave its process group or control groups.
+        leaves_no_ipc: whether System V objects of the bot end with it.
+    """
+
+    scratch: str
+    other_uid: bool
+    control_groups: list[GroupSpec]
+    is_contained: bool
+    leaves_no_ipc: bool
+
+
+class LaunchSpec(LaunchOutline):
     """How a bot is launched and confined, as JSON types.
 
     Attributes:
         command: the program and its arguments.
         environment: the whole environment.
         directory: the working directory.
-        scratch: the scratch directory, which is removed with the bot.
-        other_uid: whether the bot runs under a uid of its own.
-        control_groups: the groups to create.
         mounts: the bot's view of the file system; None to leave it unchanged.
         rlimits: the number, the soft and the hard limit of each resource.
         no_new_privs: whether programs can't gain privileges.
         landlock: the Landlock rules, if any.
         seccomp: the seccomp filter in hexadecimal, if any.
         seccomp_at: the descriptor in which a wrapping program expects the filter; None without such a program.
+        is_warm: whether the command is a file for a Python that runs already (``arena.isolation.warm_server``).
     """
 
     command: list[str]
     environment: dict[str, str]
     directory: str
-    scratch: str
-    other_uid: bool
-    control_groups: list[GroupSpec]
     mounts: MountSpec | None
     rlimits: list[tuple[int, int, int]]
     no_new_privs: bool
     landlock: LandlockRules | None
     seccomp: str | None
     seccomp_at: int | None
+    is_warm: bool
+
+
+def outline_of(spec: LaunchSpec) -> LaunchOutline:
+    """Return what a fork server has to know of a bot whose process reads the rest by itself."""
+    return {
+        "scratch": spec["scratch"],
+        "other_uid": spec["other_uid"],
+        "control_groups": spec["control_groups"],
+        "is_contained": spec["is_contained"],
+        "leaves_no_ipc": spec["leaves_no_ipc"],
+    }

@@ -21,8 +21,10 @@ from typing import Any
 
 from arena.enums import FaultKind
 from arena.errors import BotError, VoidMatchError
-from arena.isolation.launch_spec import LaunchSpec
+from arena.isolation.interpreters import arena_interpreter
+from arena.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, LaunchSpec, outline_of
 from arena.isolation.process_tag import process_tag
+from arena.isolation.sandbox_policy import clean_environment
 from arena.isolation.stale_cleanup import SCRATCH_PREFIX, remove_stale
 from arena.isolation.system_v import may_leave_shared_memory
 
@@ -35,6 +37,8 @@ MAX_SPEC_BYTES = 128 * 1024
 _TOO_MANY_FILES = (
     "{} has too many files to be opened to a bot one by one, and other users may not enter it; let them (chmod go+rx)"
 )
+
+_WARM_PROGRAM = "import arena.botkit; from arena.isolation.warm_server import main; main()"
 
 _PR_SET_CHILD_SUBREAPER = 36
 _OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
@@ -67,12 +71,17 @@ class LauncherClient:
         self.launches_only_bots = launches_only_bots
         self.alive: dict[int, LaunchedBot] = {}
         self._created_in = os.getpid()
-        self._process, self._socket = _start()
+        self._servers = {False: _Server(is_warm=False)}
 
     @property
     def pid(self) -> int:
         """The pid of the fork server."""
-        return self._process.pid
+        return self._servers[False].process.pid
+
+    @property
+    def server_pids(self) -> set[int]:
+        """The pids of the fork server and, if a warm bot has been launched, of the warm one."""
+        return {server.process.pid for server in self._servers.values()}
 
     def launch(self, spec: LaunchSpec, descriptors: Sequence[int]) -> LaunchedBot:
         """Launch a bot.
@@ -85,7 +94,9 @@ class LauncherClient:
             BotError: of kind start, if its program can't be executed, or too many of its files have to be listed.
             VoidMatchError: if this machine has no room for a process, or a step of confining it failed.
         """
-        reply = self._ask({"launch": spec}, descriptors)
+        reply = (
+            self._launch_warm(spec, descriptors) if spec["is_warm"] else self._ask(spec, {"launch": spec}, descriptors)
+        )
         if "failed" in reply:
             if reply["pid"] is not None:
                 os.waitpid(reply["pid"], 0)
@@ -93,6 +104,17 @@ class LauncherClient:
         launched = LaunchedBot(pid=reply["pid"], uid=reply["uid"], spec=spec)
         self.alive[launched.pid] = launched
         return launched
+
+    def _launch_warm(self, spec: LaunchSpec, descriptors: Sequence[int]) -> dict[str, Any]:
+        """Launch a bot that reads its spec from a file: the server, of which it is a copy, knows nothing of it."""
+        if True not in self._servers:
+            self._servers[True] = _Server(is_warm=True)
+        file = os.memfd_create("spec")
+        try:
+            os.write(file, _message({"launch": spec}))
+            return self._ask(spec, {"launch": outline_of(spec)}, [*descriptors, file])
+        finally:
+            os.close(file)
 
     def needs_members(self, launched: LaunchedBot) -> bool:
         """Return whether a bot's processes have to be noted before it is ended, for their orphans to be recognised.
@@ -107,60 +129,90 @@ class LauncherClient:
         """Remove everything that a bot has left, after its group was killed and the bot was reaped."""
         if pid in self.alive:
             with contextlib.suppress(VoidMatchError):
-                self._ask({"ended": pid}, [])
+                self._ask(self.alive[pid].spec, {"ended": pid}, [])
             del self.alive[pid]
 
-    def _ask(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
-        """Send a request and return the reply; a fork server that has died is replaced once."""
+    def _ask(self, spec: LaunchSpec, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
+        """Send a request to the server of a bot and return the reply; one that has died is replaced once."""
         for _ in range(2):
             try:
-                return self._exchange(request, descriptors)
+                return self._servers[spec["is_warm"]].exchange(request, descriptors)
             except OSError:
-                self._replace()
+                self._replace(spec["is_warm"])
         raise VoidMatchError("the fork server was killed twice in a row")
 
-    def _exchange(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
-        message = json.dumps(request).encode()
-        if "launch" in request and len(message) > MAX_SPEC_BYTES:
-            raise BotError(FaultKind.START, _TOO_MANY_FILES.format(request["launch"]["directory"]))
+    def _replace(self, is_warm: bool) -> None:
+        """Start another fork server and hand it the bots that are alive."""
+        self._servers[is_warm].kill()
+        self._servers[is_warm] = server = _Server(is_warm)
+        for bot in self.alive.values():
+            if bot.spec["is_warm"] == is_warm:
+                with contextlib.suppress(OSError):
+                    server.exchange({"adopt": outline_of(bot.spec), "pid": bot.pid, "uid": bot.uid}, [])
+
+    def close(self) -> None:
+        """End the fork servers, which end all bots that are left."""
+        if self._created_in == os.getpid():
+            for server in self._servers.values():
+                server.close()
+
+
+class _Server:
+    """A fork server, and our end of its socket."""
+
+    def __init__(self, is_warm: bool) -> None:
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.settimeout(ANSWER_SECONDS)
+        program = [sys.executable, "-I", "-S", str(Path(__file__).with_name("fork_server.py"))]
+        with theirs:
+            self.process = subprocess.Popen(
+                [arena_interpreter(), "-c", _WARM_PROGRAM] if is_warm else program,
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                cwd="/" if is_warm else None,
+                env=_warm_environment() if is_warm else None,
+            )
+
+    def exchange(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
+        """Send a request with descriptors and return the reply.
+
+        Raises:
+            OSError: if the server is dead, or does not answer.
+        """
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
-        self._socket.sendmsg([message], rights)
-        reply = self._socket.recv(1 << 16)
+        self.socket.sendmsg([_message(request)], rights)
+        reply = self.socket.recv(1 << 16)
         if not reply:
             raise ConnectionError("the fork server has exited")
         answer: dict[str, Any] = json.loads(reply)
         return answer
 
-    def _replace(self) -> None:
-        """Start another fork server and hand it the bots that are alive."""
-        self._process.kill()
-        self._socket.close()
-        self._process.wait()
-        self._process, self._socket = _start()
-        for bot in self.alive.values():
-            with contextlib.suppress(OSError):
-                self._exchange({"adopt": bot.spec, "pid": bot.pid, "uid": bot.uid}, [])
+    def kill(self) -> None:
+        """Kill the server; its bots live on."""
+        self.process.kill()
+        self.close()
 
     def close(self) -> None:
-        """End the fork server, which ends all bots that are left."""
-        if self._created_in == os.getpid():
-            self._socket.close()
-            self._process.wait()
+        """End the server, which ends its bots, and wait for it."""
+        self.socket.close()
+        self.process.wait()
 
 
-def _start() -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """Start a fork server; return it and our end of its socket."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(Path(__file__).with_name("fork_server.py"))],
-            stdin=theirs.fileno(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    ours.settimeout(ANSWER_SECONDS)
-    return process, ours
+def _warm_environment() -> dict[str, str]:
+    """Return the environment of a warm server: what its Python reads when it starts, and room for that of a bot."""
+    variables = ("LANG", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONUSERBASE")
+    environment = clean_environment("/")
+    return {name: environment[name] for name in variables if name in environment} | {ROOM_VARIABLE: " " * ROOM_BYTES}
+
+
+def _message(request: dict[str, Any]) -> bytes:
+    """Return a request as it is sent."""
+    message = json.dumps(request).encode()
+    if "launch" in request and len(message) > MAX_SPEC_BYTES:
+        raise BotError(FaultKind.START, _TOO_MANY_FILES.format(request["launch"]["directory"]))
+    return message
 
 
 _launcher: LauncherClient | None = None

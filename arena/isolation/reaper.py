@@ -90,7 +90,7 @@ def _orphans(launcher: LauncherClient, known: set[int], session: int) -> list[in
     own_session = os.getsid(0)
     orphans = []
     for pid in children(os.getpid()):
-        if pid == launcher.pid or pid in launcher.alive:
+        if pid in launcher.server_pids or pid in launcher.alive:
             continue
         with contextlib.suppress(OSError):
             its_session = os.getsid(pid)

@@ -103,19 +103,23 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         _check_program(bot.command, own, environment["PATH"])
     mounts = _mounts(readable, scratch, limits, isolation)
     level = isolation.level
+    groups = _control_groups(isolation, limits)
     spec: LaunchSpec = {
         "command": list(bot.command),
         "environment": environment,
         "directory": bot.directory,
         "scratch": scratch,
         "other_uid": is_root(),
-        "control_groups": _control_groups(isolation, limits),
+        "control_groups": groups,
+        "is_contained": isolation.confines_files or bool(groups),
+        "leaves_no_ipc": isolation.confines_files or (mounts is not None and mounts["own_ipc"]),
         "mounts": mounts,
         "rlimits": _rlimits(limits, isolation) if level != IsolationLevel.NONE else [],
         "no_new_privs": level != IsolationLevel.NONE,
         "landlock": _landlock(readable, mounts, scratch, isolation) if level == IsolationLevel.LANDLOCK else None,
         "seccomp": _filter(isolation, mounts).hex() if isolation.confines_files else None,
         "seccomp_at": None,
+        "is_warm": bot.warm and level != IsolationLevel.BUBBLEWRAP and is_python_file(bot.command),
     }
     if level == IsolationLevel.BUBBLEWRAP:
         spec["command"] = bubblewrap_command(
@@ -129,6 +133,11 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         spec["directory"] = "/"
         spec["seccomp_at"] = SECCOMP_DESCRIPTOR
     return spec
+
+
+def is_python_file(command: tuple[str, ...]) -> bool:
+    """Return whether a command runs a file with the arena's own Python, without options for Python."""
+    return command[:1] == (arena_interpreter(),) and command[1:2] != () and command[1].endswith(".py")
 
 
 def _check_program(command: tuple[str, ...], own: tuple[str, ...], path: str) -> None:

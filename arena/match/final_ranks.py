@@ -1,10 +1,11 @@
-"""Who placed where when a match ended, forfeits included: the one place that decides it."""
+"""Why a match ended, and who placed where, forfeits included: the one place that decides it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from arena.enums import Termination
 from arena.games import Game
 from arena.ranking import competition_ranks
 
@@ -28,3 +29,10 @@ def final_ranks(game: Game[Any], state: Any, forfeited: Sequence[int]) -> list[i
     for order, seat in enumerate(forfeited):
         ranks[seat] = game.players - order
     return ranks
+
+
+def termination_of(game: Game[Any], state: Any, has_forfeit: bool) -> Termination:
+    """Return why a match ended: if nobody forfeited and it is not over by the rules, at its limit of plies."""
+    if has_forfeit:
+        return Termination.FORFEIT
+    return Termination.NORMAL if game.is_over(state) else Termination.ADJUDICATION

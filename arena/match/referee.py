@@ -7,6 +7,8 @@ mistakes of the game: before a bot forfeits, the position it was shown is checke
 What a forfeit does: with two players, or in a game that knows no elimination, the match ends at once. Otherwise the
 seat is taken out by the rules when it is to act, and the match continues.
 
+A match that reaches its limit of plies ends there, and the seats are ranked by their scores.
+
 If it is unknown whether a bot kept its time, the match is void. The third time that happens to the same bot, it
 forfeits: a machine does not stall three times in a row just when that bot is to act.
 """
@@ -19,12 +21,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from arena.enums import FaultKind, OffTurn, Termination
+from arena.enums import FaultKind, OffTurn
 from arena.errors import BotError, IllegalActionError, LateError, MatchStateError
 from arena.games import Game, make_game
 from arena.games.checked_game import check_position, checked_game, mistake_in
 from arena.match.clock import SeatClock
-from arena.match.final_ranks import final_ranks
+from arena.match.final_ranks import final_ranks, termination_of
 from arena.match.request import build_request
 from arena.players.player import Player
 from arena.protocol.frames import MAX_BYTES_TO_BOT
@@ -97,8 +99,8 @@ class Referee:
         return self._end(started_at)
 
     def _play_to_the_end(self) -> None:
-        seats = range(len(self._players))
-        while (seat := self._game.seat_to_act(self._state)) is not None:
+        seats, ply_limit = range(len(self._players)), self._spec.ply_limit
+        while (seat := self._game.seat_to_act(self._state)) is not None and len(self._actions) < ply_limit:
             if type(seat) is not int or seat not in seats:
                 self._checked_game.seat_to_act(self._state)
             if self._faults:
@@ -131,6 +133,7 @@ class Referee:
                 seat,
                 self._spec.rng_seed,
                 self._spec.time_control,
+                self._spec.ply_limit,
             )
             try:
                 player.begin(seating)
@@ -221,7 +224,7 @@ class Referee:
     def _end(self, started_at: str) -> MatchRecord:
         scores = list(self._checked_game.scores(self._state))
         ranks = final_ranks(self._checked_game, self._state, [fault.seat for fault in self._faults])
-        termination = Termination.FORFEIT if self._faults else Termination.NORMAL
+        termination = termination_of(self._checked_game, self._state, bool(self._faults))
         reports = [player.end(ranks, scores, termination, self._faults) for player in self._players]
         spec = self._spec
         return MatchRecord(
@@ -247,6 +250,7 @@ class Referee:
             notes=tuple(self._notes),
             time_control=spec.time_control,
             isolation=self._isolation,
+            ply_limit=spec.ply_limit,
             versions=VERSIONS,
             started_at=started_at,
         )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from arena.enums import Termination
 from arena.errors import ArenaError, IllegalActionError
 from arena.games import Game, make_game
 from arena.games.checked_game import checked_game
-from arena.match.final_ranks import final_ranks
+from arena.match.final_ranks import final_ranks, termination_of
 from arena.protocol.messages import shortened
 from arena.records import MatchRecord
 
@@ -50,12 +49,15 @@ def check_record(record: MatchRecord) -> None:
     """
     game, state = list(states_of(record))[-1]
     forfeited = [fault.seat for fault in record.faults]
-    if not forfeited and not game.is_over(state):
+    plies, limit = len(record.actions), record.ply_limit
+    if limit is not None and plies > limit:
+        raise ReplayError(f"the record has {plies} actions, but its limit is {limit} plies")
+    if not forfeited and not game.is_over(state) and plies != limit:
         raise ReplayError("the record ends before the match is over, without a forfeit")
     expected = {
         "scores": list(game.scores(state)),
         "ranks": final_ranks(game, state, forfeited),
-        "termination": Termination.FORFEIT if forfeited else Termination.NORMAL,
+        "termination": termination_of(game, state, bool(forfeited)),
     }
     recorded = {"scores": list(record.scores), "ranks": list(record.ranks), "termination": record.termination}
     for name, value in recorded.items():

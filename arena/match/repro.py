@@ -204,4 +204,5 @@ def _as_recorded(action: Any) -> Any:
 
 def _seating(record: MatchRecord, seat: int) -> Seating:
     players = len(record.bots)
-    return Seating(record.match, record.game, record.options, players, seat, record.rng_seed, record.time_control)
+    about = (record.match, record.game, record.options, players, seat, record.rng_seed, record.time_control)
+    return Seating(*about) if record.ply_limit is None else Seating(*about, record.ply_limit)

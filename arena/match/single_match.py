@@ -14,13 +14,24 @@ from arena.match.clock import SeatClock
 from arena.match.referee import Observer
 from arena.match.request import build_request
 from arena.players.building import build_bots
+from arena.players.diagnosis import uses_botkit
 from arena.players.entrants import Entrant, bot_of
 from arena.players.function_bot import isolation_for
+from arena.players.game_location import check_readable_game
 from arena.players.human import HumanPlayer
 from arena.players.player import Answer
 from arena.players.process_player import ProcessPlayer
 from arena.protocol.messages import Seating
-from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec, TimeControl
+from arena.records import (
+    DEFAULT_LIMITS,
+    DEFAULT_PLY_LIMIT,
+    MAX_PLY_LIMIT,
+    Bot,
+    Limits,
+    MatchRecord,
+    MatchSpec,
+    TimeControl,
+)
 
 
 def play_match(
@@ -34,6 +45,7 @@ def play_match(
     observer: Observer | None = None,
     people: Mapping[int, HumanPlayer] | None = None,
     opening_actions: Sequence[Any] = (),
+    ply_limit: int = DEFAULT_PLY_LIMIT,
 ) -> MatchRecord:
     """Play one match in this process.
 
@@ -49,9 +61,10 @@ def play_match(
         observer: called with each state.
         people: the human players by seat; ``bots`` has ``HUMAN`` in their seats.
         opening_actions: played before the first player is asked.
+        ply_limit: the match ends after this many actions, those of the opening included.
 
     Raises:
-        UsageError: if the game, an option or the number of bots is not accepted, or a bot can't be built.
+        UsageError: if the game, an option, the number of bots or the limit is not accepted, or a bot can't be built.
         VoidMatchError: if the arena itself failed.
         GameError: if the rules of the game are wrong.
         TakenBackError: if a person takes something back.
@@ -61,6 +74,10 @@ def play_match(
     seated = tuple(bot_of(entrant) for entrant in _each(bots))
     if len(seated) != rules.players:
         raise UsageError(f"{len(seated)} bots: {game} is played here by {rules.players}")
+    if not len(opening_actions) < ply_limit <= MAX_PLY_LIMIT:
+        raise UsageError(
+            f"ply_limit = {ply_limit}: expected a number from {len(opening_actions) + 1} to {MAX_PLY_LIMIT:,}"
+        )
     control = time_control or TimeControl()
     spec = MatchSpec(
         match=1,
@@ -72,7 +89,10 @@ def play_match(
         opening=0 if opening_actions else None,
         opening_actions=tuple(opening_actions),
         time_control=control,
+        ply_limit=ply_limit,
     )
+    if any(map(uses_botkit, seated)):
+        check_readable_game(game)
     level = isolation_for(seated, isolation)
     build_bots(seated, level)
     with BotPool(level, limits) as pool:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.enums import FaultKind
-from arena.players.tracebacks import last_error, last_own_line
+from arena.players.game_location import find_external_game
+from arena.players.tracebacks import last_error, last_own_line, line_in
 from arena.records import Bot, Fault
 from arena.text import shortened_text
 
@@ -33,6 +34,7 @@ class Failure(NamedTuple):
         received: what came on its stdout since it was asked.
         cpu_seconds: CPU time since it was asked; None if nobody knows.
         waited_seconds: how long the arena waited; None if it did not time out.
+        game: the game's name or dotted path; empty if no match had begun.
     """
 
     bot: Bot
@@ -41,6 +43,7 @@ class Failure(NamedTuple):
     received: bytes = b""
     cpu_seconds: float | None = None
     waited_seconds: float | None = None
+    game: str = ""
 
 
 def hint_for(failure: Failure) -> str:
@@ -119,6 +122,19 @@ def _bad_first_line(name: str, line: bytes) -> str:
 
 
 # causes that stderr shows
+
+
+def _rules(failure: Failure) -> str | None:
+    location = find_external_game(failure.game) if failure.game else None
+    at = line_in(location[1], failure.stderr, failure.bot) if location is not None else ""
+    if not at or failure.fault.kind not in (FaultKind.EXIT, FaultKind.START):
+        return None
+    name, text = last_error(failure.stderr)
+    return (
+        f"the rules of {failure.game} raised {name} at {at}{': ' + shortened_text(text) if text else ''}; unless the"
+        " program called them with an action that is not legal, the game is at fault:"
+        f" arena check --rules {failure.game}"
+    )
 
 
 def _syntax(failure: Failure) -> str | None:
@@ -341,6 +357,7 @@ def _time(failure: Failure) -> str | None:
 
 _CAUSES: tuple[Callable[[Failure], str | None], ...] = (
     _not_executed,
+    _rules,
     _syntax,
     _missing_module,
     _no_program_file,

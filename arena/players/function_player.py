@@ -62,7 +62,7 @@ class FunctionPlayer(Player):
         self._is_on_cpu_clock = seating.time_control.clock == ClockKind.CPU
         game = make_game(seating.game, **seating.options)
         time_control = messages.match(seating)["time_control"]
-        info = MatchInfo(game, seating.seat, seating.players, seating.rng_seed, time_control)
+        info = MatchInfo(game, seating.seat, seating.players, seating.rng_seed, time_control, seating.ply_limit)
         self._generators = _Generators()
         with self._generators:
             self._seat = Seat(info)

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from arena.checked import check_model, parse_toml, without_nul
 from arena.errors import BotDefinitionError
 from arena.isolation.interpreters import arena_interpreter
+from arena.isolation.sandbox_policy import is_python_file
 from arena.names import ACCEPTED, is_name
 from arena.players.bot_files import BUILD_DIRECTORY, IN_PLACE, Bounds, bot_files, digest_of, open_at_once, single_file
 from arena.records import Bot
@@ -41,6 +42,7 @@ class _Manifest(BaseModel):
     build: list[Annotated[str, AfterValidator(without_nul)]] = []
     author: Text = ""
     description: Text = ""
+    warm: bool = False
 
 
 def load_bot(
@@ -123,6 +125,10 @@ def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_kno
     check_name(f"{path}: name", manifest.name, is_known)
     check_name(f"{path}: version", manifest.version, is_known)
     command = (_program(manifest.command[0], directory, path, bool(manifest.build)), *manifest.command[1:], *args)
+    if manifest.warm and not is_python_file(command):
+        raise BotDefinitionError(
+            f"{path}: warm = true: expected command = ['python3', 'FILE.py', …], got {manifest.command!r}"
+        )
     build = tuple(manifest.build)
     digest = digest_of(bot_files(directory, bool(build), bounds))
     return Bot(
@@ -134,6 +140,7 @@ def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_kno
         digest=digest,
         build=build,
         author=manifest.author,
+        warm=manifest.warm,
     )
 
 

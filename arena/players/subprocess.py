@@ -11,6 +11,7 @@ import time
 from types import TracebackType
 from typing import NamedTuple
 
+import arena.botkit  # noqa: F401 - compiles it: bots, which import it too, may not write what Python has compiled
 from arena.enums import IsolationLevel
 from arena.errors import VoidMatchError
 from arena.isolation import reaper

@@ -27,6 +27,17 @@ def last_own_line(stderr: str, bot: Bot) -> str:
     return f"{Path(own[-1][0]).name}, line {own[-1][1]}" if own else ""
 
 
+def line_in(place: str, stderr: str, bot: Bot) -> str:
+    """Return the last line of a file, or of a directory's files, that the bot's own code has called; empty if none."""
+    frames = re.findall(r'^\s*File "([^"]+)", line (\d+)', stderr, re.MULTILINE)
+    for path, line in reversed(frames):
+        if path == place or path.startswith(f"{place}/"):
+            return f"{Path(path).name}, line {line}"
+        if _is_own(path, bot):
+            break
+    return ""
+
+
 def _is_own(path: str, bot: Bot) -> bool:
     """Return whether a file in a traceback belongs to the bot rather than to Python, a library or the arena."""
     is_relative = not path.startswith(("/", "<")) and path.endswith(".py")

@@ -15,7 +15,7 @@ from arena.enums import FaultKind, Termination
 from arena.errors import BotError
 from arena.names import is_visible_text
 from arena.protocol.frames import Message
-from arena.records import DEFAULT_LIMITS, Fault, Limits, TimeControl
+from arena.records import DEFAULT_LIMITS, DEFAULT_PLY_LIMIT, Fault, Limits, TimeControl
 
 PROTOCOL_VERSION = 1
 MAX_NAME_CHARACTERS = 100
@@ -63,6 +63,7 @@ class Seating:
     seat: int
     rng_seed: int
     time_control: TimeControl
+    ply_limit: int = DEFAULT_PLY_LIMIT
 
 
 def hello(arena_version: str, limits: Limits = DEFAULT_LIMITS) -> Message:
@@ -87,6 +88,7 @@ def match(seating: Seating) -> Message:
         "players": seating.players,
         "seat": seating.seat,
         "rng_seed": seating.rng_seed,
+        "ply_limit": seating.ply_limit,
         "time_control": {
             "per_action_seconds": _float_or_none(time_control.per_action_seconds),
             "bank_seconds": _float_or_none(time_control.bank_seconds),

@@ -32,6 +32,7 @@ def method_section(tournament: StoredTournament, sentences: Sequence[str], colum
         ("isolation", definition.isolation),
         ("seed of random numbers", definition.rng_seed),
         ("random actions at the beginning", definition.opening_plies),
+        ("plies in a match, at most", f"{definition.ply_limit:,}"),
         ("bots start", "for every match" if definition.fresh_bots else "once for each worker"),
         ("to check every result", f"arena verify {shlex.quote(tournament.name)}"),
     ]

@@ -32,6 +32,9 @@ def standings_footer(table: Standings) -> str:
             f"{counted(duplicates, 'duplicate match')} {'is' if duplicates == 1 else 'are'} not rated:"
             " their bots always play the same match from that opening. "
         )
+    if table.adjudicated:
+        ended = f"{counted(table.adjudicated, 'match')} ended at the limit of plies"
+        sentences.append(f"{ended}, ranked by the scores as they stood. ")
     functions = [line.bot for line in table.lines if line.is_function]
     if functions:
         sentences.append(

@@ -15,14 +15,11 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import tabulate
-
 from arena.report.text_layout import TextColumn, lay_out
 
 FORMATS = ("text", "github", "html", "latex", "csv", "json")
 
 _TABULATE_FORMATS = {"github": "github", "html": "html", "latex": "latex_raw"}
-tabulate.MIN_PADDING = 0  # the package would widen every numeric column by two
 
 _FORMULA = re.compile(r"""(^|;)([\s"']*)(?=[=+\-@＝＋－＠])""")
 """Where a spreadsheet would see a formula: in some countries a semicolon begins the next cell, and letters of full
@@ -94,6 +91,9 @@ def render_table(columns: Sequence[Column], rows: Sequence[Row], table_format: s
     if table_format in _ESCAPED:
         escaped = _ESCAPED[table_format]
         headers, body = [escaped(title) for title in headers], [[escaped(cell) for cell in line] for line in body]
+    import tabulate  # takes a tenth of a command's time
+
+    tabulate.MIN_PADDING = 0  # the package would widen every numeric column by two
     return tabulate.tabulate(
         body,
         headers=headers,

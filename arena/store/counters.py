@@ -48,6 +48,17 @@ def count_again(connection: Connection) -> None:
         connection.execute(tournaments.update().where(tournaments.c.id == number).values(**values))
 
 
+def count_rows_again(connection: Connection) -> None:
+    """Set the counters of rows by counting, without looking into any."""
+    counters = {"match_count": matches, "record_count": records}
+    values = {name: _rows_of(table).scalar_subquery() for name, table in counters.items()}
+    connection.execute(tournaments.update().values(**values))
+
+
+def _rows_of(table: Any) -> Select[Any]:
+    return select(func.count()).where(table.c.tournament_id == tournaments.c.id)
+
+
 def _sizes(connection: Connection, table: Any, tournament: int) -> Select[Any]:
     """Return the query of the number of records in a table, and of their size."""
     length = func.length if connection.dialect.name == "sqlite" else func.octet_length  # records are ASCII

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from arena.errors import StoreError
 from arena.store.connection import Database, reason_of
-from arena.store.counters import count_again
+from arena.store.counters import count_rows_again
 from arena.store.source import Source
 from arena.store.version import bring_up_to_date
 from arena.text import size_text
@@ -62,7 +62,7 @@ def open_foreign(path: Path, directory: Path) -> Source:
     database = Database(copy, shown=str(path), max_value_bytes=MAX_VALUE_BYTES)
     try:
         bring_up_to_date(database)
-        database.write(count_again)
+        database.write(count_rows_again)
     except BaseException:
         database.close()
         raise

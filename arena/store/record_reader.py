@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from sqlalchemy import Integer, and_, exists, func, select
 
+from arena.enums import Termination
 from arena.errors import StoreError
 from arena.records import MatchRecord
 from arena.results import StoredResult
@@ -164,6 +165,13 @@ class RecordReader(TournamentReader):
                 f" it has matches 1 to {last}, {tournament.recorded} of them recorded"
             )
         return record_from(match, text)
+
+    def count_adjudicated(self, tournament: StoredTournament) -> int:
+        """Return how many matches of a tournament ended at the limit of plies."""
+        query = select(func.count()).where(
+            records.c.tournament_id == tournament.number, records.c.termination == Termination.ADJUDICATION
+        )
+        return next(int(count) for (count,) in self._rows(query))
 
     def reasons_without_result(self, tournament: StoredTournament) -> dict[int, str]:
         """Return why each match that was tried and has no record was void, the last time."""

@@ -11,11 +11,12 @@ from arena.errors import UsageError
 from arena.games import make_game
 from arena.players.manifest import claims_problem
 from arena.ratings.sequential import Hypotheses, Verdict
-from arena.records import Bot, Limits, TimeControl
+from arena.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.definition import check_tournament_name
-from arena.tournament.formats import Comparison, field_of
+from arena.tournament.definition import check_game_of, check_ply_limit, check_tournament_name
+from arena.tournament.formats import field_of
+from arena.tournament.formats.sprt import Comparison
 from arena.tournament.rounds import meetings
 
 DEFAULT_LIMIT = 10_000
@@ -32,6 +33,7 @@ def comparison_definition(
     name: str | None = None,
     limit: int = DEFAULT_LIMIT,
     opening_plies: int = 2,
+    ply_limit: int = DEFAULT_PLY_LIMIT,
     time_control: TimeControl = TimeControl(),  # noqa: B008 - an immutable value
     rng_seed: int = 0,
     workers: int | None = None,
@@ -42,10 +44,11 @@ def comparison_definition(
     Two bots of the same name and version (one program with different arguments) are named "new" and "old".
 
     Raises:
-        UsageError: if the game or its options are wrong, or a bot does not claim to play it.
-        DefinitionError: if the name is.
+        UsageError: if the game or its options are wrong, or a bot does not claim to play it or could not load it.
+        DefinitionError: if the name or the limit of plies is.
     """
     rules = make_game(game, **options)
+    check_game_of(game, (new, old))
     for bot in (new, old):
         problem = claims_problem(bot, game)
         if problem is not None:
@@ -54,6 +57,7 @@ def comparison_definition(
         new, old = replace(new, name=f"{new.name} new"), replace(old, name=f"{old.name} old")
     name = name if name is not None else f"{new.name} against {old.name} in {game}"[:64].strip()
     check_tournament_name(name, "name")
+    check_ply_limit(ply_limit, opening_plies)
     return Definition(
         name=name,
         games=(GameChoice(game=game, options=rules.options, players=rules.players),),
@@ -61,6 +65,7 @@ def comparison_definition(
         format="comparison",
         encounters=limit,
         opening_plies=opening_plies,
+        ply_limit=ply_limit,
         time_control=time_control,
         limits=Limits(),
         rng_seed=rng_seed,

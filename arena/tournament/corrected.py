@@ -91,6 +91,10 @@ def _unchanged(bot: Bot) -> Bot:
     Raises:
         BotDefinitionError: if it is not there any more, or has changed since.
     """
+    if bot.is_function:
+        raise BotDefinitionError(
+            f"bot {bot.label!r}, which came by a correction, is a Python function: name it among the entrants"
+        )
     if not bot.directory:  # a tournament from another machine comes without the places of its bots
         raise BotDefinitionError(
             f"bot {bot.label!r}, which came by a correction, was on another machine;"

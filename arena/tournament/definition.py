@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -21,7 +21,9 @@ from arena.errors import BotDefinitionError, DefinitionError, OptionError, Unkno
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.names import is_visible_text
+from arena.players.diagnosis import uses_botkit
 from arena.players.entrants import Entrant, bot_of
+from arena.players.game_location import check_readable_game
 from arena.players.manifest import IsKnown, check_name, claims_problem, load_bot
 from arena.records import Bot, Limits, TimeControl
 from arena.shipped import bot_path, tournament_path
@@ -122,6 +124,21 @@ def with_name(definition: Definition, name: str, bots: KnownBots | None = None) 
     return replace(definition, name=name)
 
 
+def check_game_of(game: str, entrants: Iterable[Bot]) -> None:
+    """Raise GameError if an entrant needs the rules of a game, and could not load them."""
+    if any(map(uses_botkit, entrants)):
+        check_readable_game(game)
+
+
+def check_ply_limit(ply_limit: int, opening_plies: int) -> None:
+    """Raise DefinitionError unless a match has room for an action after its opening."""
+    if ply_limit <= opening_plies:
+        raise DefinitionError(
+            f"ply_limit = {ply_limit}: the {opening_plies} plies of the opening count; expected at least"
+            f" {opening_plies + 1}"
+        )
+
+
 def check_tournament_name(name: str, where: str, bots: KnownBots | None = None) -> None:
     """Raise DefinitionError unless ``name`` may be a tournament's name."""
     allowed = is_visible_text(name) and all(letter.isalnum() or letter in "._- " for letter in name)
@@ -178,6 +195,8 @@ class _Builder:
                 self._faults.append(
                     f"{table_key(name)}: this table belongs to format = {name!r}, but format = {file.format!r}"
                 )
+        with _collecting(self._faults):
+            check_ply_limit(file.ply_limit, file.opening_plies)
         games = self._games()
         entrants = self._entrants()
         self._check_fit(games, entrants)
@@ -188,6 +207,7 @@ class _Builder:
             format=file.format,
             encounters=file.encounters,
             opening_plies=file.opening_plies,
+            ply_limit=file.ply_limit,
             time_control=TimeControl(**file.time_control.model_dump()),
             limits=Limits(**file.limits.model_dump()),
             rng_seed=file.rng_seed,
@@ -279,6 +299,8 @@ class _Builder:
                     f"entrants: expected at least {choice.players}, one for each player of {choice.game};"
                     f" got {len(entrants)}"
                 )
+            with _collecting(self._faults):
+                check_game_of(choice.game, entrants)
             for bot in entrants:
                 problem = claims_problem(bot, choice.game)
                 if problem is not None:

@@ -92,7 +92,8 @@ def differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -
         given: another one.
         may_grow: whether the other one may have more entrants, after those that are stored.
     """
-    names = [name for name in given if name != "entrants" and stored[name] != given[name]]
+    settings = [name for name in {**given, **stored} if name != "entrants"]
+    names = [name for name in settings if stored.get(name) != given.get(name)]  # one at its default may be left out
     before, now = (
         {f"{entrant['name']}@{entrant['version']}": entrant for entrant in values["entrants"]}
         for values in (stored, given)

@@ -122,4 +122,5 @@ def spec_of(scheduled: ScheduledMatch, definition: Definition) -> MatchSpec:
         opening_actions=scheduled.opening_actions,
         encounter=scheduled.encounter,
         time_control=definition.time_control,
+        ply_limit=definition.ply_limit,
     )

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from arena.checked import without_nul
 from arena.enums import ClockKind, OffTurn
 from arena.limit import Limit, Unit
-from arena.records import LIMITS, MEBIBYTE
+from arena.records import DEFAULT_PLY_LIMIT, LIMITS, MAX_PLY_LIMIT, MEBIBYTE
 from arena.tournament.formats import DEFAULT_FORMAT, FORMATS, table_key
 
 Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False)]
@@ -132,6 +132,7 @@ class CommonKeys(_Strict):
         format: the name of the format, which may have a table of its own.
         encounters: for each pairing: one opening each, played in all seat rotations.
         opening_plies: random actions before the bots take over.
+        ply_limit: a match ends after this many actions, the opening included, ranked by the scores as they stand.
         time_control: the time rules.
         limits: what a bot may use.
         workers: matches at a time; by default one for each core.
@@ -149,6 +150,7 @@ class CommonKeys(_Strict):
     format: str = DEFAULT_FORMAT
     encounters: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     opening_plies: Annotated[int, Field(ge=0, le=1000)] = 2
+    ply_limit: Annotated[int, Field(ge=1, le=MAX_PLY_LIMIT)] = DEFAULT_PLY_LIMIT
     time_control: TimeControlTable = TimeControlTable(per_action_seconds=1.0)
     limits: LimitsTable = LimitsTable()
     workers: Annotated[int, Field(ge=1, le=1024)] | None = None

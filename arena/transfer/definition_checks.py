@@ -13,7 +13,7 @@ from arena.errors import IllegalActionError, StoreError
 from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
 from arena.names import ACCEPTED, is_name
-from arena.records import Bot, ScheduledMatch
+from arena.records import MAX_PLY_LIMIT, Bot, ScheduledMatch
 from arena.store.correction import Correction
 from arena.text import shortened_text
 from arena.tournament.formats import format_of
@@ -61,6 +61,8 @@ def check_definition(definition: Definition, external_games: Collection[str]) ->
     """
     for bot in definition.entrants:
         _check_names(bot)
+    if not 1 <= definition.ply_limit <= MAX_PLY_LIMIT:
+        raise StoreError(f"its definition is malformed: ply_limit = {definition.ply_limit}")
     for number, choice in enumerate(definition.games):
         if choice.game not in GAMES and choice.game not in external_games:
             raise StoreError(

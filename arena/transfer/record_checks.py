@@ -72,6 +72,7 @@ def _comparisons(record: MatchRecord, line: ScheduledMatch, definition: Definiti
     yield "bots", list(record.bots), [definition.entrants[entrant].label for entrant in line.seats]
     yield "encounter", record.encounter, line.encounter
     yield "opening", record.opening, line.opening
+    yield "ply_limit", record.ply_limit or definition.ply_limit, definition.ply_limit
     yield "opening_plies", record.opening_plies, len(line.opening_actions)
     recorded = [action[1] for action in record.actions[: record.opening_plies]]
     yield "actions of the opening", recorded, [_as_json_has_it(action) for action in line.opening_actions]

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import argparse
 import time
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from arena.botkit import Choice, Clock, run
+from arena.botkit import Choice, Clock, run, until
 from arena.games import Game
 
 WIN = 1e6
@@ -113,7 +114,8 @@ class Search:
         if depth > 1 and len(actions) > 1:
             actions = [action for action, _ in self.ordered(state, actions, maximise)]
         if first is not None:
-            actions.remove(first)
+            with suppress(ValueError):  # if there was no time for it
+                actions.remove(first)
             actions.insert(0, first)
         for action in actions:
             found = self.value(self.game.apply(state, action), depth - 1, low, high)
@@ -132,8 +134,8 @@ class Search:
         return value
 
     def ordered(self, state: Any, actions: Any, maximise: bool) -> list[tuple[Any, float]]:
-        """Return actions with the lead right after them, the most promising first."""
-        leads = [(action, self.lead(self.game.apply(state, action))) for action in actions]
+        """Return actions with the lead right after them, the most promising first, as far as the time goes."""
+        leads = [(action, self.lead(self.game.apply(state, action))) for action in until(self.stop_at, actions)]
         return sorted(leads, key=lambda pair: pair[1], reverse=maximise)
 
     def lead(self, state: Any) -> float:
@@ -151,12 +153,12 @@ class Search:
 
 def choose(game: Game[Any], state: Any, clock: Clock, nodes: int | None) -> Any:
     """Return the best action found."""
+    stop_at = time.monotonic() + (3600.0 if nodes else clock.time_for_this_action())
     actions = game.legal_actions(state)
     if len(actions) == 1:
         return actions[0]
     seat = game.seat_to_act(state)
     assert seat is not None
-    stop_at = time.monotonic() + (3600.0 if nodes else clock.time_for_this_action())
     search = Search(game, seat, stop_at, nodes or 1 << 62)
     action, value = search.best_action(state)
     told: float | str = round(value, 3) if abs(value) < WIN / 100 else "won" if value > 0 else "lost"

@@ -9,6 +9,9 @@ a seat with its share of beaten rivals, and a little with its share of the score
 for every point. The bot thinks for most of its time per action, or, with a bank, for the part of it that this action
 deserves; it answers at once when there is nothing to choose or when no other action can catch up any more.
 
+Where a position has thousands of actions, or a match thousands of plies, it also looks at the clock while it puts
+actions in order and while it plays out; a playout that is cut short counts as the scores stand.
+
 With ``--rollouts N`` it makes N playouts per action instead of watching the clock; it is then deterministic from the
 match's seed.
 """
@@ -22,9 +25,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
-from arena.botkit import Choice, Clock, run
+from arena.botkit import Choice, Clock, run, until
 from arena.games import Game
 
 EXPLORATION = 0.6
@@ -49,12 +53,12 @@ class Node:
         self.visits = 0
         self.total = 0.0
 
-    def next_action(self, game: Game[Any]) -> Any | None:
+    def next_action(self, game: Game[Any], stop_at: float) -> Any | None:
         """Take the most promising action not tried yet, if this position has been visited often enough for one more."""
         if self.seat is None or len(self.children) > WIDENING * math.sqrt(self.visits):
             return None
         if self.untried is None:
-            self.untried = by_lead(game, self.state, self.seat)
+            self.untried = by_lead(game, self.state, self.seat, stop_at)
         return self.untried.pop() if self.untried else None
 
     def most_promising_child(self) -> Node:
@@ -72,11 +76,15 @@ def lead(game: Game[Any], seat: int, state: Any) -> float:
     return scores[seat] - max(score for other, score in enumerate(scores) if other != seat)
 
 
-def by_lead(game: Game[Any], state: Any, seat: int) -> list[Any]:
-    """Return the legal actions, those with the largest lead after them last; equal ones in random order."""
+def by_lead(game: Game[Any], state: Any, seat: int, stop_at: float) -> list[Any]:
+    """Return the legal actions, those with the largest lead after them last; equal ones in random order.
+
+    Actions that there is no time for are left out.
+    """
     actions = list(game.legal_actions(state))
     random.shuffle(actions)
-    return sorted(actions, key=lambda action: lead(game, seat, game.apply(state, action)))
+    leads = [(lead(game, seat, game.apply(state, action)), action) for action in until(stop_at, actions)]
+    return [action for _, action in sorted(leads, key=itemgetter(0))]
 
 
 def rewards_of(game: Game[Any], state: Any) -> Rewards:
@@ -91,9 +99,9 @@ def rewards_of(game: Game[Any], state: Any) -> Rewards:
     return rewards
 
 
-def playout(game: Game[Any], state: Any) -> Rewards:
+def playout(game: Game[Any], state: Any, stop_at: float) -> Rewards:
     """Play to the end, each time with the one of a few random actions that brings the largest lead."""
-    while (seat := game.seat_to_act(state)) is not None:
+    while (seat := game.seat_to_act(state)) is not None and time.monotonic() < stop_at:
         actions = game.legal_actions(state)
         sample = random.sample(actions, min(SAMPLE, len(actions)))
         after = [game.apply(state, action) for action in sample]
@@ -101,11 +109,11 @@ def playout(game: Game[Any], state: Any) -> Rewards:
     return rewards_of(game, state)
 
 
-def grow(game: Game[Any], root: Node) -> None:
+def grow(game: Game[Any], root: Node, stop_at: float) -> None:
     """Walk down, add one node, play it out, and carry the rewards back up."""
     path = [root]
     node = root
-    while (action := node.next_action(game)) is None and node.children:
+    while (action := node.next_action(game, stop_at)) is None and node.children:
         node = node.most_promising_child()
         path.append(node)
     if action is not None:
@@ -113,7 +121,7 @@ def grow(game: Game[Any], root: Node) -> None:
         node.children.append(child)
         path.append(child)
         node = child
-    rewards = playout(game, node.state)
+    rewards = playout(game, node.state, stop_at)
     root.visits += 1
     for parent, child in pairwise(path):
         child.visits += 1
@@ -129,34 +137,34 @@ def is_decided(root: Node, playouts_left: float) -> bool:
     return first - second > playouts_left
 
 
-def search(game: Game[Any], state: Any, keep_going: Callable[[int], float]) -> Node:
+def search(game: Game[Any], state: Any, keep_going: Callable[[int], float], stop_at: float) -> Node:
     """Grow a tree until ``keep_going(playouts so far)``, the number of playouts still to come, is 0."""
     root = Node(game, state, None)
     while (left := keep_going(root.visits)) > 0:
         if root.visits % 32 == 0 and is_decided(root, left):
             break
-        grow(game, root)
+        grow(game, root, stop_at)
     return root
 
 
 def choose(game: Game[Any], state: Any, clock: Clock, rollouts: int | None) -> Any:
     """Return the action visited most."""
+    started = time.monotonic()
+    stop_at = started + clock.time_for_this_action()
     actions = game.legal_actions(state)
     if len(actions) == 1:
         return actions[0]
     if rollouts is not None:
         limit = rollouts
-        root = search(game, state, lambda done: limit - done)
+        root = search(game, state, lambda done: limit - done, math.inf)
     else:
-        stop_at = time.monotonic() + clock.time_for_this_action()
-        started = time.monotonic()
 
         def playouts_left(done: int) -> float:
             now = time.monotonic()
             rate = done / (now - started) if done else 1000.0
             return max(0.0, stop_at - now) * rate if now < stop_at or done == 0 else 0.0
 
-        root = search(game, state, playouts_left)
+        root = search(game, state, playouts_left, stop_at)
     best = max(root.children, key=lambda child: child.visits)
     note = {"value": round(best.total / best.visits, 3), "playouts": root.visits}
     return Choice(best.action, note)

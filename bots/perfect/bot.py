@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from arena.botkit import Choice, Clock, MatchInfo, run
+from arena.botkit import Choice, Clock, MatchInfo, run, until
 from arena.games import Game
 
 WIN = 1e6
@@ -61,7 +61,10 @@ class Solver:
         if time.monotonic() > self.stop_at:
             raise TimeUpError
         value, first_alpha, first_beta = (-ALL if seat == 0 else ALL), alpha, beta
-        for _, child in self.children(state, seat):
+        children = self.children(state, seat)
+        if time.monotonic() > self.stop_at:  # there may be more of them
+            raise TimeUpError
+        for _, child in children:
             found = self.value(child, alpha, beta)
             if seat == 0:
                 value = max(value, found)
@@ -76,9 +79,13 @@ class Solver:
         return value
 
     def children(self, state: Any, seat: int) -> list[tuple[Any, Any]]:
-        """Return every action with the position after it, the most promising first."""
-        children = [(action, self.game.apply(state, action)) for action in self.game.legal_actions(state)]
-        return sorted(children, key=lambda child: self.lead(child[1]), reverse=seat == 0)
+        """Return every action with the position after it, the most promising first, as far as the time goes."""
+        children = []
+        for action in until(self.stop_at, self.game.legal_actions(state)):
+            after = self.game.apply(state, action)
+            children.append((self.lead(after), action, after))
+        children.sort(key=lambda child: child[0], reverse=seat == 0)
+        return [(action, after) for _, action, after in children]
 
     def best(self, state: Any, seat: int, stop_at: float) -> tuple[Any, float, bool]:
         """Return the best action, its worth for ``seat``, and whether that is exact."""
@@ -94,7 +101,7 @@ class Solver:
                     best, value = action, found
         except (TimeUpError, RecursionError):  # or the line is longer than Python can follow
             return best, value, False
-        return best, value, True
+        return best, value, time.monotonic() <= stop_at
 
 
 solvers: dict[int, Solver] = {}
@@ -108,13 +115,14 @@ def begin(match: MatchInfo) -> None:
 
 def choose(game: Game[Any], state: Any, clock: Clock) -> Any:
     """Return the best action."""
+    stop_at = time.monotonic() + clock.time_for_this_action(actions_left=2)
     actions = game.legal_actions(state)
     if len(actions) == 1:
         return actions[0]
     seat = game.seat_to_act(state)
     assert seat is not None
     solver = solvers[seat]
-    action, value, is_exact = solver.best(state, seat, time.monotonic() + clock.time_for_this_action(actions_left=2))
+    action, value, is_exact = solver.best(state, seat, stop_at)
     told = "won" if value > WIN / 2 else "lost" if value < -WIN / 2 else "drawn" if is_exact else "unknown"
     is_perfect = is_exact and game.players == 2
     return Choice(action, {"value": told, "perfect": is_perfect, "positions": len(solver.bounds)})

@@ -22,7 +22,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from arena.botkit import Choice, Clock, run
+from arena.botkit import Choice, Clock, run, until
 from arena.games import Game
 
 WIN = 1000.0
@@ -118,8 +118,9 @@ class Search:
         return value
 
     def ordered(self, heights: Heights, maximise: bool) -> list[tuple[Square, Heights]]:
-        """Return the children, the most promising first."""
-        return sorted(self.children(heights), key=lambda child: self.worth(child[1]), reverse=maximise)
+        """Return the children, the most promising first, as far as the time goes."""
+        worths = [(self.worth(after), (square, after)) for square, after in until(self.stop_at, self.children(heights))]
+        return [child for _, child in sorted(worths, key=lambda pair: pair[0], reverse=maximise)]
 
     def best(self, heights: Heights) -> tuple[Square, float, int]:
         """Deepen until the time is up or the end is reached; return the square, its value and the depth."""

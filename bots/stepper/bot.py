@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from arena.botkit import Choice, Clock, run
+from arena.botkit import Choice, Clock, run, until
 from arena.games import Game
 
 WIN = 1000.0
@@ -108,7 +108,8 @@ class Search:
             for y in rows
         ]
         if len(rows) > 3:
-            children.sort(key=lambda child: self.worth(child[1]), reverse=maximise)
+            worths = [(self.worth(child[1]), child) for child in until(self.stop_at, children)]
+            children = [child for _, child in sorted(worths, key=lambda pair: pair[0], reverse=maximise)]
         return children if len(rows) <= EXACT_MARKS else children[:CANDIDATES]
 
     def value(self, heights: Heights, depth: int, alpha: float, beta: float) -> float:

@@ -9,6 +9,8 @@ import pytest
 
 from arena.errors import IllegalActionError, OptionError
 from arena.games import make_game
+from arena.games.conformance import check
+from tests.games.examples import EXAMPLES
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -55,6 +57,13 @@ def play_beside(game, state, theirs, action_of, seed):
     assert game.is_over(state)
     mine, others = game.scores(state)
     assert (mine > others) - (mine < others) == theirs.returns()[0]
+
+
+@pytest.mark.parametrize("path", sorted({path for path, _ in EXAMPLES.values()}))
+def test_an_example_keeps_what_games_promise(path):
+    """The suite varies the options by itself."""
+    options = next(options for other, options in EXAMPLES.values() if other == path)
+    assert check(make_game(path, **options), matches=2) == ()
 
 
 # Hex
@@ -266,3 +275,15 @@ def test_who_closes_a_box_acts_again():
     assert seats == [0, 1, 2, 0, 0, 1, 2]
     assert game.scores(state) == (1, 0, 1)
     assert game.render(state) == " 2 +---+---+\n   | A | C |\n 1 +---+---+\n   a   b   c"
+
+
+# numbers
+
+
+def test_a_board_as_numbers_has_a_plane_for_each_seat():
+    game = make_game("domineering:Domineering", width=3, height=2)
+    space = game.space()
+    assert space.actions == ((1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2))
+    state = game.apply(game.apply(game.initial_state(), (1, 1)), (2, 2))
+    assert game.render(state) == "2 | - -\n1 | . .\n  a b c"
+    assert space.encode(state) == [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1]

@@ -172,7 +172,7 @@ def test_a_process_that_is_dead_and_not_yet_reaped_owns_nothing():
 
 def test_a_stopped_fork_server_does_not_hang_the_arena(monkeypatch):
     launcher = open_launcher()
-    launcher._socket.settimeout(0.3)
+    launcher._servers[False].socket.settimeout(0.3)
     os.kill(launcher.pid, signal.SIGSTOP)
     started = time.monotonic()
     with BotPool(choose_isolation("limits")) as pool:

@@ -8,7 +8,17 @@ import time
 
 import pytest
 
-from arena import ArenaHome, TimeControl, function_bot, play_match, run_tournament, standings_of, verify
+from arena import (
+    ArenaHome,
+    TimeControl,
+    enter_late,
+    function_bot,
+    play_match,
+    replace_bot,
+    run_tournament,
+    standings_of,
+    verify,
+)
 from arena.botkit import Choice
 from arena.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.players.call_limit import OutOfTimeError, call_within
@@ -199,6 +209,22 @@ def test_a_tournament_of_functions_is_resumed_and_not_with_other_functions(home)
     with pytest.raises(DefinitionError, match="differs in the bot 'b@1'"):
         run_tournament(make_definition("t", GAME, {"a": first, "b": draws}, options=OPTIONS), home.store)
     assert home.store.tournament("t").recorded == 2
+
+
+@pytest.mark.processes
+def test_functions_replace_entrants_and_enter_late(home):
+    def definition(**entrants):
+        return make_definition("t", GAME, entrants, options=OPTIONS)
+
+    run_tournament(definition(a=first, b=last), home.store)
+    replace_bot(home.store, "t", "b", function_bot(draws, "b", "2"), reason="a better idea")
+    enter_late(home.store, "t", function_bot(fails, "c"), reason="was ill")
+    with pytest.raises(BotDefinitionError, match="'b@2', which came by a correction, is a Python function: name it"):
+        run_tournament(definition(a=first, b=last), home.store)
+    corrected = definition(a=first, b=function_bot(draws, version="2"), c=fails)
+    progress = run_tournament(corrected, home.store)
+    assert (progress.recorded, progress.is_complete) == (6, True)  # three pairs, both seats
+    assert verify(home, home.store.tournament("t")).problems == []
 
 
 @pytest.mark.processes

@@ -541,8 +541,9 @@ def test_a_file_that_claims_to_be_endless_is_not_copied(here, tmp_path):
         merge_home(here, tmp_path)
 
 
-def test_a_home_of_an_earlier_version_is_taken_and_not_changed(here, tmp_path):
-    (home,) = (STORED / "homes").iterdir()
+@pytest.mark.parametrize("version", sorted(path.name for path in (STORED / "homes").iterdir()))
+def test_a_home_of_an_earlier_version_is_taken_and_not_changed(here, version, tmp_path):
+    home = STORED / "homes" / version
     copy = tmp_path / "earlier"
     shutil.copytree(home, copy)
     results = merge_home(here, copy)

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Placing, Round, StopLimits
-from arena.tournament.formats.knockout import Knockout
-from arena.tournament.formats.sprt import Comparison
-from arena.tournament.formats.swiss import Swiss
 from arena.tournament.formats.table import DEFAULT_FORMAT, FORMATS, field_of, format_class, format_of, table_key
 
 __all__ = [
     "DEFAULT_FORMAT",
     "FORMATS",
-    "Comparison",
     "Field",
     "Format",
-    "Knockout",
     "Meeting",
     "Pairing",
     "Placing",
     "Round",
     "StopLimits",
-    "Swiss",
     "field_of",
     "format_class",
     "format_of",

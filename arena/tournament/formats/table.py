@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, cast
 
 from arena.definition import Definition
 from arena.errors import DefinitionError, UnknownNameError
 from arena.stored import from_stored
 from arena.tournament.formats.format import Field, Format
-from arena.tournament.formats.gauntlet import Gauntlet
-from arena.tournament.formats.knockout import Knockout
-from arena.tournament.formats.ladder import Ladder
-from arena.tournament.formats.round_robin import RoundRobin
-from arena.tournament.formats.sprt import Comparison
-from arena.tournament.formats.swiss import Swiss
 
-FORMATS: Mapping[str, type[Format[Any]]] = {
-    "round-robin": RoundRobin,
-    "gauntlet": Gauntlet,
-    "swiss": Swiss,
-    "knockout": Knockout,
-    "ladder": Ladder,
+
+class _Formats(Mapping[str, type[Format[Any]]]):
+    """Classes of formats by name, each imported when it is looked up: some take long."""
+
+    def __init__(self, **class_of: str) -> None:
+        """Make a table.
+
+        Args:
+            class_of: ``module:class`` by the key of the format's table.
+        """
+        self._class_of = {key.replace("_", "-"): path.partition(":") for key, path in class_of.items()}
+
+    def __getitem__(self, name: str) -> type[Format[Any]]:
+        module, _, kind = self._class_of[name]
+        return cast(type[Format[Any]], getattr(import_module(f"arena.tournament.formats.{module}"), kind))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._class_of
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._class_of)
+
+    def __len__(self) -> int:
+        return len(self._class_of)
+
+
+_FILE_FORMATS = {
+    "round_robin": "round_robin:RoundRobin",
+    "gauntlet": "gauntlet:Gauntlet",
+    "swiss": "swiss:Swiss",
+    "knockout": "knockout:Knockout",
+    "ladder": "ladder:Ladder",
 }
+
+FORMATS: Mapping[str, type[Format[Any]]] = _Formats(**_FILE_FORMATS)
 """The formats of tournament files, by name; the first one is the default."""
 
 DEFAULT_FORMAT = next(iter(FORMATS))
 
-ALL_FORMATS: Mapping[str, type[Format[Any]]] = {**FORMATS, "comparison": Comparison}
+ALL_FORMATS: Mapping[str, type[Format[Any]]] = _Formats(**_FILE_FORMATS, comparison="sprt:Comparison")
 """The formats of tournament files and of ``arena compare``."""
 
 

@@ -1,0 +1,183 @@
+"""The limit of plies: a match ends there, ranked by the scores as they stand, and nobody is at fault."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.botkit.selfplay import DEFAULT_PLY_LIMIT as OF_SELF_PLAY
+from arena.cli.options import ply_limit_option
+from arena.errors import BotError, DefinitionError, UsageError
+from arena.games import GAMES, make_game
+from arena.games.options import IntOption
+from arena.match.referee import Referee
+from arena.match.replay import ReplayError, check_record
+from arena.match.single_match import play_match
+from arena.players.scripted import ScriptedPlayer
+from arena.protocol.messages import Wants
+from arena.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT, Bot, MatchRecord, MatchSpec
+from arena.store.rows import row_of
+from arena.store.statements import record_from
+from arena.tournament.definition import make_definition
+from tests.conftest import BOTS
+
+ROOT = Path(__file__).parents[2]
+
+
+def spec(game="tests.mistaken_games:Endless", options=None, players=2, **values) -> MatchSpec:
+    bots = tuple(Bot(name=f"bot{seat}", version="1", command=("x",), directory="/") for seat in range(players))
+    return MatchSpec(match=7, tournament="t", game=game, options=options or {}, bots=bots, rng_seed=42, **values)
+
+
+def play(spec: MatchSpec, *players: ScriptedPlayer) -> MatchRecord:
+    seated = players or [ScriptedPlayer(lambda request: request.legal[0]) for _ in spec.bots]
+    return Referee(spec, seated).play()
+
+
+def test_a_match_without_end_ends_at_the_limit() -> None:
+    record = play(spec(ply_limit=5))
+    assert (len(record.actions), record.ply_limit) == (5, 5)
+    assert (record.termination, record.scores, record.ranks, record.faults) == ("adjudication", (0, 0), (1, 1), ())
+    check_record(record)
+
+
+def test_a_match_without_end_ends_by_default() -> None:
+    assert len(play(spec()).actions) == DEFAULT_PLY_LIMIT
+
+
+def test_the_scores_as_they_stand_decide() -> None:
+    """Differences on 4 by 4: after c1 a4 and d3, seat 0 has the steps 2 (d - c), seat 1 has 1 (d - c) and none."""
+    marks = ScriptedPlayer([(3, 1), (4, 3)]), ScriptedPlayer([(1, 4)])
+    record = play(spec("differences", {"size": 4}, ply_limit=3), *marks)
+    rules = make_game("differences", size=4)
+    state = rules.initial_state()
+    for action in ((3, 1), (1, 4), (4, 3)):
+        state = rules.apply(state, action)
+    assert record.termination == "adjudication"
+    assert record.scores == rules.scores(state)
+    check_record(record)
+
+
+def test_a_match_that_is_over_with_the_last_ply_ends_by_its_rules() -> None:
+    record = play(spec("differences", {"size": 2}, ply_limit=2))
+    assert (len(record.actions), record.termination) == (2, "normal")
+    check_record(record)
+
+
+def test_the_opening_counts() -> None:
+    record = play(spec(ply_limit=3, opening=0, opening_actions=(1, 1)))
+    assert [seat for seat, _ in record.actions] == [0, 1, 0]
+    assert record.wall_seconds[:2] == (None, None)
+
+
+def test_a_forfeit_stays_a_forfeit() -> None:
+    players = ScriptedPlayer([1, 1]), ScriptedPlayer([1, BotError("exit", "exit status 1")])
+    record = play(spec(ply_limit=4), *players)
+    assert (record.termination, record.ranks) == ("forfeit", (1, 2))
+
+
+def test_a_match_that_goes_on_after_a_forfeit_ends_at_the_limit_too() -> None:
+    players = [ScriptedPlayer([BotError("exit", "exit status 1")])]
+    players += [ScriptedPlayer(lambda request: request.legal[0], Wants()) for _ in range(3)]
+    record = play(spec("coprimality", {"size": 6, "players": 4}, players=4, ply_limit=4), *players)
+    assert (len(record.actions), record.termination) == (4, "forfeit")
+    assert record.ranks[0] == 4
+    check_record(record)
+
+
+def test_bots_hear_of_the_limit_and_of_the_end() -> None:
+    players = [ScriptedPlayer(lambda request: 1) for _ in range(2)]
+    play(spec(ply_limit=5), *players)
+    for player in players:
+        assert player.calls[0][1].ply_limit == 5
+        assert player.calls[-1] == ("end", ((1, 1), (0, 0), "adjudication"))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"ply_limit": 6}, "the record ends before the match is over, without a forfeit"),
+        ({"ply_limit": 4}, "the record has 5 actions, but its limit is 4 plies"),
+        ({"ply_limit": None}, "the record ends before the match is over, without a forfeit"),
+        ({"termination": "normal"}, "termination are recorded as normal, but by the rules they are adjudication"),
+        ({"ranks": (1, 2)}, "ranks are recorded as"),
+    ],
+)
+def test_a_record_that_ends_otherwise_is_found(change, says) -> None:
+    with pytest.raises(ReplayError, match=says):
+        check_record(replace(play(spec(ply_limit=5)), **change))
+
+
+def test_a_record_of_an_earlier_version_has_no_limit() -> None:
+    row = row_of(play(spec("differences", {"size": 2})))
+    earlier = re.sub(r'"ply_limit":\s*10000,\s*', "", row.record)
+    assert earlier != row.record
+    record = record_from(7, earlier)
+    assert record.ply_limit is None
+    check_record(record)
+
+
+def test_the_default_is_several_times_the_longest_match_of_the_games_here() -> None:
+    longest = {}
+    for name, rules in GAMES.items():
+        largest = {option.name: option.maximum for option in rules.OPTIONS if isinstance(option, IntOption)}
+        if name != "coprimality":  # has no such bound: see DEFAULT_PLY_LIMIT
+            longest[name] = make_game(name, **largest | ({"grid_first": 2} if "grid_first" in largest else {})).space()
+    assert max(space.max_plies for space in longest.values()) == 1998
+    assert DEFAULT_PLY_LIMIT >= 5 * 1998
+
+
+def test_the_limit_is_the_same_wherever_it_is_written() -> None:
+    option = ply_limit_option(lambda: None).__click_params__[0]
+    assert (option.default, option.type.min, option.type.max) == (DEFAULT_PLY_LIMIT, 1, MAX_PLY_LIMIT)
+    assert OF_SELF_PLAY == DEFAULT_PLY_LIMIT
+
+
+@pytest.mark.parametrize("limit", [0, -1, 2, MAX_PLY_LIMIT + 1])
+def test_a_single_match_with_a_wrong_limit_is_refused(limit) -> None:
+    with pytest.raises(UsageError, match=f"ply_limit = {limit}: expected a number from 3 to 1,000,000"):
+        play_match("differences", BOTS / "minimal", BOTS / "minimal", opening_actions=[(1, 1), (2, 2)], ply_limit=limit)
+
+
+# in a tournament
+
+
+def definition(**keys):
+    entrants = {"a": str(BOTS / "minimal"), "b": str(BOTS / "greedy")}
+    return make_definition("t", "differences", entrants, isolation="none", **keys)
+
+
+@pytest.mark.processes
+def test_the_default_changes_nothing_of_a_tournament() -> None:
+    plain = definition()
+    assert plain.ply_limit == DEFAULT_PLY_LIMIT
+    assert plain == definition(ply_limit=DEFAULT_PLY_LIMIT)
+    assert "ply_limit" not in plain.identity()
+    assert "ply_limit" not in plain.to_json()
+
+
+@pytest.mark.processes
+def test_another_limit_is_another_tournament() -> None:
+    short = definition(ply_limit=4)
+    assert short.identity() == definition().identity() | {"ply_limit": 4}
+    assert type(short).from_json("t", short.to_json()).ply_limit == 4
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"ply_limit": 0}, r"ply_limit = 0: expected a whole number from 1 to 1,000,000"),
+        ({"ply_limit": 1_000_001}, r"ply_limit = 1000001: expected a whole number from 1 to 1,000,000"),
+        ({"ply_limit": 2.5}, r"ply_limit = 2\.5"),
+        ({"ply_limit": "many"}, r"ply_limit = 'many'"),
+        ({"ply_limit": 2}, r"ply_limit = 2: the 2 plies of the opening count; expected at least 3"),
+        ({"ply_limit": 9, "opening_plies": 9}, r"ply_limit = 9: the 9 plies of the opening count; .* at least 10"),
+    ],
+)
+@pytest.mark.processes
+def test_a_wrong_limit_is_refused_in_a_sentence(keys, says) -> None:
+    with pytest.raises(DefinitionError, match=says):
+        definition(**keys)
