@@ -168,7 +168,7 @@ def _opening_numbers(openings: NDArray[np.uint32], bots: NDArray[np.integer]) ->
     """Return a number for each opening with the bots in their seats."""
     words = openings.astype(np.int64)
     half = numbered(words[:, 0] << 32 | words[:, 1])[1]
-    return combined(np.concatenate([half[:, None], words[:, 2:], bots + 1], axis=1))
+    return combined([half, *words[:, 2:].T, *(bots + 1).T])
 
 
 def _has_twice(bots: NDArray[np.integer]) -> NDArray[np.bool_]:
