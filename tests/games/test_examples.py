@@ -9,6 +9,8 @@ import pytest
 
 from arena.errors import IllegalActionError, OptionError
 from arena.games import make_game
+from arena.games.conformance import check
+from tests.games.examples import EXAMPLES
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -55,6 +57,13 @@ def play_beside(game, state, theirs, action_of, seed):
     assert game.is_over(state)
     mine, others = game.scores(state)
     assert (mine > others) - (mine < others) == theirs.returns()[0]
+
+
+@pytest.mark.parametrize("path", sorted({path for path, _ in EXAMPLES.values()}))
+def test_an_example_keeps_what_games_promise(path):
+    """The suite varies the options by itself."""
+    options = next(options for other, options in EXAMPLES.values() if other == path)
+    assert check(make_game(path, **options), matches=2) == ()
 
 
 # Hex
