@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from arena.ratings import BETA, MU, SIGMA, rate_results
+from arena.ratings import BETA, MU, SIGMA, rate_results, set_fit
 from arena.ratings.consistency import consistency
 from arena.ratings.environment import ppf
 from arena.ratings.field_fit import fit_encounters
@@ -171,8 +171,11 @@ def fields():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=float, default=1.0, help="so many times the usual number of fields")
+    parser.add_argument("--sparse", action="store_true", help="treat every field as a large one")
     parser.add_argument("--only", default="", help="only fields whose title contains this")
     chosen = parser.parse_args()
+    if chosen.sparse:
+        set_fit.MAX_DENSE_BOTS = 1
     print(machine())
     print(f"{'field':52} {'fields':>6}  coverage naive  ours  (quoted naive)  Kendall naive  ours  width  flagged")
     for title, quoted, times, run in fields():

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,12 +87,14 @@ def read_results(
     number = np.full(len(labels) + 1, -1, dtype=np.int32)  # -1, the last, stands for no bot
     number[[labels[name] for name in names]] = np.arange(len(names))
     seats = max(piece.bots.shape[1] for piece in pieces)
+    encounter = np.concatenate([piece.encounters for piece in pieces])
+    starts = np.flatnonzero((np.diff(encounter, axis=0, prepend=-1) != 0).any(axis=1))
+    del encounter
     bots = number[np.concatenate([_widened(piece.bots, seats, -1) for piece in pieces])]
     ranks = np.concatenate([_widened(piece.ranks, seats, 0) for piece in pieces])
-    encounter = np.concatenate([piece.encounters for piece in pieces])
     openings = np.concatenate([piece.openings for piece in pieces])
     actions = np.concatenate([piece.actions for piece in pieces])
-    starts = np.flatnonzero((np.diff(encounter, axis=0, prepend=-1) != 0).any(axis=1))
+    pieces.clear()  # a million matches take fifty megabytes
     return ResultTable(
         labels=tuple(names),
         bots=bots,
@@ -106,7 +109,7 @@ class _Piece(NamedTuple):
     """Results of some matches as arrays.
 
     Attributes:
-        bots: numbers in the order of their first match.
+        bots: the numbers that they have while they are read.
         ranks: see ``ResultTable``.
         encounters: the number of the tournament, and the encounter's, shape (matches, 2).
         openings: the hash of each opening, shape (matches, words).
@@ -127,11 +130,16 @@ class _Piece(NamedTuple):
             columns: the results.
             labels: the numbers of the bots; new ones are added.
         """
-        numbers = [[labels.setdefault(label, len(labels)) for label in bots] for bots in columns.bots]
-        seats = max(map(len, numbers))
+        flat = list(chain.from_iterable(columns.bots))
+        for label in set(flat) - labels.keys():
+            labels[label] = len(labels)
+        seats = max(map(len, columns.bots))
+        bots = np.full((len(columns.bots), seats), -1, dtype=np.int32)
+        has_bot = np.arange(seats) < np.fromiter(map(len, columns.bots), np.int64, len(bots))[:, None]
+        bots[has_bot] = np.fromiter(map(labels.__getitem__, flat), np.int32, len(flat))
         encounters = np.array(columns.encounters, dtype=np.int64)
         return cls(
-            padded(numbers, seats, -1).astype(np.int32),
+            bots,
             padded(columns.ranks, seats, 0).astype(np.int16),
             np.stack([np.full_like(encounters, columns.tournament), encounters], axis=1),
             _hash_words(columns.opening_hashes),
@@ -160,7 +168,7 @@ def _opening_numbers(openings: NDArray[np.uint32], bots: NDArray[np.integer]) ->
     """Return a number for each opening with the bots in their seats."""
     words = openings.astype(np.int64)
     half = numbered(words[:, 0] << 32 | words[:, 1])[1]
-    return combined(np.concatenate([half[:, None], words[:, 2:], bots + 1], axis=1))
+    return combined([half, *words[:, 2:].T, *(bots + 1).T])
 
 
 def _has_twice(bots: NDArray[np.integer]) -> NDArray[np.bool_]:

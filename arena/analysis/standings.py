@@ -23,6 +23,9 @@ from arena.store.correction import Correction
 SURE = 0.975
 """Two bots can be told apart when the probability that one is better than the other is at least this."""
 
+EXPOSURE_DECIMALS = 9
+"""Bots with equal results differ by rounding errors beyond these decimals."""
+
 UNRATED = Rating(MU, SIGMA)
 """The prior: the rating of a bot before its first match."""
 
@@ -269,7 +272,7 @@ def _lines(
     ratings = dict(zip(fitted.names, fitted.ratings, strict=True))
     margins = dict(zip(fitted.names, fitted.margins().tolist(), strict=True))
     rank_intervals = dict(zip(fitted.names, fitted.rank_intervals(), strict=True))
-    exposures = {label: ratings.get(label, UNRATED).exposure for label in tallies}
+    exposures = {label: round(ratings.get(label, UNRATED).exposure, EXPOSURE_DECIMALS) for label in tallies}
     labels = sorted(tallies, key=lambda label: (-exposures[label], label))
     los = _los_function(fitted)
     ranks = competition_ranks([-exposures[label] for label in labels])
@@ -302,8 +305,7 @@ def _lines(
 def _los_function(fitted: FittedEncounters) -> Callable[[str, str], float]:
     """Return a function from two bots to the likelihood that the first is better; 1/2 where one has no rating."""
     index = {label: number for number, label in enumerate(fitted.names)}
-    matrix = fitted.los()
-    return lambda a, b: float(matrix[index[a], index[b]]) if a in index and b in index else 0.5
+    return lambda a, b: fitted.los_between(index[a], index[b]) if a in index and b in index else 0.5
 
 
 def _groups(labels: Sequence[str], los: Callable[[str, str], float]) -> list[str]:

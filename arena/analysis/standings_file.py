@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 from arena.analysis.standings import Standing, Standings
 from arena.ratings import Rating
 from arena.ratings.consistency import Consistency
-from arena.ratings.field_fit import DRAWS, FittedEncounters
+from arena.ratings.field_fit import FittedEncounters, draws_of
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 """Enough for some 10,000 bots."""
@@ -73,7 +73,7 @@ def read_standings(path: Path, key: Key) -> Standings | None:
         ratings=line.ratings,
         draw_probability=line.draw_probability,
         prior_width=line.prior_width,
-        draws=draws.reshape(DRAWS, len(line.names)),
+        draws=draws.reshape(draws_of(len(line.names)), len(line.names)),
         encounters=line.encounters,
     )
     return Standings(
@@ -101,7 +101,7 @@ def _read_parts(path: Path) -> tuple[_Line, bytes] | None:
         try:
             text = file.readline(MAX_LINE_BYTES)
             line = _Line.model_validate_json(text)
-            size = DRAWS * len(line.names) * _DRAW_BYTES
+            size = draws_of(len(line.names)) * len(line.names) * _DRAW_BYTES
             data = file.read(size) if status.st_size == len(text) + size else b""
         except (OSError, ValidationError, RecursionError):
             return None

@@ -47,6 +47,11 @@ def has_colours() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
 
 
+def alarming(text: str) -> str:
+    """Return a text in bold red, if the terminal has colours."""
+    return click.style(text, fg="red", bold=True) if has_colours() else text
+
+
 def board(game: Any, state: Any, width: int, actions: Sequence[Any] = (), height: int | None = None) -> list[str]:
     """Return a position as lines of at most ``width`` characters, in which the last action has brackets.
 

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import click
 
-from arena.cli.boards import has_colours
-from arena.cli.common import find_bots, print_table, print_wrapped
+from arena.cli.boards import alarming
+from arena.cli.common import count_passed, find_bots, print_table, print_wrapped
 from arena.cli.group import FAILED, OK
-from arena.cli.options import games_option, isolation_option, json_option, seconds_option
+from arena.cli.options import games_option, isolation_option, json_option, options_option, seconds_option
+from arena.cli.rules_check import check_rules_command
 from arena.conformance.check import Step, check_bot
 from arena.errors import UsageError
 from arena.games import find_game
@@ -21,7 +22,6 @@ from arena.players.tracebacks import own_traceback
 from arena.records import Bot
 from arena.report.tables import Column, printable
 from arena.report.transcript import exchange_lines
-from arena.text import counted
 
 STDERR_LINES = 12
 INDENT = "     "
@@ -42,7 +42,9 @@ class _Result(NamedTuple):
 
 
 @click.command("check")
-@click.argument("bots", metavar="BOT...", nargs=-1, required=True)
+@click.argument("bots", metavar="[BOT]...", nargs=-1)
+@click.option("--rules", metavar="GAME", help="Check the rules of this game instead, such as hex:Hex.")
+@options_option
 @games_option("Try this game instead of all that the bot claims")
 @seconds_option
 @isolation_option
@@ -50,6 +52,8 @@ class _Result(NamedTuple):
 @json_option
 def command(
     bots: tuple[str, ...],
+    rules: str | None,
+    options: tuple[str, ...],
     games: tuple[str, ...],
     seconds: float,
     isolation: str,
@@ -57,7 +61,9 @@ def command(
     as_json: bool,
 ) -> int:
     """Try out each BOT (a path, an example such as arena:greedy, or a submitted bot) as a tournament would: every
-    claimed game in every seat, odd sizes, three players, match after match, on a busy machine.
+    claimed game in every seat, odd sizes, three players, every option at its bounds, match after match, on a busy
+    machine. With --rules, try out the rules of a game, for their author: each mistake is shown with the shortest line
+    of play that leads to it.
 
     The exit code is 1 if a step fails. A failed step is shown with the bot's stderr and a hint how to fix it; for a bot
     without botkit, also with the last question and the bytes that came back, as text and in hexadecimal. Steps that
@@ -66,6 +72,14 @@ def command(
     """
     from arena.isolation.levels import choose_isolation
 
+    if rules is not None:
+        _refuse_with_rules(bots, games, shows_bytes)
+        choose_isolation(isolation)
+        return check_rules_command(rules, options, isolation, as_json)
+    if not bots:
+        raise UsageError("arena check: expected a bot, or the rules of a game: --rules module:Class")
+    if options:
+        raise UsageError(f"--option {options[0]}: expected only together with --rules")
     for game in games:
         find_game(game)
     level = choose_isolation(isolation)
@@ -93,6 +107,12 @@ def command(
     return OK if all(result.first_failure is None for result in results) else FAILED
 
 
+def _refuse_with_rules(bots: Sequence[str], games: Sequence[str], shows_bytes: bool) -> None:
+    given = [f"the bot {bot!r}" for bot in bots] + ["--game"] * bool(games) + ["--bytes"] * shows_bytes
+    if given:
+        raise UsageError(f"--rules checks the rules of one game, without {given[0]}")
+
+
 def _launched_or_not(text: str, check: Callable[[str], _Result], as_json: bool) -> _Result:
     """Check one of several bots; one that can't be launched fails like any other."""
     try:
@@ -115,11 +135,7 @@ def _print_summary(results: Sequence[_Result]) -> None:
     )
     rows = [{**result._asdict(), "result": "FAILED" if result.first_failure else "passed"} for result in results]
     click.echo()
-    print_table(columns, rows, "text", _count_passed(sum(row["result"] == "passed" for row in rows), len(rows), "bot"))
-
-
-def _count_passed(passed: int, total: int, noun: str) -> str:
-    return f"All {counted(total, noun)} passed." if passed == total else f"{passed} of {counted(total, noun)} passed"
+    print_table(columns, rows, "text", count_passed(sum(row["result"] == "passed" for row in rows), len(rows), "bot"))
 
 
 def _print_json(bot: str, number: int, step: Step) -> bool:
@@ -157,7 +173,7 @@ class _Display:
             if not step.is_passed:
                 failed.append(step)
         self._show_repeated()
-        click.echo(_count_passed(number - len(failed), number, "step"))
+        click.echo(count_passed(number - len(failed), number, "step"))
         return failed
 
     def _show(self, number: int, step: Step) -> None:
@@ -170,7 +186,7 @@ class _Display:
         self._show_repeated()
         if step.is_passed and not self._shows_passed:
             return
-        mark = "ok    " if step.is_passed else _alarming("FAILED")
+        mark = "ok    " if step.is_passed else alarming("FAILED")
         print_wrapped(f"{number:3d}  {mark}  ", 13, f"{printable(step.name)}: {printable(step.detail)}")
         if not step.is_passed:
             self._first[step.hint] = number
@@ -184,7 +200,7 @@ class _Display:
         names = "; ".join(printable(step.name) for _, step in self._repeated)
         first = self._first[self._repeated[0][1].hint]
         which = f"{numbers[0]:3d}" if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}".rjust(3)
-        print_wrapped(f"{which}  {_alarming('FAILED')}  ", len(which) + 10, f"like step {first}, also in: {names}")
+        print_wrapped(f"{which}  {alarming('FAILED')}  ", len(which) + 10, f"like step {first}, also in: {names}")
         self._repeated = []
 
     def _explain(self, step: Step) -> None:
@@ -195,8 +211,3 @@ class _Display:
         for line in own_traceback(step.stderr, self._bot)[-STDERR_LINES:]:
             print_wrapped(f"{INDENT}stderr:    ", len(INDENT) + 11, printable(line))
         print_wrapped(f"{INDENT}to fix it: ", len(INDENT) + 11, printable(step.hint))
-
-
-def _alarming(text: str) -> str:
-    """Return a text in bold red, if the terminal has colours."""
-    return click.style(text, fg="red", bold=True) if has_colours() else text

@@ -133,6 +133,11 @@ def print_wrapped(head: str, indent: int, text: str) -> None:
     click.echo(f"\n{' ' * indent}".join([head + (lines or [""])[0], *lines[1:]]))
 
 
+def count_passed(passed: int, total: int, noun: str) -> str:
+    """Return how many of the checked things have passed, as a sentence."""
+    return f"All {counted(total, noun)} passed." if passed == total else f"{passed} of {counted(total, noun)} passed"
+
+
 def can_be_printed(text: str) -> bool:
     """Return whether the encoding of the standard output has all characters of a text."""
     try:

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from arena.conformance.variants import bounds_of, odd_options, options_text
 from arena.enums import FaultKind, Termination
 from arena.errors import ArenaError, BotError, UsageError
 from arena.games import GAMES, find_game, make_game
-from arena.games.options import IntOption
 from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.sandbox_policy import Isolation
 from arena.match.referee import Referee
@@ -155,13 +155,32 @@ class _Checker:
         return Step(name, True, f"{label}; wants {wants}")
 
     def play_game(self, game: str) -> Iterator[Step]:
-        """Play a game in every seat, at odd sizes, and with three players where the game allows them."""
+        """Play a game in every seat, at odd sizes, with three players, and with each option at its bounds."""
         for seat in range(make_game(game).players):
             yield self._try(f"plays {game} in seat {seat}", game, {}, seat)
         for options in odd_options(game):
-            shown = ", ".join(f"{name} = {value}" for name, value in options.items())
+            shown = options_text(options)
             for seat in range(make_game(game, **options).players):
                 yield self._try(f"plays {game} with {shown} in seat {seat}", game, options, seat)
+
+        yield self._play_at_bounds(game)
+
+    def _play_at_bounds(self, game: str) -> Step:
+        """Play a match with each option at its lowest and highest and with each choice, in one seat after another."""
+        bounds = bounds_of(game)
+        longest = 0.0
+        for number, options in enumerate(bounds.tried):
+            seat = number % make_game(game, **options).players
+            record = self._play(game, options, seat)
+            if record.faults:
+                return self._failed_in(record, seat, f"plays {game} with {options_text(options)} in seat {seat}")
+            longest = max(longest, _longest_seconds(record, seat))
+        tried = "; ".join(map(options_text, bounds.tried)) or "none besides"
+        left_out = "; ".join(map(options_text, bounds.left_out))
+        detail = f"{tried}, longest action {1000 * longest:.1f} ms" + (
+            f"; left out as too long: {left_out}" if left_out else ""
+        )
+        return Step(f"plays {game} with its options at their bounds", True, detail)
 
     def reuse(self, game: str) -> Step:
         """Play two more matches with the process of all earlier ones, both with the same seed and opponent."""
@@ -288,30 +307,10 @@ def busy_bot() -> Bot:
     return Bot(name="busy", version="1", command=command, directory=str(program.parent), own_files=(str(program),))
 
 
-def odd_options(game: str) -> list[dict[str, int]]:
-    """Return unusual options of a game: the smallest and an odd size, and three players where the game allows them."""
-    unusual = []
-    for option in find_game(game).OPTIONS:
-        if not isinstance(option, IntOption):
-            continue
-        if option.name == "players":
-            values = [3]
-        elif option.name == "size":
-            values = [option.minimum, option.default + 1 + option.default % 2]
-        else:
-            continue
-        for value in values:
-            try:
-                make_game(game, **{option.name: value})
-            except UsageError:
-                continue
-            if option.minimum <= value <= option.maximum and value != option.default:
-                unusual.append({option.name: value})
-    return unusual
-
-
 def _longest(record: MatchRecord, seat: int) -> str:
-    own = [
-        seconds or 0.0 for (actor, _), seconds in zip(record.actions, record.wall_seconds, strict=True) if actor == seat
-    ]
-    return f"longest action {1000 * max(own, default=0.0):.1f} ms"
+    return f"longest action {1000 * _longest_seconds(record, seat):.1f} ms"
+
+
+def _longest_seconds(record: MatchRecord, seat: int) -> float:
+    pairs = zip(record.actions, record.wall_seconds, strict=True)
+    return max((seconds or 0.0 for (actor, _), seconds in pairs if actor == seat), default=0.0)

@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.errors import GameError, IllegalActionError, OptionError, UnknownNameError, UsageError, text_of
+from arena.errors import GameError, IllegalActionError, OptionError, UnknownNameError, UsageError, suggestion
 from arena.games.coprimality import Coprimality
 from arena.games.differences import Differences
 from arena.games.drawing import Drawing, board, hexagon, text_drawing
@@ -73,14 +73,25 @@ def find_game(name: str) -> type[Game[Any]]:
         raise UnknownNameError("game", name, GAMES)
     module_name, _, class_name = name.partition(":")
     try:
-        found = getattr(importlib.import_module(module_name), class_name)
+        module = importlib.import_module(module_name)
+    except SyntaxError as error:
+        where = f"{error.filename}:{error.lineno}"
+        raise UsageError(f"game {name!r} can't be loaded: SyntaxError: {error.msg} ({where})") from error
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # importing an external module may raise anything
         if isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]:
             where = "in the working directory, in PYTHONPATH or installed"
             raise UsageError(f"game {name!r} can't be loaded: there is no module {error.name!r} {where}") from error
-        raise UsageError(f"game {name!r} can't be loaded: {type(error).__name__}: {text_of(error)}") from error
+        raised = GameError.raised(name, "", error, module_name)
+        place = f" ({raised.place})" if raised.place else ""
+        raise UsageError(f"game {name!r} can't be loaded: importing it {raised.problem}{place}") from error
+    found = getattr(module, class_name, None)
+    if found is None:
+        values = vars(module).values()
+        games = [value.__name__ for value in values if isinstance(value, type) and issubclass(value, Game)]
+        hint = f"; {suggestion(class_name, games)}" if games else ""
+        raise UsageError(f"game {name!r} can't be loaded: its module has no class {class_name!r}{hint}")
     if not (isinstance(found, type) and issubclass(found, Game)):
         raise UsageError(f"game {name!r} is not a subclass of arena.games.Game")
     missing = sorted(getattr(found, "__abstractmethods__", ()))

@@ -139,7 +139,7 @@ def _pairs(encounters: EncounterArrays) -> _Pairs:
             pairs.append((np.minimum(better, worse) * bots + np.maximum(better, worse))[row])
             shares.append(share[row])
         start += len(own.counts)
-    key = combined(np.stack([np.concatenate(kinds), np.concatenate(pairs)], axis=1))
+    key = combined([np.concatenate(kinds), np.concatenate(pairs)])
     first, met = numbered(key)
     mean = np.bincount(met, np.concatenate(shares), len(first)) / np.bincount(met, minlength=len(first))
     occurrences = encounters.occurrences[np.concatenate(kinds)[first]]

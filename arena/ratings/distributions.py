@@ -84,8 +84,11 @@ def normal_cdf(x: Floats) -> Floats:
 def hazard(x: Floats) -> Floats:
     """Return pdf(x) / cdf(x) of the standard normal distribution, exact in the tails."""
     ratio = mills_ratio(np.abs(x))
-    density = normal_density(np.maximum(x, 0.0))
-    return np.where(x > 0, density / (1.0 - density * ratio), 1.0 / ratio)
+    quotient = 1.0 / ratio
+    above = np.flatnonzero(x > 0)
+    density = normal_density(x.ravel()[above])
+    quotient.ravel()[above] = density / (1.0 - density * ratio.ravel()[above])
+    return np.asarray(quotient)
 
 
 def chi_square_survival(freedom: float, x: float) -> float:

@@ -7,12 +7,17 @@ the prior's mean.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.ratings.distributions import Floats
+from arena.ratings.pair_graph import PairGraph, Rows, SparseGaussian
 from arena.ratings.result_arrays import NO_PAIRS, DistinctResults
+
+MEAN_TOLERANCE = 1e-5
+"""Of the means of large fields, relative to what moves them."""
 
 
 class PairwiseMessages:
@@ -67,17 +72,16 @@ class JointGaussian:
         self._precision[:: bots + 1] = prior_pi
         self._shift = np.zeros(bots)
 
-    def add_pairs(self, members: NDArray[np.intp], precision: Floats, shift: Floats, count: Floats) -> None:
+    def add_pairs(self, pairs: PairwiseMessages, precision: Floats, shift: Floats) -> None:
         """Multiply by the terms of matches of two.
 
         Args:
-            members: the numbers of the bots, shape (2, results).
+            pairs: the results.
             precision: of the difference of their strengths, shape (results,).
             shift: of the same difference, shape (results,).
-            count: how often each result occurred, shape (results,).
         """
-        size, (first, second) = self._size, members
-        precision, shift = precision * count, shift * count
+        size, first, second = self._size, pairs.first, pairs.second
+        precision, shift = precision * pairs.count, shift * pairs.count
         for a, b, sign in ((first, first, 1), (second, second, 1), (first, second, -1), (second, first, -1)):
             self._precision += sign * np.bincount(a * size + b, precision, size * size)
         self._shift += np.bincount(first, shift, size) - np.bincount(second, shift, size)
@@ -97,3 +101,43 @@ class JointGaussian:
     def mean(self) -> Floats:
         """Return the means, shape (bots,)."""
         return np.asarray(np.linalg.solve(self.precision, self._shift))
+
+
+class SparseJoint:
+    """The same of a large field, whose precision matrix is sparse."""
+
+    def __init__(self, graph: PairGraph, rows: Rows, prior_pi: float, means: Floats) -> None:
+        """Begin with the prior.
+
+        Args:
+            graph: who has met whom.
+            rows: of the same.
+            prior_pi: the precision of the prior.
+            means: a guess.
+        """
+        self._graph, self._rows, self._prior_pi, self._means = graph, rows, prior_pi, means
+        self._weight = np.zeros(len(graph.first))
+        self._shift = np.zeros(graph.bots)
+        self._pair_of = iter(graph.pair_of)
+
+    def add_pairs(self, pairs: PairwiseMessages, precision: Floats, shift: Floats) -> None:
+        """Multiply by the terms of matches of two, before all others; see ``JointGaussian``."""
+        size = self._graph.bots
+        self._weight += np.bincount(next(self._pair_of), precision * pairs.count, len(self._weight))
+        shift = shift * pairs.count
+        self._shift += np.bincount(pairs.first, shift, size) - np.bincount(pairs.second, shift, size)
+
+    def add(self, members: NDArray[np.intp], precision: Floats, shift: Floats, count: Floats) -> None:
+        """Multiply by the terms of matches of three or more, those of fewer players first."""
+        for a, b in combinations(range(members.shape[1]), 2):
+            weight = np.maximum(-precision[:, a, b] * count, 0.0)  # below 0 by rounding errors at most
+            self._weight += np.bincount(next(self._pair_of), weight, len(self._weight))
+        self._shift += np.bincount(members.ravel(), (shift * count[:, None]).ravel(), self._graph.bots)
+
+    def gaussian(self) -> SparseGaussian:
+        """Return the Gaussian."""
+        return SparseGaussian(self._graph, self._rows, self._prior_pi, self._weight, self._means)
+
+    def mean(self) -> Floats:
+        """Return the means, shape (bots,)."""
+        return self.gaussian().solve(self._shift[:, None], MEAN_TOLERANCE, self._means[:, None])[:, 0]

@@ -23,13 +23,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arena.ratings import set_fit
 from arena.ratings.distributions import Floats, normal_cdf
-from arena.ratings.environment import MU, SIGMA
+from arena.ratings.environment import CONFIDENCE_95, MU, SIGMA, cdf
 from arena.ratings.ep_messages import JointGaussian
+from arena.ratings.large_field import LARGE_FIELD_DRAWS, TOLERANCES, SparsePosterior
 from arena.ratings.rating import Rating
 from arena.ratings.result_arrays import EncounterArrays, Integers, numbered
 from arena.ratings.results import Encounter
-from arena.ratings.set_fit import SetFit
+from arena.ratings.set_fit import TOLERANCE, SetFit
 
 DRAWS = 2000
 MAX_LEFT_OUT = 5000
@@ -68,17 +70,29 @@ class FittedEncounters:
 
     def margins(self) -> Floats:
         """Return half the width of each 95 % interval of mu, shape (bots,)."""
+        if len(self.draws) < DRAWS:  # too few for a quantile
+            return np.asarray(CONFIDENCE_95 * np.sqrt((self.draws * self.draws).mean(axis=0)))
         return np.quantile(np.abs(self.draws), 0.95, axis=0)
 
-    def los(self) -> Floats:
-        """Return the likelihood of superiority of the bot of the row over the bot of the column, shape (bots, bots)."""
-        means = np.array([rating.mu for rating in self.ratings])
-        covariance = np.atleast_2d(np.cov(self.draws, rowvar=False, bias=True))
+    def los(self, bots: Sequence[int] | None = None) -> Floats:
+        """Return the likelihood of superiority of the bot of the row over the bot of the column, shape (bots, bots).
+
+        Args:
+            bots: numbers in ``names``; by default all, which takes some gigabytes in a field of 10,000.
+        """
+        chosen = range(len(self.names)) if bots is None else bots
+        means = np.array([self.ratings[bot].mu for bot in chosen])
+        covariance = np.atleast_2d(np.cov(self.draws[:, chosen], rowvar=False, bias=True))
         own = np.diag(covariance)
         spread = np.sqrt(np.maximum(own[:, None] + own[None, :] - 2 * covariance, 1e-12))
         chance = normal_cdf((means[:, None] - means[None, :]) / spread)
         np.fill_diagonal(chance, 0.5)
         return chance
+
+    def los_between(self, bot: int, rival: int) -> float:
+        """Return the likelihood that a bot is better than a rival, both by their numbers in ``names``."""
+        spread = max(float(np.std(self.draws[:, bot] - self.draws[:, rival])), 1e-6)
+        return cdf((self.ratings[bot].mu - self.ratings[rival].mu) / spread)
 
     def rank_intervals(self) -> list[tuple[int, int]]:
         """Return the 95 % interval of each bot's rank by mean, from the draws."""
@@ -89,6 +103,11 @@ class FittedEncounters:
         low = np.quantile(ranks, 0.025, axis=0, method="inverted_cdf")
         high = np.quantile(ranks, 0.975, axis=0, method="inverted_cdf")
         return [(int(a), int(b)) for a, b in zip(low, high, strict=True)]
+
+
+def draws_of(bots: int) -> int:
+    """Return how many draws there are for a field of this size."""
+    return LARGE_FIELD_DRAWS if bots > set_fit.MAX_DENSE_BOTS else DRAWS
 
 
 def fit_encounters(
@@ -112,7 +131,11 @@ def fit_encounters(
     fit = SetFit(arrays.names, arrays.results)
     probability, width, posterior = _settle(fit, prior_width)
     ratings = fit.polish()
-    draws = _bootstrap(arrays, posterior, width)
+    draws = (
+        posterior.draws(arrays, MODEL_ENCOUNTERS, width**-2)
+        if isinstance(posterior, SparsePosterior)
+        else _bootstrap(arrays, posterior, width)
+    )
     return FittedEncounters(
         names=arrays.names,
         ratings=tuple(ratings[name] for name in arrays.names),
@@ -134,26 +157,36 @@ class _Posterior:
         self.covariance = np.asarray(np.linalg.inv(joint.precision), dtype=np.float64)
         self.mean = joint.mean()
 
+    def trace(self) -> float:
+        """Return the sum of the variances."""
+        return float(np.trace(self.covariance))
 
-def _settle(fit: SetFit, prior_width: float | None) -> tuple[float, float, _Posterior]:
+
+def _settle(fit: SetFit, prior_width: float | None) -> tuple[float, float, _Posterior | SparsePosterior]:
     """Fit, with the draw probability and the prior's width that go with the fit; return them and the posterior fit."""
     probability = fit.tied_share()
     width = prior_width or SIGMA
-    for _ in range(ROUNDS):
-        ratings = fit.run(probability, width)
-        posterior = _Posterior(fit, width)
+    for round_ in range(ROUNDS):
+        tolerance = TOLERANCES[min(round_, len(TOLERANCES) - 1)] if fit.is_large else TOLERANCE
+        ratings = fit.run(probability, width, tolerance)
+        posterior = _posterior(fit, width)
         matched = fit.matching_draw_probability()
         estimate = prior_width or _estimated_width(ratings, posterior)
-        if abs(matched - probability) < 0.01 * probability and abs(estimate - width) < 0.01 * width:
+        has_settled = abs(matched - probability) < 0.01 * probability and abs(estimate - width) < 0.01 * width
+        if has_settled and (not fit.is_large or tolerance == TOLERANCES[-1]):
             return probability, width, posterior
         probability, width = matched, estimate
-    fit.run(probability, width)
-    return probability, width, _Posterior(fit, width)
+    fit.run(probability, width, TOLERANCES[-1] if fit.is_large else TOLERANCE)
+    return probability, width, _posterior(fit, width)
 
 
-def _estimated_width(ratings: dict[str, Rating], posterior: _Posterior) -> float:
+def _posterior(fit: SetFit, width: float) -> _Posterior | SparsePosterior:
+    return SparsePosterior(fit) if fit.is_large else _Posterior(fit, width)
+
+
+def _estimated_width(ratings: dict[str, Rating], posterior: _Posterior | SparsePosterior) -> float:
     """Return the width by a step of expectation maximisation, with a few imaginary bots of the usual width."""
-    spread = sum((rating.mu - MU) ** 2 for rating in ratings.values()) + np.trace(posterior.covariance)
+    spread = sum((rating.mu - MU) ** 2 for rating in ratings.values()) + posterior.trace()
     return max(MIN_WIDTH, float(np.sqrt((IMAGINARY_BOTS * SIGMA**2 + spread) / (IMAGINARY_BOTS + len(ratings)))))
 
 

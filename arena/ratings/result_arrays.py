@@ -117,15 +117,17 @@ class EncounterArrays:
             occurrences: how often each encounter occurred.
         """
         used = np.unique(bots[bots >= 0])
-        own = np.searchsorted(used, bots) + 1
+        own = np.searchsorted(used, bots).astype(np.int32)
+        own += 1
         own[bots < 0] = 0
-        first, raw = numbered(combined(np.concatenate([own, ranks], axis=1)))
+        first, raw = numbered(combined([*own.T, *ranks.T]))
+        found, canonical = _canonical(own[first] - 1, ranks[first])
+        del own, first
         lengths = np.diff(starts, append=len(bots))
         kinds = np.zeros((len(starts), int(lengths.max(initial=0))), dtype=np.int64)
         kinds[np.arange(kinds.shape[1]) < lengths[:, None]] = raw + 1
-        example, kind_of = numbered(combined(kinds))
+        example, kind_of = numbered(combined(list(kinds.T)))
         total = np.bincount(kind_of, occurrences, len(example)).astype(np.int64)
-        found, canonical = _canonical(own[first] - 1, ranks[first])
         kinds = kinds[example]
         kind, position = np.nonzero(kinds)
         result = canonical[kinds[kind, position] - 1]
@@ -151,15 +153,15 @@ def padded(rows: Sequence[Sequence[int]], width: int, filling: int) -> Integers:
     return array
 
 
-def combined(columns: NDArray[np.integer]) -> Integers:
+def combined(columns: Sequence[NDArray[np.integer]]) -> Integers:
     """Return a number for each row, so that numbers compare as rows do, column by column.
 
     Args:
-        columns: of numbers from 0, shape (rows, columns).
+        columns: of numbers from 0, each of shape (rows,).
     """
-    key = np.zeros(len(columns), dtype=np.int64)
+    key = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64)
     bound = 1
-    for column in columns.T:
+    for column in columns:
         base = int(column.max(initial=0)) + 1
         if bound * base >= 2**63:
             key = np.unique(key, return_inverse=True)[1].astype(np.int64, copy=False)
@@ -175,7 +177,9 @@ def numbered(keys: Integers) -> tuple[Integers, Integers]:
     return first.astype(np.int64, copy=False), number.astype(np.int64, copy=False)
 
 
-def _canonical(bots: Integers, ranks: NDArray[np.integer]) -> tuple[list[tuple[Integers, Integers]], Integers]:
+def _canonical(
+    bots: NDArray[np.integer], ranks: NDArray[np.integer]
+) -> tuple[list[tuple[Integers, Integers]], Integers]:
     """Return members and ranks of the distinct canonical results for each number of players, and each row's number."""
     players = (bots >= 0).sum(axis=1)
     number = np.zeros(len(bots), dtype=np.int64)
@@ -187,7 +191,7 @@ def _canonical(bots: Integers, ranks: NDArray[np.integer]) -> tuple[list[tuple[I
         key = np.sort(ranks[rows, :size].astype(np.int64) * base + bots[rows, :size], axis=1)
         order, members = np.divmod(key, base)
         order = np.cumsum(np.diff(order, axis=1, prepend=order[:, :1]) > 0, axis=1)
-        first, own = numbered(combined(np.concatenate([members, order], axis=1)))
+        first, own = numbered(combined([*members.T, *order.T]))
         found.append((members[first], order[first]))
         number[rows] = known + own
         known += len(first)

@@ -11,27 +11,33 @@ The cost grows with the number of distinct results, not with the number of match
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings.components import connected_components
 from arena.ratings.distributions import Floats
 from arena.ratings.environment import BETA, MU, SIGMA, Environment, ppf
-from arena.ratings.ep_messages import JointGaussian, MultiwayMessages, PairwiseMessages
+from arena.ratings.ep_messages import JointGaussian, MultiwayMessages, PairwiseMessages, SparseJoint
+from arena.ratings.pair_graph import Block, Numbers, PairGraph
 from arena.ratings.rating import Rating
 from arena.ratings.result_arrays import DistinctResults
 from arena.ratings.ties import Ties
 from arena.ratings.truncation import corrections, gaussian_terms
 
 TOLERANCE = 1e-5
+UNDAMPED_SWEEPS = 6
+"""In large fields, whose first sweeps move some bots far, damping is not considered before."""
+
 MAX_SWEEPS = 200
 
-MAX_JOINT_BOTS = 2000
-"""Fields of more bots are centred after each sweep instead of solved for their joint means."""
+MAX_DENSE_BOTS = 2000
+"""In fields of more bots, the precision matrix of all strengths is sparse (``pair_graph.py``)."""
+
+BLOCK = 65_536
+"""Results of two that are rated at a time, so that they stay in the processor's cache."""
 
 MAX_POLISHED_RESULTS = 1000
 """With more distinct results of three or more bots the last sweep by the package, a third of a millisecond each, is
@@ -80,33 +86,31 @@ class SetFit:
         self._mu, self._beta = mu, beta
         self._pairwise = PairwiseMessages(results)
         self._multiway = [MultiwayMessages(own) for own in results if own.players > 2]
-        self._fields = _fields(results, len(names))
-        self._ties = Ties(results, len(names))
+        self._graph = PairGraph(results, len(names))
+        self._rows = self._graph.rows() if len(names) > MAX_DENSE_BOTS else None
+        self._ties = Ties(results, self._graph)
         self._prior_pi = 0.0
         self._pi, self._tau = np.zeros(len(self.names)), np.zeros(len(self.names))
 
-    def run(self, draw_probability: float, sigma: float = SIGMA) -> dict[str, Rating]:
+    def run(self, draw_probability: float, sigma: float = SIGMA, tolerance: float = TOLERANCE) -> dict[str, Rating]:
         """Sweep until nothing changes by more than the tolerance, and return the ratings."""
         self._environment = Environment(draw_probability, self._mu, sigma, self._beta)
         self.draw_margin = ppf((draw_probability + 1) / 2) * sqrt(2) * self._beta
         self._pi += sigma**-2 - self._prior_pi
         self._prior_pi = sigma**-2
         damping, last_change = 1.0, float("inf")
-        for _ in range(MAX_SWEEPS):
+        for sweep in range(MAX_SWEEPS):
             before = self._tau / self._pi, self._pi**-0.5
-            joint = JointGaussian(len(self.names), self._prior_pi) if len(self.names) <= MAX_JOINT_BOTS else None
+            joint = self._joint()
             self._sweep_pairwise(damping, joint)
             for messages in self._multiway:
                 self._sweep_multiway(messages, damping, joint)
-            if joint is None:
-                self._centre()
-            else:
-                self._move_to(before[0] + damping * (joint.mean() - before[0]))
+            self._move_to(before[0] + damping * (joint.mean() - before[0]))
             after = self._tau / self._pi, self._pi**-0.5
             change = max((float(np.abs(new - old).max(initial=0.0)) for new, old in zip(after, before, strict=True)))
-            if change < TOLERANCE * damping:
+            if change < tolerance * damping:
                 break
-            if change > 0.9 * last_change:
+            if change > 0.9 * last_change and not (self.is_large and sweep < UNDAMPED_SWEEPS):
                 damping = max(0.05, damping / 2)
             last_change = change
         return self.ratings()
@@ -125,40 +129,67 @@ class SetFit:
         sigmas = self._pi**-0.5
         return {name: Rating(float(m), float(s)) for name, m, s in zip(self.names, means, sigmas, strict=True)}
 
-    def _sweep_pairwise(self, damping: float, joint: JointGaussian | None) -> None:
+    @property
+    def is_large(self) -> bool:
+        """Whether the field is treated as sparse."""
+        return self._rows is not None
+
+    def joint(self) -> JointGaussian | SparseJoint:
+        """Return the Gaussian of all strengths together, relative to the prior's mean."""
+        joint = self._joint()
+        pairs = self._pairwise
+        if len(pairs.count):
+            joint.add_pairs(pairs, *self.pair_terms())
+        for messages in self._multiway:
+            terms = self._terms_of_more(messages)
+            joint.add(terms.members, terms.precision, terms.shift, terms.occurrences)
+        return joint
+
+    def _joint(self) -> JointGaussian | SparseJoint:
+        """Return the prior, with the present means as a guess."""
+        if self._rows is None:
+            return JointGaussian(len(self.names), self._prior_pi)
+        return SparseJoint(self._graph, self._rows, self._prior_pi, self._tau / self._pi)
+
+    def _sweep_pairwise(self, damping: float, joint: JointGaussian | SparseJoint) -> None:
         """Rate every result of two by the closed form of the package's factor graph, all from the same beliefs."""
-        messages = self._pairwise
-        if not len(messages.count):
+        pairs, size = self._pairwise, len(self.names)
+        if not len(pairs.count):
             return
-        members = np.stack([messages.first, messages.second])
-        mean, variance = self._cavities(members, messages.pi, messages.tau)
-        v, w, c = self._corrections_of_pairs(mean, variance)
+        precision, shift = np.empty(len(pairs.count)), np.empty(len(pairs.count))
+        pi, tau = np.zeros(size), np.zeros(size)
         sign = np.array([[1.0], [-1.0]])
-        if joint is not None:
-            joint.add_pairs(members, *_pair_terms(mean, variance, v, w, c), messages.count)
-        posterior_pi = 1.0 / (variance * (1.0 - variance / c**2 * w))
-        posterior_tau = posterior_pi * (mean + sign * variance / c * v)
-        step_pi = damping * (posterior_pi - 1.0 / variance - messages.pi)
-        step_tau = damping * (posterior_tau - mean / variance - messages.tau)
-        messages.pi += step_pi
-        messages.tau += step_tau
-        size = len(self.names)
-        for side in (0, 1):
-            self._pi += np.bincount(members[side], step_pi[side] * messages.count, size)
-            self._tau += np.bincount(members[side], step_tau[side] * messages.count, size)
+        for here in _blocks(len(pairs.count)):
+            members = np.stack([pairs.first[here], pairs.second[here]])
+            mean, variance = self._cavities(members, pairs.pi[:, here], pairs.tau[:, here])
+            v, w, c = self._corrections_of_pairs(mean, variance, pairs.is_draw[here])
+            precision[here], shift[here] = _pair_terms(mean, variance, v, w, c)
+            posterior_pi = 1.0 / (variance * (1.0 - variance / c**2 * w))
+            posterior_tau = posterior_pi * (mean + sign * variance / c * v)
+            step_pi = damping * (posterior_pi - 1.0 / variance - pairs.pi[:, here])
+            step_tau = damping * (posterior_tau - mean / variance - pairs.tau[:, here])
+            pairs.pi[:, here] += step_pi
+            pairs.tau[:, here] += step_tau
+            for side in (0, 1):
+                pi += np.bincount(members[side], step_pi[side] * pairs.count[here], size)
+                tau += np.bincount(members[side], step_tau[side] * pairs.count[here], size)
+        self._pi += pi
+        self._tau += tau
+        joint.add_pairs(pairs, precision, shift)
 
-    def _corrections_of_pairs(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return v, w and c of TrueSkill for the results of two."""
+    def _corrections_of_pairs(
+        self, mean: Floats, variance: Floats, is_draw: NDArray[np.bool_]
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return v, w and c of TrueSkill for results of two."""
         c = np.sqrt(variance.sum(axis=0) + 2 * self._beta**2)
-        return *corrections((mean[0] - mean[1]) / c, self.draw_margin / c, self._pairwise.is_draw), c
+        return *corrections((mean[0] - mean[1]) / c, self.draw_margin / c, is_draw), c
 
-    def _sweep_multiway(self, messages: MultiwayMessages, damping: float, joint: JointGaussian | None) -> None:
+    def _sweep_multiway(self, messages: MultiwayMessages, damping: float, joint: JointGaussian | SparseJoint) -> None:
         """Rate every result of three or more, all from the same beliefs; see ``truncation.py``."""
         mean, variance = self._cavities(messages.members, messages.pi, messages.tau)
         terms = gaussian_terms(mean, variance, messages.is_draw, self.draw_margin, self._beta, messages.truncations)
         messages.truncations = terms.truncations
-        if joint is not None:
-            joint.add(messages.members, terms.precision, terms.shift, messages.count)
+        joint.add(messages.members, terms.precision, terms.shift, messages.count)
         own = np.arange(mean.shape[1])
         precision = terms.precision.copy()
         precision[:, own, own] += 1.0 / variance
@@ -183,8 +214,6 @@ class SetFit:
             for messages in self._multiway:
                 for row in range(len(messages.count)):
                     self._rate_by_package(messages, row)
-            if len(self.names) > MAX_JOINT_BOTS:
-                self._centre()
         return self.ratings()
 
     def _rate_by_package(self, messages: MultiwayMessages, row: int) -> None:
@@ -208,19 +237,6 @@ class SetFit:
         variance = 1.0 / (self._pi[members] - pi)
         return (self._tau[members] - tau) * variance, variance
 
-    def _centre(self) -> None:
-        """Shift everybody who is connected by results so that their mean is the prior's.
-
-        The likelihood does not change with a common shift, so the posterior's mean strength is the prior's; the sweeps
-        alone approach it only slowly.
-        """
-        shifts = np.zeros(len(self.names))
-        for field in self._fields:
-            mean = (self._tau[field] / self._pi[field]).sum()
-            weight = (1 - self._prior_pi / self._pi[field]).sum()
-            shifts[field] = -mean / weight if weight > 0 else 0.0
-        self._shift(shifts)
-
     def _move_to(self, means: Floats) -> None:
         """Shift everybody to given means.
 
@@ -234,10 +250,36 @@ class SetFit:
         """Shift all messages by ``shifts``, shape (bots,)."""
         self._tau += (self._pi - self._prior_pi) * shifts
         pairs = self._pairwise
-        for side, members in enumerate((pairs.first, pairs.second)):
-            pairs.tau[side] += pairs.pi[side] * shifts[members]
+        for here in _blocks(len(pairs.count)):
+            for side, members in enumerate((pairs.first, pairs.second)):
+                pairs.tau[side, here] += pairs.pi[side, here] * shifts[members[here]]
         for messages in self._multiway:
             messages.tau += messages.pi * shifts[messages.members]
+
+    def pulls(self, mean: Floats, variance: Floats) -> Iterator[tuple[Numbers, Block, Floats]]:
+        """Yield for each number of players how the distinct results pull at the strengths.
+
+        Args:
+            mean: of the strengths, relative to the prior's.
+            variance: of the same.
+
+        Yields:
+            The numbers of the bots and the pull at each of them, shape (results, players), and the leverage of each
+            result: which part of its own pull the fit has followed.
+        """
+        pairs = self._pairwise
+        if len(pairs.count):
+            precision, shift = self.pair_terms()
+            pull = shift - precision * (mean[pairs.first] - mean[pairs.second])
+            members = np.stack([pairs.first, pairs.second], axis=1).astype(np.int32)
+            leverage = precision * (variance[pairs.first] + variance[pairs.second])
+            yield members, np.stack([pull, -pull], axis=1).astype(np.float32), leverage
+        for messages in self._multiway:
+            terms = self._terms_of_more(messages)
+            pull = terms.shift - np.einsum("rij,rj->ri", terms.precision, mean[terms.members])
+            leverage = np.einsum("rii,ri->r", terms.precision, variance[terms.members])
+            players = terms.members.shape[1]
+            yield terms.members.astype(np.int32), pull.astype(np.float32), leverage / (players - 1)
 
     def likelihood_terms(self) -> list[LikelihoodTerms]:
         """Return the terms of the distinct results, for each number of players; see ``truncation.py``.
@@ -249,14 +291,25 @@ class SetFit:
 
     def _terms_of_pairs(self) -> LikelihoodTerms:
         pairs = self._pairwise
-        members = np.stack([pairs.first, pairs.second])
-        mean, variance = self._cavities(members, pairs.pi, pairs.tau)
-        v, w, c = self._corrections_of_pairs(mean, variance)
-        precision, shift = _pair_terms(mean, variance, v, w, c)
+        precision, shift = self.pair_terms()
         signs = np.array([1.0, -1.0])
         return LikelihoodTerms(
-            members.T, precision[:, None, None] * np.outer(signs, signs), shift[:, None] * signs, pairs.count
+            np.stack([pairs.first, pairs.second], axis=1),
+            precision[:, None, None] * np.outer(signs, signs),
+            shift[:, None] * signs,
+            pairs.count,
         )
+
+    def pair_terms(self) -> tuple[Floats, Floats]:
+        """Return precision and shift of the terms of the results of two, in the difference of their strengths."""
+        pairs = self._pairwise
+        precision, shift = np.empty(len(pairs.count)), np.empty(len(pairs.count))
+        for here in _blocks(len(pairs.count)):
+            members = np.stack([pairs.first[here], pairs.second[here]])
+            mean, variance = self._cavities(members, pairs.pi[:, here], pairs.tau[:, here])
+            corrected = self._corrections_of_pairs(mean, variance, pairs.is_draw[here])
+            precision[here], shift[here] = _pair_terms(mean, variance, *corrected)
+        return precision, shift
 
     def _terms_of_more(self, messages: MultiwayMessages) -> LikelihoodTerms:
         mean, variance = self._cavities(messages.members, messages.pi, messages.tau)
@@ -279,11 +332,6 @@ def _pair_terms(mean: Floats, variance: Floats, v: Floats, w: Floats, c: Floats)
     return precision, (mean[0] - mean[1]) * precision + v / c / unseen
 
 
-def _fields(results: Sequence[DistinctResults], bots: int) -> list[NDArray[np.intp]]:
-    """Return the numbers of those who are connected through common results, field by field."""
-    groups = [own.members for own in results] or [np.zeros((0, 2), dtype=np.int64)]
-    rows, columns = (
-        np.concatenate([members[:, side].ravel() for members in groups]) for side in (np.s_[:-1], np.s_[1:])
-    )
-    field_of = connected_components(bots, rows, columns)
-    return [np.flatnonzero(field_of == first) for first in np.unique(field_of)]
+def _blocks(size: int) -> Iterator[slice]:
+    """Yield the slices of an array that are worked through one after another."""
+    return (slice(start, start + BLOCK) for start in range(0, size, BLOCK))

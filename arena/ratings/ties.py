@@ -13,37 +13,37 @@ import numpy as np
 
 from arena.ratings.distributions import Floats, normal_cdf
 from arena.ratings.environment import ppf
-from arena.ratings.result_arrays import DistinctResults, Integers
+from arena.ratings.pair_graph import PairGraph
+from arena.ratings.result_arrays import DistinctResults
 
 MIN_DRAW_PROBABILITY = 1e-3
 """At zero, a draw would make sigma grow."""
 MAX_DRAW_PROBABILITY = 0.95
 MAX_STEPS = 30
 TOLERANCE = 1e-9
+MAX_EXACT_PAIRS = 1_000_000
+STEPS = 1000
+"""The gaps between more pairs are rounded to this part of a standard deviation, which moves the result by 1e-6."""
 
 
 class Ties:
     """How often each two bots met, and how many of these meetings were ties."""
 
-    def __init__(self, results: Sequence[DistinctResults], bots: int) -> None:
+    def __init__(self, results: Sequence[DistinctResults], graph: PairGraph) -> None:
         """Count meetings and ties.
 
         Args:
             results: distinct results, for each number of players.
-            bots: how many there are.
+            graph: of the same.
         """
-        pairs: list[Integers] = [np.zeros(0, dtype=np.int64)]
-        counts: list[Integers] = [np.zeros(0, dtype=np.int64)]
+        self._first, self._second = graph.first, graph.second
+        self._counts = np.zeros(len(graph.first))
         self._tied = 0
+        pairs = iter(graph.pair_of)
         for own in results:
             for a, b in combinations(range(own.players), 2):
-                low, high = np.sort(own.members[:, [a, b]], axis=1).T
-                pairs.append(low * bots + high)
-                counts.append(own.counts)
+                self._counts += np.bincount(next(pairs), own.counts, len(self._counts))
                 self._tied += int(own.counts[own.ranks[:, a] == own.ranks[:, b]].sum())
-        met, number = np.unique(np.concatenate(pairs), return_inverse=True)
-        self._first, self._second = np.divmod(met, max(bots, 1))
-        self._counts = np.bincount(number, np.concatenate(counts), len(met))
 
     def share(self) -> float:
         """Return the share of pairs that tied, kept within what ratings can be fitted with: a first guess."""
@@ -59,15 +59,19 @@ class Ties:
             means: of the strengths, shape (bots,).
             beta: the standard deviation of a performance.
         """
-        gaps = (means[self._first] - means[self._second]) / (sqrt(2) * beta)
+        gaps, counts = (means[self._first] - means[self._second]) / (sqrt(2) * beta), self._counts
+        if len(gaps) > MAX_EXACT_PAIRS:
+            steps = np.rint(np.abs(gaps) * STEPS).astype(np.int64)
+            counts = np.bincount(steps, counts).astype(np.float64, copy=False)
+            gaps = np.arange(len(counts)) / STEPS
         low, high = MIN_DRAW_PROBABILITY, MAX_DRAW_PROBABILITY
-        too_few, too_many = self._excess(low, gaps), self._excess(high, gaps)
+        too_few, too_many = self._excess(low, gaps, counts), self._excess(high, gaps, counts)
         if too_few >= 0 or too_many <= 0:
             return low if too_few >= 0 else high
         side = 0
         for _ in range(MAX_STEPS):
             middle = (low * too_many - high * too_few) / (too_many - too_few)
-            excess = self._excess(middle, gaps)
+            excess = self._excess(middle, gaps, counts)
             if abs(excess) < TOLERANCE * self._tied or high - low < TOLERANCE:
                 return middle
             if excess < 0:
@@ -77,7 +81,7 @@ class Ties:
             side = -1 if excess < 0 else 1
         return (low + high) / 2
 
-    def _excess(self, draw_probability: float, gaps: Floats) -> float:
+    def _excess(self, draw_probability: float, gaps: Floats, counts: Floats) -> float:
         """Return how many more ties are expected than there were."""
         margin = ppf((draw_probability + 1) / 2)
-        return float(self._counts @ (normal_cdf(margin - gaps) - normal_cdf(-margin - gaps))) - self._tied
+        return float(counts @ (normal_cdf(margin - gaps) - normal_cdf(-margin - gaps))) - self._tied

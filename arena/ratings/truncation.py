@@ -26,16 +26,25 @@ FAR = -30.0
 
 def corrections(diff: Floats, margin: Floats, is_draw: Bools) -> tuple[Floats, Floats]:
     """Return v and w of TrueSkill: the shift of a mean, and the shrinking of a variance, in units of the spread."""
-    x = diff - margin
-    v = hazard(x)
-    far = np.minimum(x, FAR)
-    excess = np.where(x < FAR, -1.0 / far + 2.0 / far**3 - 10.0 / far**5, v + x)  # v + x would cancel
-    w = v * excess
-    if is_draw.any():
-        v_drawn, w_drawn = _corrections_of_draws(np.abs(diff), margin)
-        v = np.where(is_draw, np.where(diff < 0, -v_drawn, v_drawn), v)
-        w = np.where(is_draw, w_drawn, w)
+    drawn = np.flatnonzero(is_draw)
+    if len(drawn) < len(is_draw):
+        v, w = _corrections_of_wins(diff - margin)
+    else:
+        v, w = np.empty_like(diff), np.empty_like(diff)
+    if len(drawn):
+        v_drawn, w[drawn] = _corrections_of_draws(np.abs(diff[drawn]), margin[drawn])
+        v[drawn] = np.where(diff[drawn] < 0, -v_drawn, v_drawn)
     return v, np.clip(w, 1e-12, 1.0 - 1e-12)
+
+
+def _corrections_of_wins(x: Floats) -> tuple[Floats, Floats]:
+    v = hazard(x)
+    excess = v + x
+    far = np.flatnonzero(x < FAR)
+    if len(far):  # v + x would cancel
+        y = x[far]
+        excess[far] = -1.0 / y + 2.0 / y**3 - 10.0 / y**5
+    return v, v * excess
 
 
 def _corrections_of_draws(diff: Floats, margin: Floats) -> tuple[Floats, Floats]:

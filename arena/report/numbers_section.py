@@ -95,11 +95,12 @@ def _table(one: NumbersTable, anchors: Mapping[str, str]) -> str:
 
 def _better(one: NumbersTable, table: Standings, anchors: Mapping[str, str]) -> str:
     number = {label: number for number, label in enumerate(table.fitted.names)}
-    chances = table.fitted.los()
 
     def cell(row: int, column: int) -> tuple[float, str, str] | None:
         bot, rival = (number.get(table.lines[k].label) for k in (row, column))
-        return None if row == column or bot is None or rival is None else probability_cell(float(chances[bot, rival]))
+        if row == column or bot is None or rival is None:
+            return None
+        return probability_cell(table.fitted.los_between(bot, rival))
 
     bots = [line.bot for line in table.lines]
     about = f"{one.about} In percent.{left_out(len(bots), 'arena stats')}"

@@ -33,6 +33,9 @@ BALANCE_COLUMNS = [
 ]
 """Of the table of schedule balance."""
 
+MAX_LOS_BOTS = 2000
+"""Of more bots there is no table of every two."""
+
 AGREES = 0.8
 """Kendall's tau from which two orders agree."""
 
@@ -129,6 +132,8 @@ def _groups(table: Standings, formatted: bool) -> _Table:
 
 
 def _los(table: Standings, formatted: bool) -> _Table:
+    if len(table.lines) > MAX_LOS_BOTS:
+        return [], []
     index = {bot: number for number, bot in enumerate(table.fitted.names)}
     matrix = table.fitted.los()
     columns = [Column("rank", "#"), Column("bot", "bot", is_number=False)]

@@ -21,6 +21,9 @@ from arena.tournament.formats import Placing
 MAX_NAMES = 4
 """More bots are counted instead of named."""
 
+MAX_COMPARED = 2000
+"""Of more bots, the first in the table are compared with each other."""
+
 MAX_GROUPS = 2
 """More groups are summed up."""
 
@@ -34,9 +37,13 @@ def verdict(table: Standings) -> str:
     if not rated:
         return "No bot has a rating yet: that takes a match of two different bots."
     index = [number[line.label] for line in rated]
-    field = _Field([line.bot for line in rated], table.fitted.los()[np.ix_(index, index)] >= SURE)
-    everyone = range(len(rated))
-    clauses = [field.top(), *field.below()] if not field.is_alike(everyone) else [_alike(field, rated)]
+    field = _Field([line.bot for line in rated[:MAX_COMPARED]], table.fitted.los(index[:MAX_COMPARED]) >= SURE)
+    if len(rated) > MAX_COMPARED:
+        clauses = [field.top(), *_below_in_a_large_field(rated)]
+    elif field.is_alike(range(len(rated))):
+        clauses = [_alike(field, rated)]
+    else:
+        clauses = [field.top(), *field.below()]
     unrated = [line.bot for line in table.lines if line.label not in number]
     if unrated:
         clauses.append(f"{_listed(unrated)} {'has' if len(unrated) == 1 else 'have'} no rated match yet")
@@ -59,6 +66,12 @@ def ranking_verdict(ranking: Sequence[tuple[str, Placing]], is_finished: bool) -
 def _alike(field: _Field, rated: Sequence[Standing]) -> str:
     drawn = sum(line.draws for line in rated) == sum(line.matches for line in rated)
     return f"{field.described(range(len(rated)))} can't be told apart{': every match was drawn' if drawn else ''}"
+
+
+def _below_in_a_large_field(rated: Sequence[Standing]) -> list[str]:
+    if not any(line.same_as_next for line in rated[1:]):
+        return []
+    return [f"not all of the other {len(rated) - 1} can be told apart"]
 
 
 def _proviso(table: Standings) -> str:

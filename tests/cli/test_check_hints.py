@@ -113,9 +113,16 @@ def test_the_same_failure_is_explained_once_and_its_steps_are_named_together(che
     assert out.count("NameError: ") == 1
     assert out.count("to fix it:") == 1
     together = unwrapped(out)
-    assert "3-9 FAILED like step 2, also in: plays differences in seat 1; " in together
-    assert "; keeps its time beside 2 busy programs on its core 10 ok" in together
-    assert "3 of 11 steps passed" in out
+    assert "3-10 FAILED like step 2, also in: plays differences in seat 1; " in together
+    assert "; keeps its time beside 2 busy programs on its core 11 ok" in together
+    assert "3 of 12 steps passed" in out
+
+
+def test_a_failure_with_an_option_at_its_bound_names_the_option(check):
+    code, out = check(*with_kit(f"    assert game.options['scoring'] == 'distinct'\n{FIRST}"))
+    assert code == 1
+    assert "FAILED plays differences with scoring = once in seat 0: exit fault at ply 0" in unwrapped(out)
+    assert "11 of 12 steps passed" in out
 
 
 def test_different_failures_are_explained_each(check):

@@ -49,7 +49,7 @@ PREPARATIONS = (
     "delete removed --yes",
 )
 
-JSON_LINES = {"arena export", "arena export --set-aside", "arena export --whole", "arena check"}
+JSON_LINES = {"arena export", "arena export --set-aside", "arena export --whole", "arena check", "arena check --rules"}
 
 CALLS = {
     "arena standings": ["standings faulty", "standings three"],
@@ -98,6 +98,7 @@ CALLS = {
     "arena bots --remove": ["bots --remove minimal@1 --yes"],
     "arena submit": ["submit BOTS/minimal --game differences"],
     "arena check": ["check BOTS/minimal --game differences"],
+    "arena check --rules": ["check --rules tests.games.planted:ApplyRaises"],
     "arena repro": [
         "repro faulty/2",
         "repro three/1 --seat 0 --bot-path BOTS/greedy",

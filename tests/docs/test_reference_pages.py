@@ -7,6 +7,7 @@ from pathlib import Path
 import arena
 import arena.botkit
 import arena.games
+import arena.games.conformance
 import arena.ratings
 from arena.tournament.tournament_file import TournamentFile
 
@@ -20,6 +21,6 @@ def test_the_tournament_file_on_the_page_is_accepted():
 
 def test_every_package_on_the_pages_lists_its_names():
     packages = [name for page in PAGES.glob("*.md") for name in re.findall(r"<!-- names: (\S+) -->", page.read_text())]
-    assert sorted(packages) == ["arena", "arena.botkit", "arena.games", "arena.ratings"]
-    for package in (arena, arena.botkit, arena.games, arena.ratings):
+    assert sorted(packages) == ["arena", "arena.botkit", "arena.games", "arena.games.conformance", "arena.ratings"]
+    for package in (arena, arena.botkit, arena.games, arena.games.conformance, arena.ratings):
         assert all(hasattr(package, name) for name in package.__all__)

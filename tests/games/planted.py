@@ -10,7 +10,7 @@ import random
 import time
 from typing import Any, NamedTuple
 
-from arena.games import ChoiceOption, Drawing, IllegalActionError, IntOption, square_of
+from arena.games import ChoiceOption, Drawing, IllegalActionError, IntOption, Space, square_of
 from tests.games.claims import Claims, ClaimsState
 
 
@@ -455,6 +455,21 @@ class DrawingWithoutSize(Claims):
 class UnknownShape(Claims):
     def drawing(self, state: Any) -> Any:
         return Drawing(4, 1, (("circle", 0.5, 0.5, 0.3, "mark"),))
+
+
+class SpaceLacksAnAction(Claims):
+    """The space was written for a row of three squares."""
+
+    def space(self) -> Any:
+        return Space(actions=((1, 1), (2, 1), (3, 1)), max_plies=6, encode=lambda state: [0.0])
+
+
+class SpaceGrows(Claims):
+    """A state has a number for each claimed square."""
+
+    def space(self) -> Any:
+        actions = tuple((x, 1) for x in range(1, 7))
+        return Space(actions=actions, max_plies=6, encode=lambda state: [1.0 for owner in state.owners if owner >= 0])
 
 
 class WithdrawKeepsTheSeat(Claims):

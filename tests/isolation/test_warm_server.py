@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.definition import bot_from_json, bot_identity, bot_to_json
 from arena.enums import IsolationLevel
 from arena.errors import ArenaError, BotError
 from arena.isolation import levels
@@ -239,3 +240,12 @@ def test_warm_is_read_from_the_manifest(tmp_path):
     assert load_bot(tmp_path).warm
     (tmp_path / "bot.toml").write_text('name = "b"\ncommand = ["python3", "bot.py"]\n')
     assert not load_bot(tmp_path).warm
+
+
+def test_warm_is_stored_with_a_bot_and_is_false_where_an_earlier_version_stored_nothing(tmp_path):
+    bot = warm_bot(tmp_path / "bot.py")
+    stored = bot_to_json(bot)
+    assert bot_from_json(stored, "here") == bot
+    assert bot_identity(bot) == bot_identity(replace(bot, warm=False))
+    del stored["place"]["warm"]
+    assert bot_from_json(stored, "here") == replace(bot, warm=False)

@@ -60,7 +60,7 @@ def kit(tmp_path_factory):
 def test_a_new_bot_passes_the_check_at_once(kit, name, tmp_path):
     done = arena("check", kit(name), "--home", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "All 35 steps passed." in done.stdout
+    assert "All 40 steps passed." in done.stdout
 
 
 def rustup_home():

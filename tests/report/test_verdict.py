@@ -20,8 +20,8 @@ class DrawnLos(FittedEncounters):
 
     __slots__ = ("matrix",)
 
-    def los(self):
-        return self.matrix
+    def los(self, bots=None):
+        return self.matrix if bots is None else self.matrix[np.ix_(bots, bots)]
 
 
 def field(drawing, scheduled=6, matches=6, unrated=(), draws=0, is_flagged=False, names=None):

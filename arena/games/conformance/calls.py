@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from types import FrameType
 from typing import Any
 
@@ -37,6 +37,7 @@ CHECK_OF_METHOD = {
     "render": "render",
     "render_after": "render",
     "drawing": "drawing",
+    "space": "space",
 }
 """The check that a method's exception belongs to, whichever check has called it."""
 
@@ -61,6 +62,11 @@ class Calls:
             MistakeError: if it raised anything else, or did not return in time.
         """
         return self.run(getattr(self.game, method), *arguments, method=method)
+
+    @cached_property
+    def space(self) -> Any:
+        """The space of the game; None without one."""
+        return self("space")
 
     def run(self, function: Callable[..., Any], *arguments: Any, method: str, check: str | None = None) -> Any:
         """Return what a function of the game's author returns, such as the comparison of two states.
@@ -106,23 +112,36 @@ def guarded(
 
 
 class _Watch:
-    """When the present call has to be back; one for the process, as its signal handler is."""
+    """One for the process, as its signal handler is.
+
+    Attributes:
+        deadline: when the present call has to be back.
+        on_heartbeat: called as long as Python code runs; a call that hangs outside of it stops that.
+    """
 
     deadline: float | None = None
+    on_heartbeat: Callable[[], None] | None = None
 
 
 def _look(_signal: int, _frame: FrameType | None) -> None:
+    if _Watch.on_heartbeat is not None:
+        _Watch.on_heartbeat()
     if _Watch.deadline is not None and time.monotonic() > _Watch.deadline:
         _Watch.deadline = None
         raise _OutOfTimeError
 
 
 @contextmanager
-def time_limits() -> Iterator[None]:
-    """Enforce the limits of calls, by a timer that looks at the clock; only in the main thread, which gets signals."""
+def time_limits(on_heartbeat: Callable[[], None] | None = None) -> Iterator[None]:
+    """Enforce the limits of calls, by a timer that looks at the clock; only in the main thread, which gets signals.
+
+    Args:
+        on_heartbeat: called several times a second, unless a call of the game is stuck outside of Python code.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    earlier_hook, _Watch.on_heartbeat = _Watch.on_heartbeat, on_heartbeat or _Watch.on_heartbeat
     earlier = signal.signal(signal.SIGALRM, _look)
     earlier_timer = signal.setitimer(signal.ITIMER_REAL, _HEARTBEAT_SECONDS, _HEARTBEAT_SECONDS)
     try:
@@ -130,3 +149,4 @@ def time_limits() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, *earlier_timer)
         signal.signal(signal.SIGALRM, earlier)
+        _Watch.on_heartbeat = earlier_hook

@@ -30,11 +30,11 @@ def check_attributes(kind: type[Game[Any]]) -> None:
     rulebook = kind.rulebook()
     if type(rulebook) is not str or not rulebook.strip():
         raise MistakeError("the module has no docstring; expected the rules of the game, numbered")
-    _check_table(kind.OPTIONS)
 
 
-def _check_table(table: Any) -> None:
-    """Check the table of options: its types, its names, and that each default is accepted."""
+def check_table(kind: type[Game[Any]]) -> None:
+    """The table of options has known types, different names, and defaults that are accepted."""
+    table = kind.OPTIONS
     if not isinstance(table, list | tuple):
         raise MistakeError(f"OPTIONS is {shown(table)}; expected a tuple of IntOption and ChoiceOption")
     odd = next((option for option in table if not isinstance(option, IntOption | ChoiceOption)), None)

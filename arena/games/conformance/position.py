@@ -257,12 +257,12 @@ def shortest_loop(start: Position, seconds: float) -> tuple[Line, Line] | None:
 
     Args:
         start: the first position.
-        seconds: how long it may take.
+        seconds: the CPU time it may take.
     """
-    end = time.monotonic() + seconds
+    end = time.process_time() + seconds
     for position in breadth_first(start, _LOOP_STATES, lambda mistake, line: None):
         for action in position.legal:
-            if time.monotonic() > end:
+            if time.process_time() > end:
                 return None
             try:
                 state = position.state_after(action)

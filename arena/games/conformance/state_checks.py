@@ -11,6 +11,7 @@ from arena.games.conformance.calls import Calls
 from arena.games.conformance.finding import MistakeError
 from arena.games.conformance.position import Position, shown_by, state_after
 from arena.games.conformance.values import are_same, over_the_wire, problem_on_the_wire, shown
+from arena.games.space import Space
 from arena.ranking import competition_ranks
 
 _SAMPLE = 6
@@ -166,6 +167,30 @@ def _per_seat(position: Position, method: str) -> Sequence[Any]:
     if not isinstance(values, list | tuple) or len(values) != players:
         raise MistakeError(f"{method} returned {shown(values)}; expected a tuple with {players} numbers, one per seat")
     return values
+
+
+def check_space(position: Position) -> None:
+    """The space of a game, if it has one, has every legal action, and a vector of one length for every state."""
+    calls, space = position.calls, position.calls.space
+    if space is None:
+        return
+    if not isinstance(space, Space):
+        raise MistakeError(f"space returned {shown(space)}; expected an arena.games.Space or None")
+    known = set(space.actions)
+    missing = next((action for action in position.legal if action not in known), None)
+    if missing is not None:
+        raise MistakeError(f"the actions of space lack {shown(missing)}, which is legal")
+    if len(position.line) > space.max_plies:
+        raise MistakeError(f"a match has {len(position.line)} plies, but max_plies of space is {space.max_plies}")
+    vector, first = (
+        list(calls.run(space.encode, state, method="encode of space", check="space"))
+        for state in (position.state, calls("initial_state"))
+    )
+    if len(vector) != len(first):
+        raise MistakeError(f"encode of space returned {len(vector)} numbers, and {len(first)} for the initial state")
+    odd = next((value for value in vector if not -1 <= value <= 1), None)
+    if odd is not None:
+        raise MistakeError(f"encode of space returned {shown(odd)} among the numbers; expected -1 to 1")
 
 
 def check_elimination(position: Position) -> None:

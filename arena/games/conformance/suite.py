@@ -15,10 +15,8 @@ from arena.games.conformance.finding import Finding, MistakeError
 from arena.games.conformance.position import Line
 from arena.games.conformance.variants import variants
 from arena.games.game import Game
+from arena.records import DEFAULT_PLY_LIMIT
 from arena.text import counted
-
-MAX_PLIES = 10_000
-"""A match of random actions is over by then."""
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
@@ -27,14 +25,14 @@ _MATCHES = 20
 _NEAR_OF_VARIANT = 8
 _MATCHES_OF_VARIANT = 2
 
-_CHECK_SECONDS = 60.0
+_CHECK_SECONDS = 20.0
 _VARIANT_SECONDS = 2.0
 
 
 CHECKS: Mapping[str, str] = {
     "attributes": "has a name, a summary, options and rules",
     "options": "accepts its options' bounds, and nothing beyond",
-    "path": "is found by its path, which repr has",
+    "path": "is found by its path; repr can be evaluated",
     "initial_state": "has an initial state",
     "seats": "says which seat is to act, until the match is over",
     "legal_actions": "lists legal actions, each once and in one order",
@@ -50,6 +48,7 @@ CHECKS: Mapping[str, str] = {
     "text": "reads back the text of actions",
     "render": "draws a board of text",
     "drawing": "draws shapes",
+    "space": "has a space that fits, if any",
     "pickling": "can be pickled, and its states too",
     "end": "comes to an end",
 }
@@ -78,7 +77,7 @@ def check(
     *,
     rng_seed: int = 0,
     matches: int = _MATCHES,
-    max_plies: int = MAX_PLIES,
+    max_plies: int = DEFAULT_PLY_LIMIT,
     call_seconds: float = CALL_SECONDS,
 ) -> tuple[Finding, ...]:
     """Return the mistakes in the rules of a game: at most one for each check, and none if it passes.
@@ -103,7 +102,7 @@ def run_checks(
     *,
     rng_seed: int = 0,
     matches: int = _MATCHES,
-    max_plies: int = MAX_PLIES,
+    max_plies: int = DEFAULT_PLY_LIMIT,
     call_seconds: float = CALL_SECONDS,
 ) -> list[CheckResult]:
     """Return the result of every check, in the order of ``CHECKS``; the arguments are those of ``check``."""
@@ -131,13 +130,14 @@ class _Suite:
         """Make every check."""
         kind = game if isinstance(game, type) else type(game)
         self._path = kind.path()
-        self._check("attributes", lambda: game_checks.check_attributes(kind))
+        self._check("attributes", lambda: game_checks.check_table(kind))
         if self.found:
             return
+        self._check("attributes", lambda: game_checks.check_attributes(kind))
         made = self._made(kind, {}) if isinstance(game, type) else game
-        if made is None:
+        if made is None and "options" not in self.found:
             self.add("options", MistakeError("its own defaults don't fit together"))
-        if made is None or self.found:
+        if made is None:
             return
         self._check("attributes", lambda: game_checks.check_players(made))
         self._check("path", lambda: game_checks.check_path(made))
@@ -180,9 +180,14 @@ class _Suite:
     def result(self, name: str) -> CheckResult:
         """Return what came out of a check."""
         count = self.count[name]
-        noun = {"end": "match"}.get(name, "position")
-        details = {"options": counted(self._variants, "variant"), "attributes": "", "path": ""}
-        detail = details.get(name, counted(count, noun))
+        details = {
+            "options": counted(self._variants, "variant"),
+            "end": counted(count, "match"),
+            **dict.fromkeys(("attributes", "path", "initial_state"), ""),
+        }
         return CheckResult(
-            check=name, finding=self.found.get(name), detail=detail, is_tried=count > 0 or name in self.found
+            check=name,
+            finding=self.found.get(name),
+            detail=details.get(name, counted(count, "position")),
+            is_tried=count > 0 or name in self.found,
         )

@@ -1,0 +1,234 @@
+"""Loads and checks the rules of a game in a process of their own, which may print, hang, crash or end as it likes."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import multiprocessing
+import os
+import re
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from arena.errors import GameError, OptionError, UsageError
+from arena.games import find_game, parse_options
+from arena.games.conformance import CHECKS, CheckResult, run_checks
+from arena.games.conformance.calls import guarded, time_limits
+from arena.games.conformance.finding import MistakeError
+from arena.games.conformance.values import as_lists
+from arena.players.game_location import find_external_game
+
+IMPORT_SECONDS = 10.0
+"""Importing the module of a game may take this long."""
+
+STALL_SECONDS = 20.0
+"""A process in which no Python code has run for so long is stuck in a call that can't be interrupted."""
+
+MEMORY_BYTES = 4 * 1024**3
+"""What the checks may use beyond what the process has at its start."""
+
+_FRAME = re.compile(r'File "(.+)", line (\d+) in (\S+)')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesStep:
+    """One step of a check of rules.
+
+    Attributes:
+        check: its name in ``arena.games.conformance.CHECKS``, or "printing" or "bots".
+        name: what the game does if it passes.
+        is_passed: whether it passed.
+        detail: how much was tried, or what is wrong.
+        options: of the game that shows a mistake.
+        line: the line of play that shows it, as JSON types; None takes the seat to act out.
+        line_text: the line in the game's own text.
+    """
+
+    check: str
+    name: str
+    is_passed: bool
+    detail: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    line: Sequence[Any] = ()
+    line_text: str = ""
+
+
+def check_in_process(game: str, given: Sequence[str]) -> list[RulesStep]:
+    """Return the steps of all checks of a game; a check that another mistake has made pointless has none.
+
+    Args:
+        game: its name or dotted path.
+        given: options as text.
+
+    Raises:
+        UsageError: if the game can't be loaded, an option is refused, or bots can't read its module.
+        GameError: if the process has ended without a result, or is stuck.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    heartbeat = context.Value("d", time.monotonic(), lock=False)
+    with tempfile.TemporaryDirectory(prefix="arena-rules-") as directory:
+        process = context.Process(target=_run, args=(game, tuple(given), sender, heartbeat, directory), daemon=True)
+        process.start()
+        sender.close()
+        try:
+            answer = _wait(game, process, receiver, heartbeat, Path(directory, "stack"))
+        finally:
+            process.kill()
+            process.join()
+    if isinstance(answer, str):
+        raise UsageError(answer)
+    return answer
+
+
+def _wait(game: str, process: Any, receiver: Connection, heartbeat: Any, stack: Path) -> str | list[RulesStep]:
+    """Return what the process sends: why the game is refused, or the results."""
+    while not receiver.poll(0.2):
+        if time.monotonic() - heartbeat.value > STALL_SECONDS:
+            with contextlib.suppress(OSError):
+                os.kill(process.pid, signal.SIGUSR1)
+            time.sleep(0.5)  # the handler writes the stack without the interpreter's help
+            method, place = _innermost(stack, game)
+            raise GameError(game, method, f"did not return within {STALL_SECONDS:g} s, and can't be interrupted", place)
+    try:
+        answer: str | list[RulesStep] = receiver.recv()
+    except EOFError:
+        process.join(5.0)
+        code = process.exitcode or 0
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+        raise GameError(game, "its module", f"ended the process that checked it, {how}") from None
+    return answer
+
+
+def _innermost(stack: Path, game: str) -> tuple[str, str]:
+    """Return the method that is running, and its file and line, from a stack written by faulthandler."""
+    frames = _FRAME.findall(stack.read_text(errors="replace")) if stack.exists() else []
+    top = game.partition(":")[0].partition(".")[0]
+    own = [frame for frame in frames if top in (Path(frame[0]).stem, *(part.name for part in Path(frame[0]).parents))]
+    if not own:
+        return "a method", ""
+    file, line, method = own[0]
+    return method, f"{Path(file).name}:{line}"
+
+
+def _run(game: str, given: tuple[str, ...], sender: Connection, heartbeat: Any, directory: str) -> None:
+    """Send why the game is refused, or the results of its checks. Runs in the process."""
+    with Path(directory, "stack").open("w") as stack:
+        faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+        def beat() -> None:
+            heartbeat.value = time.monotonic()
+
+        with time_limits(beat), _without_terminal(Path(directory, "printed")) as printed:
+            _limit_memory()
+            try:
+                answer: str | list[RulesStep] = _check(game, given, printed)
+            except UsageError as error:
+                answer = str(error)
+        sender.send(answer)
+
+
+@contextlib.contextmanager
+def _without_terminal(path: Path) -> Iterator[Path]:
+    """Give a process an empty input, and keep what it prints in a file."""
+    with Path(os.devnull).open() as nothing, path.open("w", encoding="utf-8", errors="replace", buffering=1) as output:
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(output.fileno(), 1)
+        sys.stdin, sys.stdout = nothing, output
+        yield path
+
+
+def _limit_memory() -> None:
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = used + MEMORY_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+
+
+def _check(game: str, given: tuple[str, ...], printed: Path) -> list[RulesStep]:
+    try:
+        kind = guarded(lambda: find_game(game), "importing it", game.partition(":")[0], IMPORT_SECONDS)
+    except MistakeError as mistake:
+        raise UsageError(_load_problem(game, mistake)) from mistake
+    text = printed.read_text(encoding="utf-8", errors="replace").strip()
+    if text:
+        raise UsageError(
+            f"game {game!r} can't be used: its module prints {text.splitlines()[0][:60]!r} when it is imported, which"
+            " every bot and worker does; put what is no rule under if __name__ == '__main__'"
+        )
+    _require_readable(game)
+    options = parse_options(game, given)
+    try:
+        made = guarded(lambda: kind(**options), "making it", kind.__module__) if options else kind
+    except MistakeError as mistake:
+        if isinstance(mistake.__cause__, OptionError):
+            raise mistake.__cause__ from None
+        raise GameError(game, "__init__", mistake.sentence.removeprefix("making it ")) from mistake
+    results = [result for result in run_checks(made) if result.is_tried]
+    return [*map(_step, results), _printing(printed)]
+
+
+def _load_problem(game: str, mistake: MistakeError) -> str:
+    """Return why a game can't be loaded, as the user reads it."""
+    if isinstance(mistake.__cause__, UsageError):
+        return str(mistake.__cause__)
+    return f"game {game!r} can't be loaded: {mistake.sentence}"
+
+
+def _require_readable(game: str) -> None:
+    """Raise UsageError if the module is no file that bots could read."""
+    if ":" not in game:
+        return
+    top = find_game(game).__module__.partition(".")[0]
+    if top == __name__.partition(".")[0]:
+        return
+    location = find_external_game(game)
+    if location is None:
+        raise UsageError(
+            f"game {game!r} can't be used: bots can't read the module {top!r}, which has no file of its own; expected"
+            " a .py file, or a package with an __init__.py"
+        )
+    if not Path(location[1]).exists():
+        raise UsageError(
+            f"game {game!r} can't be used: bots can't read the module {top!r} in {location[1]}; expected a .py file,"
+            " or a package with an __init__.py"
+        )
+
+
+def _step(result: CheckResult) -> RulesStep:
+    finding = result.finding
+    if finding is None:
+        return RulesStep(check=result.check, name=CHECKS[result.check], is_passed=True, detail=result.detail)
+    return RulesStep(
+        check=result.check,
+        name=CHECKS[result.check],
+        is_passed=False,
+        detail=finding.sentence,
+        options=finding.options,
+        line=[_as_json(action) for action in finding.line],
+        line_text=finding.line_text,
+    )
+
+
+def _as_json(action: Any) -> Any:
+    try:
+        return json.loads(json.dumps(as_lists(action)))
+    except (TypeError, ValueError):
+        return repr(action)
+
+
+def _printing(printed: Path) -> RulesStep:
+    sys.stdout.flush()
+    text = printed.read_text(encoding="utf-8", errors="replace").strip()
+    detail = f"its methods print {text.splitlines()[0][:60]!r}" if text else ""
+    return RulesStep(check="printing", name="prints nothing", is_passed=not text, detail=detail)

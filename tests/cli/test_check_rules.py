@@ -1,0 +1,206 @@
+"""``arena check --rules``, as authors of games meet it: good rules, mistakes, and modules that are no rules."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from arena.cli.group import run
+from arena.conformance import rules_process
+
+pytestmark = pytest.mark.processes
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+MODULES = {
+    "prints": 'from arena.games.differences import Differences as Game\nprint("welcome\\x1b[2J")\n',
+    "exits": 'import sys\nsys.exit("usage: exits.py SIZE")\n',
+    "raises": 'weights = {}\nheavy = weights["heavy"]\n',
+    "reads": 'name = input("your name? ")\n',
+    "broken": "class Game(:\n    pass\n",
+    "kills": "import os\nos._exit(3)\n",
+    "empty": "import arena.games\n\nclass Gama(arena.games.Game):\n    pass\n\nGame = 3\n",
+    "crash": "import ctypes\nctypes.string_at(0)\n",
+    "loops": "while True:\n    pass\n",
+}
+"""Modules that are no rules, by their names."""
+
+REFUSED = [
+    ("prints:Game", "game 'prints:Game' can't be used: its module prints 'welcome\\x1b[2J' when it is imported"),
+    (
+        "exits:Game",
+        "game 'exits:Game' can't be loaded: importing it raised SystemExit: usage: exits.py SIZE (exits.py:2)",
+    ),
+    ("raises:Game", "game 'raises:Game' can't be loaded: importing it raised KeyError: 'heavy' (raises.py:2)"),
+    (
+        "reads:Game",
+        "game 'reads:Game' can't be loaded: importing it raised EOFError: EOF when reading a line (reads.py:1)",
+    ),
+    ("broken:Game", "game 'broken:Game' can't be loaded: SyntaxError: invalid syntax ("),
+    ("kills:Game", "the game 'kills:Game' is at fault: its module ended the process that checked it, with exit code 3"),
+    ("crash:Game", "the game 'crash:Game' is at fault: its module ended the process that checked it, by SIGSEGV"),
+    ("empty:Gam", "game 'empty:Gam' can't be loaded: its module has no class 'Gam'; did you mean 'Gama'?"),
+    ("empty:Game", "game 'empty:Game' is not a subclass of arena.games.Game"),
+    ("empty:Gama", "game 'empty:Gama' lacks apply, format_action,"),
+    ("nowhere:Game", "game 'nowhere:Game' can't be loaded: there is no module 'nowhere' in the working directory"),
+    (
+        "space.domineering:Domineering",
+        "bots can't read the module 'space', which has no file of its own; expected a .py",
+    ),
+    ("plaidd", "unknown game 'plaidd': did you mean 'plaid'?"),
+]
+"""Games that can't be checked, and what is said of them."""
+
+
+@pytest.fixture
+def arena(capfd, monkeypatch, tmp_path):
+    monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def call(*arguments):
+        code = run([str(argument) for argument in arguments])
+        said = capfd.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def modules(tmp_path):
+    for name, text in MODULES.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    (tmp_path / "space").mkdir()
+    shutil.copy(EXAMPLES / "domineering.py", tmp_path / "space")
+
+
+def test_good_rules_pass_every_step_and_bots_play_them(arena, tmp_path):
+    shutil.copy(EXAMPLES / "domineering.py", tmp_path / "layers.py")
+    code, out, errors = arena("check", "--rules", "layers:Domineering", "-o", "width=3", "-o", "height=3")
+    assert (code, errors) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "rules of layers:Domineering with width=3, height=3"
+    assert lines[-1] == "All 23 steps passed."
+    assert "  1  ok      has a name, a summary, options and rules" in lines
+    assert "  2  ok      accepts its options' bounds, and nothing beyond: 4 variants" in lines
+    assert any(line.startswith(" 23  ok      is the same in the processes of bots: ") for line in lines)
+
+
+def test_a_mistake_is_shown_with_its_line_of_play(arena):
+    code, out, errors = arena("check", "--rules", "tests.games.planted:ApplyRaises", "-o", "players=3")
+    assert (code, errors) == (1, "")
+    failed = out[out.index("FAILED") :].splitlines()
+    assert failed[:5] == [
+        "FAILED  accepts every legal action: apply raised KeyError: 'missing'",
+        "             (planted.py:23)",
+        "     after:     a1, c1",
+        "     actions:   [[1, 1], [3, 1]]",
+        "     options:   players = 3, size = 4, scoring = 'all'",
+    ]
+    assert "passed\nThe mistakes are in the game tests.games.planted:ApplyRaises. More may show once\n" in out
+    assert "in the processes of bots" not in out
+
+
+def test_steps_as_json(arena):
+    code, out, _ = arena("check", "--rules", "tests.games.planted:ActionNotMsgpack", "--json")
+    steps = [json.loads(line) for line in out.splitlines()]
+    assert code == 1
+    assert [step["number"] for step in steps] == list(range(1, len(steps) + 1))
+    (failed,) = [step for step in steps if not step["is_passed"]]
+    assert (failed["game"], failed["check"]) == ("tests.games.planted:ActionNotMsgpack", "legal_actions")
+    assert (failed["line"], failed["options"]) == ([], {"players": 2, "size": 4, "scoring": "all"})
+
+
+@pytest.mark.parametrize(("game", "says"), REFUSED, ids=[game for game, _ in REFUSED])
+def test_what_can_not_be_checked_is_refused_in_one_sentence(arena, modules, game, says):
+    code, out, errors = arena("check", "--rules", game)
+    assert (code, out) == (2, "")
+    assert says in errors
+    assert errors.count("\n") == 1
+    assert "\x1b" not in errors
+
+
+@pytest.mark.soak
+def test_a_module_that_never_finishes_importing_is_refused(arena, modules):
+    code, _, errors = arena("check", "--rules", "loops:Game")
+    assert code == 2
+    assert errors == "arena: game 'loops:Game' can't be loaded: importing it did not return within 10 s\n"
+
+
+def test_a_call_that_can_not_be_interrupted_is_named_with_its_place(arena, tmp_path, monkeypatch):
+    text = (EXAMPLES / "domineering.py").read_text()
+    text = text.replace('"""Return 1 for the winner', 'sum(range(10**13))\n        """Return 1 for the winner')
+    (tmp_path / "stuck.py").write_text(text)
+    line = next(number for number, line in enumerate(text.splitlines(), 1) if "10**13" in line)
+    monkeypatch.setattr(rules_process, "STALL_SECONDS", 5.0)
+    code, _, errors = arena("check", "--rules", "stuck:Domineering")
+    assert code == 2
+    assert errors == (
+        "arena: the game 'stuck:Domineering' is at fault: scores did not return within 5 s, and can't be interrupted"
+        f" (stuck.py:{line})\n"
+    )
+
+
+def test_a_module_beside_the_rules_is_missed_by_bots(arena, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")
+    shutil.copy(EXAMPLES / "domineering.py", tmp_path / "beside.py")
+    (tmp_path / "helped.py").write_text(
+        '"""Rules."""\nfrom beside import Domineering as D\n\nclass Helped(D):\n    pass\n'
+    )
+    code, out, _ = arena("check", "--rules", "helped:Helped", "-o", "width=2", "-o", "height=2")
+    assert code == 1
+    words = " ".join(out[out.index("FAILED") :].split())
+    assert words.startswith(
+        "FAILED is the same in the processes of bots: at ply 0 a bot ended with ModuleNotFoundError: No module named"
+        f" 'beside'; bots can read {tmp_path}/helped.py, and the arena's Python"
+    )
+
+
+def test_an_order_that_differs_from_process_to_process_is_found(arena, tmp_path):
+    text = (EXAMPLES / "domineering.py").read_text()
+    text = text.replace(
+        "        return self._places(state)\n",
+        "        names = {f'{x} {y}': (x, y) for x, y in self._places(state)}\n"
+        "        return [names[name] for name in set(names)]\n",
+    )
+    (tmp_path / "unordered.py").write_text(text)
+    code, out, _ = arena("check", "--rules", "unordered:Domineering")
+    assert code == 1
+    words = " ".join(out[out.index("FAILED") :].split())
+    assert words.startswith(
+        "FAILED is the same in the processes of bots: at ply 0 a bot ended with other legal actions"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["-o", "width=1"], "width = 1: expected a whole number from 2 to 40"),
+        (["-o", "wide=3"], "wide = '3': domineering has no such option; did you mean 'width'?"),
+        (["-o", "width"], "--option 'width': expected NAME=VALUE, such as size=9"),
+        (["arena:greedy"], "--rules checks the rules of one game, without the bot 'arena:greedy'"),
+        (["--game", "plaid"], "--rules checks the rules of one game, without --game"),
+        (["--bytes"], "--rules checks the rules of one game, without --bytes"),
+        (["--isolation", "jail"], "isolation = 'jail': expected 'auto'"),
+    ],
+)
+def test_wrong_options_are_refused(arena, tmp_path, arguments, says):
+    shutil.copy(EXAMPLES / "domineering.py", tmp_path / "options.py")
+    code, out, errors = arena("check", "--rules", "options:Domineering", *arguments)
+    assert (code, out) == (2, "")
+    assert says in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "arena check: expected a bot, or the rules of a game: --rules module:Class"),
+        (["arena:greedy", "-o", "size=3"], "--option size=3: expected only together with --rules"),
+    ],
+)
+def test_a_check_of_nothing_is_refused(arena, arguments, says):
+    code, out, errors = arena("check", *arguments)
+    assert (code, out) == (2, "")
+    assert says in errors
