@@ -106,7 +106,8 @@ def test_a_module_that_is_a_script_is_refused_in_a_sentence(call, tmp_path, monk
     code, _, err = call("play", "script_game:Game", BOTS / "minimal", BOTS / "minimal")
     assert (code, err) == (
         2,
-        "arena: game 'script_game:Game' can't be loaded: importing it raised SystemExit: usage: script_game FILE (script_game.py:2)\n",
+        "arena: game 'script_game:Game' can't be loaded: importing it raised SystemExit: usage: script_game FILE"
+        " (script_game.py:2)\n",
     )
 
 
