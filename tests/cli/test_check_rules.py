@@ -152,8 +152,8 @@ def test_a_module_beside_the_rules_is_missed_by_bots(arena, tmp_path):
     assert code == 1
     words = " ".join(out[out.index("FAILED") :].split())
     assert words.startswith(
-        "FAILED is the same in the processes of bots: its module imports 'beside' from beside it, which bots can't read;"
-        " make both one package"
+        "FAILED is the same in the processes of bots: its module imports 'beside' from beside it, which bots can't"
+        " read; make both one package"
     )
 
 
