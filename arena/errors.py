@@ -202,6 +202,26 @@ class LateError(VoidMatchError):
         self.seat: int | None = None
 
 
+def text_of(error: BaseException) -> str:
+    """Return the text of an exception; one that is not the arena's may fail to say it."""
+    try:
+        return str(error)
+    except Exception:
+        return "its text can't be shown"
+
+
+def repr_of(value: object) -> str:
+    """Return the ``repr`` of a value, or its type if that raises: the code of others may do anything.
+
+    >>> repr_of("a"), repr_of(type("Board", (), {"__repr__": None})())
+    ("'a'", '<Board>')
+    """
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return "did you mean …?" when something known is near, else the list of what is known."""
     import difflib  # as for traceback above

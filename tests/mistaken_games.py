@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 
-from arena.errors import IllegalActionError
+from arena.errors import IllegalActionError, VoidMatchError
 from arena.games import Game, IntOption, refuse_when_over
 
 
@@ -84,6 +84,51 @@ class ApplyExits(Counting):
         sys.exit(3)
 
 
+class OddError(BaseException):
+    """What few programs expect: it is no Exception, and has no text."""
+
+    def __str__(self):
+        raise ValueError("no text")
+
+
+class Unshowable:
+    def __repr__(self):
+        raise ValueError("no repr")
+
+
+def nested(levels):
+    value = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+class ApplyRaisesNoException(Counting):
+    def apply(self, state, action):
+        raise OddError
+
+
+class ApplyRaisesAnErrorOfTheArena(Counting):
+    def apply(self, state, action):
+        raise VoidMatchError("the machine has no memory")
+
+
+class SeatIsStaticAndRaises(Counting):
+    @staticmethod
+    def seat_to_act(state):
+        return {0: 0, 1: 1}[state[0]]
+
+
+class SeatCannotBeShown(Counting):
+    def seat_to_act(self, state):
+        return Unshowable()
+
+
+class ActionIsTooDeep(Counting):
+    def legal_actions(self, state):
+        return [nested(16)]
+
+
 class ActionsAreAGenerator(Counting):
     def legal_actions(self, state):
         return (action for action in super().legal_actions(state))
@@ -145,6 +190,11 @@ class ScoreIsHuge(Counting):
         return (2**64, 0)
 
 
+class ScoreIsNoFloat(Counting):
+    def scores(self, state):
+        return (10**400, 0)
+
+
 class ScoresAreOneNumber(Counting):
     def scores(self, state):
         return 1
@@ -180,6 +230,11 @@ class ObservationIsAList(Counting):
         return [state[0]]
 
 
+class ObservationIsTooDeep(Counting):
+    def observation(self, state):
+        return {"sums": nested(5000)}
+
+
 class ObservationIsTooLarge(Counting):
     def observation(self, state):
         return {"sums": "x" * 2_000_000}
@@ -210,6 +265,19 @@ class WithdrawRaises(Counting):
 
     def withdraw(self, state):
         raise NotImplementedError("no elimination yet")
+
+
+class PrepareLosesTheSeats(Counting):
+    def prepare(self):
+        self.players = "two"
+
+
+class NameIsANumber(Counting):
+    name = 3
+
+
+class OptionsAreMissing(Counting):
+    OPTIONS = None
 
 
 class PrepareRaises(Counting):

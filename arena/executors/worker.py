@@ -8,7 +8,6 @@ import logging.handlers
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -49,13 +48,20 @@ class Ready:
 def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: Any) -> None:
     """Play the matches that arrive through the pipe until it is closed. The target of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the director handles Ctrl-C
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # KeyboardInterrupt, for which no game is blamed
     _die_with_director()
     _log_through(log_queue)
     if settings.cores is not None:
         with contextlib.suppress(OSError):
             os.sched_setaffinity(0, settings.cores)
     open_launcher(launches_only_bots=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        _play_what_arrives(pipe, settings)
+    close_launcher()
+    log.info("worker %d ends", os.getpid())
+
+
+def _play_what_arrives(pipe: Connection[Any, Any], settings: WorkerSettings) -> None:
     with BotPool(settings.isolation, settings.limits, settings.fresh_bots) as pool:
         with contextlib.suppress(ConnectionError):  # the director may have ended in the meantime
             pipe.send(Ready())
@@ -67,8 +73,6 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
                 break
             for spec in specs:
                 pipe.send(play_spec(pool, spec))
-    close_launcher()
-    log.info("worker %d ends", os.getpid())
 
 
 def play_spec(pool: BotPool, spec: MatchSpec) -> JobResult:

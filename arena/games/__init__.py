@@ -77,7 +77,9 @@ def find_game(name: str) -> type[Game[Any]]:
     except SyntaxError as error:
         where = f"{error.filename}:{error.lineno}"
         raise UsageError(f"game {name!r} can't be loaded: SyntaxError: {error.msg} ({where})") from error
-    except (Exception, SystemExit) as error:  # importing an external module may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # importing an external module may raise anything
         if isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]:
             where = "in the working directory, in PYTHONPATH or installed"
             raise UsageError(f"game {name!r} can't be loaded: there is no module {error.name!r} {where}") from error
@@ -98,6 +100,12 @@ def find_game(name: str) -> type[Game[Any]]:
     ]
     if missing:
         raise UsageError(f"game {name!r} lacks {', '.join(missing)}, required by arena.games.Game")
+    for attribute in ("name", "summary", "action_format"):
+        if not isinstance(getattr(found, attribute), str):
+            raise UsageError(f"game {name!r}: {attribute} = {_shown(getattr(found, attribute))}; expected a text")
+    table = found.OPTIONS
+    if not isinstance(table, list | tuple) or not all(isinstance(option, Option) for option in table):
+        raise UsageError(f"game {name!r}: OPTIONS = {_shown(table)}; expected a tuple of IntOption and ChoiceOption")
     return found
 
 
@@ -115,11 +123,22 @@ def make_game(name: str, /, **options: Any) -> Game[Any]:
     """
     rules = find_game(name)
     try:
-        return rules(**options)
-    except UsageError:
+        game = rules(**options)
+        seats, values = game.players, game.options
+    except (UsageError, KeyboardInterrupt, MemoryError):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise GameError.raised(name, "prepare", error, rules.__module__) from error
+    if type(seats) is not int or seats < 1 or not isinstance(values, dict):
+        problem = f"left players = {_shown(seats)} and options = {_shown(values)}"
+        raise GameError(name, "prepare", f"{problem}; expected a number of seats and a dictionary")
+    return game
+
+
+def _shown(value: object) -> str:
+    from arena.games.checked_game import shown  # bots start without it
+
+    return shown(value)
 
 
 def parse_options(game: str, given: Sequence[str]) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from types import FrameType
 from typing import Any, cast
 
 import msgpack
 
-from arena.errors import ArenaError, GameError, IllegalActionError
+from arena.errors import ArenaError, GameError, IllegalActionError, repr_of
 from arena.games.drawing import Drawing
 from arena.games.game import Game
 from arena.ranking import competition_ranks
@@ -55,14 +56,24 @@ def mistake_in(error: BaseException, game: Game[Any], path: str, state: Any) -> 
         path: the game's name or dotted path.
         state: the position.
     """
-    if isinstance(error, MemoryError) or (isinstance(error, ArenaError) and not isinstance(error, IllegalActionError)):
+    if isinstance(error, _NOT_OF_RULES):
         return None
-    if state is None:
+    if state is None and not isinstance(error, ArenaError):
         return GameError(path, "apply", NO_STATE)
     for frame, _ in traceback.walk_tb(error.__traceback__):
-        if frame.f_locals.get("self") is game:
+        if _is_method(frame, game):
             return GameError.raised(path, frame.f_code.co_name, error, type(game).__module__)
     return None
+
+
+def _is_method(frame: FrameType, game: Game[Any]) -> bool:
+    """Return whether a frame runs a method of a game, which may be static or call its first argument anything."""
+    method = getattr(type(game), frame.f_code.co_name, None)
+    return frame.f_locals.get("self") is game or getattr(method, "__code__", None) is frame.f_code
+
+
+_NOT_OF_RULES = (GameError, MemoryError, KeyboardInterrupt)
+"""What is raised as it is: a mistake that has been named, the machine's lack of memory, and Ctrl-C."""
 
 
 class _CheckedGame:
@@ -91,7 +102,7 @@ class _CheckedGame:
         def call(*arguments: Any) -> Any:
             try:
                 return method(*arguments)
-            except (Exception, SystemExit) as error:
+            except BaseException as error:
                 raise self._raised(name, error) from error
 
         return call
@@ -102,7 +113,7 @@ class _CheckedGame:
     def seat_to_act(self, state: Any) -> int | None:
         try:
             seat = self._seat_to_act(state)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise self._raised("seat_to_act", error) from error
         if seat is None or (type(seat) is int and 0 <= seat < self.players):
             return seat
@@ -127,7 +138,7 @@ class _CheckedGame:
         except IllegalActionError as error:
             self._check_refusal(state, action, error)
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise self._raised("apply", error) from error
         return after if after is not None else self._state("apply", after)
 
@@ -137,10 +148,12 @@ class _CheckedGame:
     def scores(self, state: Any) -> Sequence[int | float]:
         values: Sequence[int | float] = self._numbers("scores", state)
         for value in values:
-            if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+            if not isinstance(value, int | float) or isinstance(value, bool):
                 raise self._wrong("scores", "returned what is not a finite number", values)
             if isinstance(value, int) and abs(value) > MAX_INTEGER:
                 raise self._wrong("scores", "returned an integer of more than 64 bits", values)
+            if not math.isfinite(value):
+                raise self._wrong("scores", "returned what is not a finite number", values)
         return values
 
     def ranks(self, state: Any) -> Sequence[int]:
@@ -197,7 +210,7 @@ class _CheckedGame:
     def _call(self, name: str, *arguments: Any) -> Any:
         try:
             return getattr(self._game, name)(*arguments)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise self._raised(name, error) from error
 
     def _check_refusal(self, state: Any, action: Any, refusal: IllegalActionError) -> None:
@@ -207,23 +220,24 @@ class _CheckedGame:
 
     def _raised(self, method: str, error: BaseException) -> BaseException:
         """Return what is raised instead of an exception of the rules."""
-        if isinstance(error, GameError | MemoryError):
+        if isinstance(error, _NOT_OF_RULES):
             return error
         if isinstance(error, IllegalActionError) and method in ("apply", "parse_action"):
             return error
         return GameError.raised(self.path, method, error, type(self._game).__module__)
 
     def _wrong(self, method: str, problem: str, value: Any) -> GameError:
-        return GameError(self.path, method, f"{problem}: {_shown(value)}")
+        return GameError(self.path, method, f"{problem}: {shown(value)}")
 
 
-def check_position(game: Game[Any], state: Any, max_message_bytes: int) -> None:
+def check_position(game: Game[Any], state: Any, max_message_bytes: int, max_action_levels: int) -> None:
     """Check what a bot is shown of a position in which a seat is to act, and what it meets when it looks one ply ahead.
 
     Args:
         game: the rules, from ``checked_game``.
         state: the position.
         max_message_bytes: the largest message to a bot.
+        max_action_levels: how deep lists and maps may be nested in an action of a bot.
 
     Raises:
         GameError: if the legal actions or the observation are wrong or don't fit into a message, or if one of the
@@ -235,7 +249,9 @@ def check_position(game: Game[Any], state: Any, max_message_bytes: int) -> None:
         problem = message_problem(value)
         if problem:
             raise GameError(path, method, f"{UNSENDABLE}: {problem}")
-    size_bytes = len(msgpack.packb(observation)) + len(msgpack.packb(legal))
+    if any(_is_deeper(action, max_action_levels) for action in legal):
+        raise GameError(path, "legal_actions", f"returned an action of more than {max_action_levels} nested levels")
+    size_bytes = _packed_bytes(path, "observation", observation) + _packed_bytes(path, "legal_actions", legal)
     if size_bytes > max_message_bytes:
         raise GameError(
             path,
@@ -256,6 +272,24 @@ def check_action(game: Game[Any], action: Any) -> None:
         raise GameError(cast(_CheckedGame, game).path, "legal_actions", f"{UNSENDABLE}: {problem}")
 
 
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Return whether lists and maps are nested deeper in a value than ``levels``."""
+    level = [value]
+    for _ in range(levels + 1):
+        level = [part for part in level if isinstance(part, list | tuple | dict)]
+        if not level:
+            return False
+        level = [inner for part in level for inner in (part.values() if isinstance(part, dict) else part)]
+    return True
+
+
+def _packed_bytes(path: str, method: str, value: Any) -> int:
+    try:
+        return len(msgpack.packb(value))
+    except ValueError as error:  # the values themselves have been looked at
+        raise GameError(path, method, f"{UNSENDABLE}: what is nested too deeply") from error
+
+
 def message_problem(value: Any) -> str:
     """Return why a message can't carry a value; empty if it can."""
     waiting = [value]
@@ -274,7 +308,7 @@ def _value_problem(value: Any) -> tuple[str, Iterable[Any]]:
     if value is None or isinstance(value, bool):
         return "", ()
     if isinstance(value, str):
-        return ("" if value.isascii() or _is_unicode(value) else f"the text {_shown(value)}"), ()
+        return ("" if value.isascii() or _is_unicode(value) else f"the text {shown(value)}"), ()
     if isinstance(value, int):
         return ("" if -MAX_INTEGER - 1 <= value <= 2 * MAX_INTEGER + 1 else "an integer of more than 64 bits"), ()
     if isinstance(value, float):
@@ -283,8 +317,8 @@ def _value_problem(value: Any) -> tuple[str, Iterable[Any]]:
         return "", value
     if type(value) is dict:
         key = next((key for key in value if not isinstance(key, str)), None)
-        return ("" if key is None else f"the key {_shown(key)}; expected texts as keys"), value.values()
-    return f"{_shown(value)}, of the type {type(value).__name__}", ()
+        return ("" if key is None else f"the key {shown(key)}; expected texts as keys"), value.values()
+    return f"{shown(value)}, of the type {type(value).__name__}", ()
 
 
 def _is_unicode(text: str) -> bool:
@@ -294,9 +328,9 @@ def _is_unicode(text: str) -> bool:
         return False
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Return a value as a short text in one line."""
-    text = " ".join((str(value) if isinstance(value, IllegalActionError) else repr(value)).split())
+    text = " ".join((str(value) if isinstance(value, IllegalActionError) else repr_of(value)).split())
     return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}…"
 
 
@@ -304,4 +338,4 @@ def _plain(value: Any) -> Any:
     """Return a value in which equal numbers of different types differ, and lists and tuples do not."""
     if isinstance(value, list | tuple):
         return tuple(map(_plain, value))
-    return type(value).__name__, repr(value)
+    return type(value).__name__, repr_of(value)

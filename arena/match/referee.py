@@ -31,7 +31,7 @@ from arena.match.request import build_request
 from arena.players.player import Player
 from arena.protocol.frames import MAX_BYTES_TO_BOT
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
-from arena.records import Fault, MatchRecord, MatchSpec
+from arena.records import DEFAULT_LIMITS, Fault, MatchRecord, MatchSpec
 from arena.version import __version__
 
 Observer = Callable[[Game[Any], Any, list[Any]], None]
@@ -91,7 +91,7 @@ class Referee:
         self._seat_everybody()
         try:
             self._play_to_the_end()
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             mistake = mistake_in(error, self._game, self._spec.game, self._state)
             if mistake is None:
                 raise
@@ -189,7 +189,7 @@ class Referee:
 
     def _check_position(self) -> None:
         """Raise GameError if the game is to blame that a player could not be asked, or did not answer as it must."""
-        check_position(self._checked_game, self._state, MAX_BYTES_TO_BOT)
+        check_position(self._checked_game, self._state, MAX_BYTES_TO_BOT, DEFAULT_LIMITS.message_depth - 1)
 
     def _late_again(self, seat: int, error: LateError) -> str:
         """Return the detail of the fault if the same bot was to act in every try; else raise the error again.

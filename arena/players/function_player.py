@@ -14,7 +14,7 @@ import msgpack
 
 from arena.botkit.seat import Choice, MatchInfo, Seat, as_choice
 from arena.enums import ClockKind, FaultKind, Termination
-from arena.errors import BotError, MatchStateError
+from arena.errors import BotError, MatchStateError, text_of
 from arena.games import make_game
 from arena.players.call_limit import OutOfTimeError, call_within
 from arena.players.function_bot import FunctionBot
@@ -78,10 +78,12 @@ class FunctionPlayer(Player):
             chosen = call_within(allowed, lambda: self._choose(request, started))
         except OutOfTimeError:
             raise BotError(FaultKind.TIMEOUT, f"no answer within {request.seconds:g} s") from None
-        except Exception as error:
-            raise BotError(FaultKind.EXIT, self._raised(error)) from error
         except SystemExit as error:
             raise BotError(FaultKind.EXIT, f"the function raised SystemExit: {shortened(error.code)}") from None
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise BotError(FaultKind.EXIT, self._raised(error)) from error
         finally:
             wall, cpu = time.monotonic() - started, time.thread_time() - cpu_started
             self._cpu_seconds += cpu
@@ -98,13 +100,13 @@ class FunctionPlayer(Player):
         with self._generators:
             return as_choice(self.bot.function(seat.info.game, seat.state, clock))
 
-    def _raised(self, error: Exception) -> str:
+    def _raised(self, error: BaseException) -> str:
         """Return what the function raised and where, and keep the traceback for the report."""
         shown = error.with_traceback(_from_function(error.__traceback__))
         self._traceback = "".join(traceback.format_exception(shown))[-STDERR_CHARACTERS:]
         frames = traceback.extract_tb(shown.__traceback__)
         place = f" (line {frames[-1].lineno} of {shortened(frames[-1].name)})" if frames else ""
-        return f"the function raised {type(error).__name__}: {shortened(str(error))}{place}"
+        return f"the function raised {type(error).__name__}: {shortened(text_of(error))}{place}"
 
     def _as_received(self, chosen: Choice, ply: int) -> tuple[Any, Any]:
         """Return the action and the note as the arena would have received them from a process."""

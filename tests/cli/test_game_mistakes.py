@@ -106,8 +106,35 @@ def test_a_module_that_is_a_script_is_refused_in_a_sentence(call, tmp_path, monk
     code, _, err = call("play", "script_game:Game", BOTS / "minimal", BOTS / "minimal")
     assert (code, err) == (
         2,
-        "arena: game 'script_game:Game' can't be loaded: SystemExit: usage: script_game FILE\n",
+        "arena: game 'script_game:Game' can't be loaded: importing it raised SystemExit: usage: script_game FILE"
+        " (script_game.py:2)\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("raise GeneratorExit", "GeneratorExit"), ("raise Mute", "odd_mute.Mute: <exception str() failed>")],
+)
+def test_a_module_may_raise_anything(call, tmp_path, monkeypatch, code, said):
+    mute = "class Mute(Exception):\n    def __str__(self):\n        raise ValueError\n"
+    name = "odd_mute" if "Mute" in code else "odd_exit"
+    (tmp_path / f"{name}.py").write_text(mute + code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert call("games", f"{name}:Game")[::2] == (
+        2,
+        f"arena: game '{name}:Game' can't be loaded: importing it raised {said} ({name}.py:4)\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("NameIsANumber", "name = 3; expected a text"),
+        ("OptionsAreMissing", "OPTIONS = None; expected a tuple of IntOption and ChoiceOption"),
+    ],
+)
+def test_a_class_that_describes_no_game_is_refused(call, name, said):
+    assert call("games", f"{GAMES}:{name}")[::2] == (2, f"arena: game '{GAMES}:{name}': {said}\n")
 
 
 def test_a_module_that_is_not_there_is_named_with_the_places(call):

@@ -23,6 +23,15 @@ MISTAKES = {
     "ApplyRefusesALegalAction": ("apply", "refuses what legal_actions lists: 1: no more"),
     "ApplyReturnsNothing": ("apply", "returned None; expected a state"),
     "ApplyExits": ("apply", "raised SystemExit: 3 (mistaken_games.py:"),
+    "ApplyRaisesNoException": (
+        "apply",
+        "raised tests.mistaken_games.OddError: <exception str() failed> (mistaken_games.py:",
+    ),
+    "ApplyRaisesAnErrorOfTheArena": ("apply", "raised arena.errors.VoidMatchError: the machine has no memory (mistak"),
+    "SeatIsStaticAndRaises": ("seat_to_act", "raised KeyError: 2 (mistaken_games.py:"),
+    "SeatCannotBeShown": ("seat_to_act", "returned no seat from 0 to 1: <Unshowable>"),
+    "ScoreIsNoFloat": ("scores", "returned an integer of more than 64 bits: (1000"),
+    "PrepareLosesTheSeats": ("prepare", "left players = 'two' and options = {'goal': 9}; expected"),
     "ActionsAreAGenerator": ("legal_actions", "returned no list or tuple: <generator object"),
     "ActionsRaise": ("legal_actions", "raised ZeroDivisionError: integer division or modulo by zero (mistaken_games"),
     "NoActions": ("legal_actions", "returned no action, though seat 0 is to act"),
@@ -48,6 +57,7 @@ MISTAKES = {
 UNSENDABLE = {
     "ObservationHasATupleAsKey": "returned what a message can't carry: the key (0, 1); expected texts as keys",
     "ObservationIsASet": "returned what a message can't carry: {1, 2}, of the type set",
+    "ObservationIsTooDeep": "returned what a message can't carry: what is nested too deeply",
     "ObservationIsTooLarge": "and legal_actions are too large for a message of 1,048,576 bytes: 2,0",
     "ObservationContainsItself": "returned what a message can't carry: more than 1,048,576 values",
 }
@@ -99,8 +109,8 @@ def test_an_observation_that_can_not_be_sent_is_no_defect_of_the_arena(name: str
         play(name, *players)
 
 
-def raising(error: Exception):
-    def choose(request):
+def raising(error: BaseException):
+    def choose(*_):
         raise error
 
     return choose
@@ -127,6 +137,19 @@ def test_an_illegal_action_is_the_fault_of_the_bot_even_if_it_looks_like_a_legal
     for action in (3, 1.0, True, "1", [1], None, {}):
         record = play("Counting", ScriptedPlayer([action]), first_legal())
         assert [fault.kind for fault in record.faults] == ["illegal"]
+
+
+def test_an_action_that_no_bot_can_send_is_not_the_fault_of_the_bot_that_tries() -> None:
+    """A message of a bot has 16 levels: it is a map, in which this action has 16 more."""
+    with pytest.raises(GameError, match="legal_actions returned an action of more than 15 nested levels"):
+        play("ActionIsTooDeep", ScriptedPlayer([BotError("limit", "nested deeper than 16 levels")]), first_legal())
+
+
+def test_ctrl_c_is_no_mistake_of_the_game() -> None:
+    game = make_game(path_of("Counting"))
+    game.apply = raising(KeyboardInterrupt())  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        checked_game(game, "counting").apply((0, 0), 1)
 
 
 def test_rules_that_choke_on_an_illegal_action_are_at_fault() -> None:
@@ -169,6 +192,6 @@ def test_a_question_to_a_bot_names_the_game_too() -> None:
 
 def test_a_position_of_a_correct_game_passes() -> None:
     game = checked_game(make_game("differences", size=4), "differences")
-    check_position(game, game.initial_state(), 1024)
+    check_position(game, game.initial_state(), 1024, 15)
     with pytest.raises(GameError, match="too large for a message of 20 bytes"):
-        check_position(game, game.initial_state(), 20)
+        check_position(game, game.initial_state(), 20, 15)

@@ -62,6 +62,15 @@ def leaves(game, state, clock):
     raise SystemExit("I leave")
 
 
+class OddError(BaseException):
+    def __str__(self):
+        raise ValueError("no text")
+
+
+def stops_oddly(game, state, clock):
+    raise OddError
+
+
 def played(*functions, **settings):
     return play_match(GAME, *functions, options=OPTIONS, **settings)
 
@@ -102,6 +111,7 @@ def test_the_same_seed_gives_the_same_match_and_the_caller_keeps_its_own_randomn
         (swallows, "timeout", "no answer within 0.05 s"),
         (fails, "exit", "the function raised KeyError: \"'nothing here'\""),
         (leaves, "exit", "the function raised SystemExit: 'I leave'"),
+        (stops_oddly, "exit", 'the function raised OddError: "its text can\'t be shown" (line '),
         (lambda game, state, clock: None, "illegal", "None"),
         (lambda game, state, clock: {1, 2}, "protocol", "{1, 2} is no action"),
         (lambda game, state, clock: "+" * 10**6, "limit", "message_bytes allows 65536"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
+from arena.errors import repr_of
 from arena.games.conformance.finding import MistakeError
 from arena.protocol.frames import HEADER_BYTES, MAX_BYTES_TO_BOT, decode_body, encode_frame
 from arena.records import DEFAULT_LIMITS, Limits
@@ -40,7 +41,7 @@ def as_lists(action: Any) -> Any:
 
 def shown(value: Any) -> str:
     """Return a value as short text."""
-    return shortened_text(repr(value))
+    return shortened_text(repr_of(value))
 
 
 def problem_on_the_wire(value: Any, name: str, depth: int = 1) -> str | None:
