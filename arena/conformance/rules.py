@@ -66,18 +66,15 @@ def _let_bots_play(game: str, given: Sequence[str], isolation: str) -> RulesStep
     except GameError as error:
         return RulesStep(check="bots", name=name, is_passed=False, detail=f"{error.method} {error.problem}")
     if record.faults:
-        return RulesStep(check="bots", name=name, is_passed=False, detail=_what_failed(record, bot))
+        return RulesStep(check="bots", name=name, is_passed=False, detail=_what_failed(record))
     plies = counted(len(record.actions), "ply")
     return RulesStep(check="bots", name=name, is_passed=True, detail=f"{plies}, isolation {record.isolation}")
 
 
-def _what_failed(record: MatchRecord, bot: Bot) -> str:
+def _what_failed(record: MatchRecord) -> str:
     """Return why a bot could not play on, from the last line that it wrote."""
     fault = record.faults[0]
     stderr = record.seats[fault.seat].stderr.strip()
     error, text = last_error(stderr)
     last = f"{error}: {text}" if error else stderr.splitlines()[-1] if stderr else fault.detail
-    is_unreadable = error in ("ModuleNotFoundError", "ImportError", "FileNotFoundError", "PermissionError")
-    path = bot.external_game[1] if bot.external_game else ""
-    readable = f"; bots can read {path}, and the arena's Python" if path and is_unreadable else ""
-    return f"at ply {fault.ply} a bot ended with {last}{readable}"
+    return f"at ply {fault.ply} a bot ended with {last}"
