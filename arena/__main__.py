@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+
+OBJECTS_PER_COLLECTION = 50_000
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    gc.set_threshold(OBJECTS_PER_COLLECTION)  # modules make many objects, of which none is garbage
     from arena.cli.group import WRONG_USE, run
     from arena.cli.streams import fill_closed_streams, watch_output
 
@@ -14,7 +18,9 @@ def main() -> None:
         sys.stderr.write("arena: the standard output is closed; expected one that can be written\n")
         sys.exit(WRONG_USE)
     watch_output()
-    sys.exit(run())
+    code = run()
+    gc.freeze()  # the interpreter looks for garbage as it exits, in vain
+    sys.exit(code)
 
 
 if __name__ == "__main__":

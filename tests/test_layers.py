@@ -167,6 +167,16 @@ def test_starting_quickly_needs_nothing_heavy(module, heavy):
     assert not loaded & heavy
 
 
+@pytest.mark.processes
+def test_a_command_exits_without_a_search_for_garbage():
+    code = (
+        "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 0));"
+        "sys.argv = ['arena', '--version']; from arena.__main__ import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "True"
+
+
 def test_modules_are_of_a_size_to_be_read():
     for path in MODULES:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 380, path

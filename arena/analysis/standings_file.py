@@ -1,7 +1,8 @@
-"""The file of the standings cache: one line of JSON, and behind it the draws of the bootstrap as plain numbers.
+"""The file of the standings cache: one line of JSON, the draws of the bootstrap as plain numbers, and a digest.
 
 A home may belong to another user, so nothing in the file is trusted: it must be a plain file of a bounded size, every
 value must have its type, and the parts must fit together. Any other file is ignored, and the standings are computed.
+The digest tells a file that a disk has damaged.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 import os
 import stat
 import tempfile
+from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -25,6 +27,7 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 """Enough for some 10,000 bots."""
 MAX_COUNT = 2**53
 _DRAW_BYTES = 8
+_DIGEST_BYTES = 16
 
 _Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 
@@ -37,7 +40,7 @@ class _Line(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
-    layout: Literal[3]
+    layout: Literal[4]
     key: Key
     lines: Annotated[tuple[Standing, ...], FailFast()]
     players: _Count
@@ -102,10 +105,16 @@ def _read_parts(path: Path) -> tuple[_Line, bytes] | None:
             text = file.readline(MAX_LINE_BYTES)
             line = _Line.model_validate_json(text)
             size = draws_of(len(line.names)) * len(line.names) * _DRAW_BYTES
-            data = file.read(size) if status.st_size == len(text) + size else b""
+            data = file.read(size) if status.st_size == len(text) + size + _DIGEST_BYTES else b""
+            is_whole = file.read() == digest_of(text + data)
         except (OSError, ValidationError, RecursionError):
             return None
-    return (line, data) if len(data) == size else None
+    return (line, data) if is_whole and len(data) == size else None
+
+
+def digest_of(content: bytes) -> bytes:
+    """Return what stands at the end of a file with this content."""
+    return blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
 def _fits_together(line: _Line) -> bool:
@@ -137,7 +146,7 @@ def write_standings(path: Path, key: Key, table: Standings) -> None:
     """Write a file that appears only when it is complete; errors in writing it are ignored."""
     fitted = table.fitted
     line = _Line.model_construct(
-        layout=3,
+        layout=4,
         key=key,
         lines=table.lines,
         players=table.players,
@@ -161,8 +170,8 @@ def write_standings(path: Path, key: Key, table: Standings) -> None:
             return
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             unfinished = Path(file.name)
-            file.write(text)
-            file.write(np.ascontiguousarray(fitted.draws, dtype="<f8").tobytes())
+            content = text + np.ascontiguousarray(fitted.draws, dtype="<f8").tobytes()
+            file.write(content + digest_of(content))
         unfinished.replace(path)
     except OSError:
         if unfinished is not None:
