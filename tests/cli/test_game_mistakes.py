@@ -139,7 +139,8 @@ def test_a_module_may_raise_anything(call, tmp_path, monkeypatch, code, said):
         ),
         (
             "BoundIsText",
-            "the option 'goal' does not accept its own default: '<=' not supported between instances of 'str' and 'int'",
+            "the option 'goal' does not accept its own default: '<=' not supported between instances of 'str' and"
+            " 'int'",
         ),
     ],
 )
