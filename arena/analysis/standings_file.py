@@ -1,7 +1,8 @@
-"""The file of the standings cache: one line of JSON, and behind it the draws of the bootstrap as plain numbers.
+"""The file of the standings cache: one line of JSON, the draws of the bootstrap as plain numbers, and a digest.
 
 A home may belong to another user, so nothing in the file is trusted: it must be a plain file of a bounded size, every
 value must have its type, and the parts must fit together. Any other file is ignored, and the standings are computed.
+The digest tells a file that a disk has damaged.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import stat
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,12 @@ from arena.ratings.consistency import Consistency
 from arena.ratings.field_fit import FittedEncounters, draws_of
 from arena.stored import from_json_text, from_stored, is_text, is_whole, list_of, mapping_of
 
-LAYOUT = 3
+LAYOUT = 4
 MAX_LINE_BYTES = 4 * 1024 * 1024
 """Enough for some 10,000 bots."""
 MAX_COUNT = 2**53
 _DRAW_BYTES = 8
+_DIGEST_BYTES = 16
 _PLACE = "a file of the standings cache"
 
 Key = tuple[str, int, int, str, str, int, int]
@@ -141,8 +144,14 @@ def _read_parts(path: Path, key: Key) -> tuple[_Line, bytes] | None:
         if line.layout != LAYOUT or tuple(line.key) != key:
             return None
         size = draws_of(len(line.names)) * len(line.names) * _DRAW_BYTES
-        data = file.read(size) if status.st_size == len(text) + size else b""
-    return (line, data) if len(data) == size else None
+        data = file.read(size) if status.st_size == len(text) + size + _DIGEST_BYTES else b""
+        is_undamaged = file.read(_DIGEST_BYTES) == digest_of(text + data)
+    return (line, data) if is_undamaged and len(data) == size else None
+
+
+def digest_of(content: bytes) -> bytes:
+    """Return what stands at the end of a file with this content."""
+    return blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
 def _json(text: bytes) -> Any:
@@ -207,8 +216,8 @@ def write_standings(path: Path, key: Key, table: Standings) -> None:
             return
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             unfinished = Path(file.name)
-            file.write(text)
-            file.write(np.ascontiguousarray(fitted.draws, dtype="<f8").tobytes())
+            content = text + np.ascontiguousarray(fitted.draws, dtype="<f8").tobytes()
+            file.write(content + digest_of(content))
         unfinished.replace(path)
     except OSError:
         if unfinished is not None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from math import isfinite
 from typing import NamedTuple
 
+from arena.errors import repr_of
 from arena.games.squares import column_letters
 
 Shape = tuple[str, ...] | tuple[str | int | float, ...]
@@ -21,6 +21,15 @@ mark of the seat after whose action it appears, a disc with the style of a seat 
 
 MAX_CORNERS = 100
 """Of a polygon."""
+
+MAX_SHAPES = 20_000
+"""Of a drawing."""
+
+MAX_NUMBER = 1_000_000
+"""Of a place or a size, in either direction."""
+
+MAX_TEXT_CHARACTERS = 1000
+"""Of a text on the board."""
 
 _NUMBERS = {"rect": 4, "line": 4, "disc": 3, "text": 3}
 _STYLE = re.compile(r"board|label|mark|number|path|text|seat[0-9]{1,3}")
@@ -61,10 +70,22 @@ def hexagon(x: float, y: float, style: str) -> Shape:
     return ("polygon", *(round(value, 3) for right, up in corners for value in (x + right, y + up)), style)
 
 
+def drawing_problem(drawing: Drawing) -> str | None:
+    """Return what is wrong with a drawing, as a sentence; None if viewers can draw it."""
+    sizes, shapes, notes = (drawing.width, drawing.height), drawing.shapes, drawing.notes
+    if not all(_is_number(size) and size > 0 for size in sizes):
+        return f"the size {_shown(sizes)} is not two numbers above 0 and up to {MAX_NUMBER:,}"
+    if not isinstance(shapes, list | tuple) or len(shapes) > MAX_SHAPES:
+        return f"the shapes {_shown(shapes)} are not a tuple of up to {MAX_SHAPES:,}"
+    if not isinstance(notes, list | tuple) or not all(isinstance(note, str) for note in notes):
+        return f"the notes {_shown(notes)} are not a tuple of texts"
+    return next(filter(None, map(shape_problem, shapes)), None)
+
+
 def shape_problem(shape: object) -> str | None:
     """Return what is wrong with a shape, as a sentence; None if viewers can draw it."""
     if not isinstance(shape, tuple) or not shape or shape[0] not in (*_NUMBERS, "polygon"):
-        return f"the shape {shape!r:.80} is not a tuple that begins with 'rect', 'line', 'disc', 'polygon' or 'text'"
+        return f"the shape {_shown(shape)} is not a tuple that begins with 'rect', 'line', 'disc', 'polygon' or 'text'"
     kind, *values, style = shape if len(shape) > 1 else (*shape, None)
     numbers, content = (values[:-1], values[-1:]) if kind == "text" else (values, [])
     if kind == "polygon":
@@ -73,13 +94,21 @@ def shape_problem(shape: object) -> str | None:
     else:
         is_complete = len(numbers) == _NUMBERS[kind]
         expected = f"{_NUMBERS[kind]} numbers"
-    if not is_complete or not all(type(number) in (int, float) and isfinite(number) for number in numbers):
-        return f"the {kind} {shape!r:.80} does not have {expected} before its style"
-    if not all(isinstance(text, str) for text in content):
-        return f"the text {shape!r:.80} has no text before its style"
+    if not is_complete or not all(map(_is_number, numbers)):
+        return f"the {kind} {_shown(shape)} does not have {expected} before its style"
+    if not all(isinstance(text, str) and len(text) <= MAX_TEXT_CHARACTERS for text in content):
+        return f"the text {_shown(shape)} has no text of up to {MAX_TEXT_CHARACTERS:,} characters before its style"
     if not isinstance(style, str) or not _STYLE.fullmatch(style):
-        return f"the {kind} {shape!r:.80} has an unknown style: expected board, label, mark, number, path or seat0, …"
+        return f"the {kind} {_shown(shape)} has an unknown style: expected board, label, mark, number, path or seat0, …"
     return None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and type(value) in (int, float) and -MAX_NUMBER <= value <= MAX_NUMBER
+
+
+def _shown(value: object) -> str:
+    return f"{repr_of(value):.80}"
 
 
 def text_drawing(lines: Iterable[str]) -> Drawing:

@@ -11,7 +11,7 @@ from typing import Any
 
 from arena.errors import GameError
 from arena.games import Drawing, Game, text_drawing
-from arena.games.drawing import Shape, shape_problem
+from arena.games.drawing import Shape, drawing_problem
 from arena.games.squares import as_square
 from arena.match.replay import states_of
 from arena.records import MatchRecord
@@ -92,7 +92,7 @@ def checked_drawing(game: Game[Any], state: Any) -> Drawing:
         GameError: if the game has drawn what viewers can't draw.
     """
     drawing = game.drawing(state)
-    problem = next(filter(None, map(shape_problem, drawing.shapes)), None)
+    problem = drawing_problem(drawing)
     if problem:
         raise GameError(game.name, "drawing", f"returned what can't be drawn: {problem}")
     return drawing

@@ -11,7 +11,7 @@ from arena.errors import StoreError, UnknownNameError
 from arena.records import ScheduledMatch, Seating
 from arena.store.connection import Database
 from arena.store.correction_log import all_corrections
-from arena.store.counters import Counters, counted
+from arena.store.counters import counted
 from arena.store.schema import corrections, matches, records, skipped, tournaments
 from arena.store.scope import ALL_TOURNAMENTS, COMPARISON, Scope
 from arena.store.seasons import Seasons
@@ -131,14 +131,18 @@ class TournamentReader:
         return [name for (name,) in self._rows(query)]
 
     def counter_problems(self, tournament: StoredTournament) -> list[str]:
-        """Return a sentence for each counter of a tournament that differs from what is counted."""
+        """Return a sentence for each counter of matches and records that differs from what is counted.
+
+        The size of the records is for people; a record that was edited is a problem by itself.
+        """
         wanted = self._database.read(lambda connection: counted(connection, tournament.number))
-        query = select(*(tournaments.c[name] for name in Counters._fields)).where(tournaments.c.id == tournament.number)
+        names = ("match_count", "record_count")
+        query = select(*(tournaments.c[name] for name in names)).where(tournaments.c.id == tournament.number)
         return [
-            f"the counter {name} is {value}, but should be {right}"
+            f"the counter {name} is {value}, but should be {getattr(wanted, name)}"
             for row in self._rows(query)
-            for name, value, right in zip(Counters._fields, row, wanted, strict=True)
-            if value != right
+            for name, value in zip(names, row, strict=True)
+            if value != getattr(wanted, name)
         ]
 
     def latest_tournament(self) -> StoredTournament:

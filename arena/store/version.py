@@ -25,14 +25,24 @@ def bring_up_to_date(database: Database) -> None:
             " a newer arena is needed"
         )
     elif version < SCHEMA_VERSION:
-        from arena.store.migrations import migrate
+        database.write(lambda connection: _migrate(connection, database))
 
-        database.write(lambda connection: migrate(connection, version))
+
+def _migrate(connection: Connection, database: Database) -> None:
+    from arena.store.migrations import migrate
+
+    _wait_for_others(connection, database)
+    migrate(connection, _version(connection, database.shown) or SCHEMA_VERSION)
+
+
+def _wait_for_others(connection: Connection, database: Database) -> None:
+    """Wait until no other arena creates or migrates the tables; in SQLite a transaction that writes has waited."""
+    if database.is_server:
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7461)")
 
 
 def _create(connection: Connection, database: Database) -> None:
-    if database.is_server:  # another arena may create the tables at the same time
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7461)")
+    _wait_for_others(connection, database)
     metadata.create_all(connection)
     if _version(connection, database.shown) is None:
         connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})

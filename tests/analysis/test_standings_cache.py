@@ -15,7 +15,7 @@ from arena.analysis import standings_cache
 from arena.analysis.encounters import CountedEncounter, CountedMatch
 from arena.analysis.standings import standings
 from arena.analysis.standings_cache import cached_standings
-from arena.analysis.standings_file import MAX_LINE_BYTES
+from arena.analysis.standings_file import MAX_LINE_BYTES, digest_of
 from arena.store.values import StoredTournament
 
 FINISHED = StoredTournament(
@@ -159,13 +159,21 @@ def test_a_pickle_is_never_opened(kept):
     assert not Path("/tmp/pickled-by-" + str(os.getpid())).exists()
 
 
+def content_of(path):
+    return path.read_bytes()[:-16]
+
+
+def sealed(content):
+    return content + digest_of(content)
+
+
 def parts(path):
-    line, _, draws = path.read_bytes().partition(b"\n")
+    line, _, draws = content_of(path).partition(b"\n")
     return json.loads(line), draws
 
 
 CHANGES = {
-    "another layout": lambda kept: kept.update(layout=2),
+    "another layout": lambda kept: kept.update(layout=3),
     "a value nobody asked for": lambda kept: kept.update(more=1),
     "a value that is missing": lambda kept: kept.pop("prior_width"),
     "a text for a number": lambda kept: kept.update(matches="10"),
@@ -198,7 +206,7 @@ def test_a_file_that_does_not_fit_together_is_made_again(kept, change):
     path, is_kept = kept
     values, draws = parts(path)
     CHANGES[change](values)
-    path.write_bytes(json.dumps(values).encode() + b"\n" + draws)
+    path.write_bytes(sealed(json.dumps(values).encode() + b"\n" + draws))
     assert not is_kept()[1]
     assert is_kept()[1]
 
@@ -218,9 +226,19 @@ def test_a_file_that_does_not_fit_together_is_made_again(kept, change):
 )
 def test_a_file_of_another_size_or_shape_is_made_again(kept, change):
     path, is_kept = kept
-    line, _, draws = path.read_bytes().partition(b"\n")
-    path.write_bytes(change(line, draws))
+    line, _, draws = content_of(path).partition(b"\n")
+    path.write_bytes(sealed(change(line, draws)))
     assert not is_kept()[1]
+
+
+@pytest.mark.parametrize("place", [0.001, 0.3, 0.7, 0.999])
+def test_a_file_with_a_damaged_bit_is_made_again(kept, place):
+    path, is_kept = kept
+    damaged = bytearray(path.read_bytes())
+    damaged[int(place * len(damaged))] ^= 1
+    path.write_bytes(damaged)
+    assert not is_kept()[1]
+    assert is_kept()[1]
 
 
 def test_what_is_no_plain_file_is_not_read(kept, tmp_path):

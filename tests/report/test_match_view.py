@@ -115,7 +115,7 @@ def test_boards_without_scripts_contain_all_that_is_drawn(game):
         (("polygon", 0, 0, 1, 0, 1, "board"), "the polygon .* does not have x and y"),
         (("polygon", *range(202), "board"), "x and y of 3 to 100 corners"),
         (("polygon", (0, 0), (1, 0), (1, 1), "board"), "x and y of 3 to 100 corners"),
-        (("text", 1, 1, 0.3, 7, "number"), "has no text before its style"),
+        (("text", 1, 1, 0.3, 7, "number"), "has no text of up to 1,000 characters before its style"),
         (("text", 1, 1, 0.3, "number"), "does not have|has no text"),
         (("text", 1, 1, "a", "b", "number"), "the text .* does not have 3 numbers"),
         (("rect", 0, 0, 1, 1, 'board"/><script>'), "unknown style: expected board, label, mark, number, path or seat0"),
@@ -130,6 +130,25 @@ def test_a_shape_that_cannot_be_drawn_is_the_mistake_of_the_game(shape, says, mo
     assert re.search(rf"^\(no board: the game 'differences' is at fault: drawing returned .*({says})", text)
     with pytest.raises(GameError, match="drawing"):
         Board(Differences(size=3), Differences(size=3).initial_state()).svg()
+
+
+@pytest.mark.parametrize(
+    ("drawing", "says"),
+    [
+        (Drawing(inf, 1, ()), r"the size \(inf, 1\) is not two numbers above 0 and up to 1,000,000"),
+        (Drawing(1, 0, ()), "the size"),
+        (Drawing("<b>", None, ()), "the size"),
+        (Drawing(1, 1, None), "the shapes None are not a tuple of up to 20,000"),
+        (Drawing(1, 1, (("disc", 0, 0, 1, "mark"),) * 20_001), "the shapes .* are not a tuple of up to 20,000"),
+        (Drawing(1, 1, (), (7,)), r"the notes \(7,\) are not a tuple of texts"),
+        (Drawing(1, 1, (("line", 0, 0, 10**400, 1, "path"),)), "the line .* does not have 4 numbers"),
+        (Drawing(1, 1, (("text", 0, 0, 1, "x" * 1001, "label"),)), "has no text of up to 1,000 characters"),
+    ],
+)
+def test_a_drawing_that_no_page_can_show_is_the_mistake_of_the_game(drawing, says, monkeypatch):
+    monkeypatch.setattr(Differences, "drawing", lambda game, state: drawing)
+    ((_, _, _, _, text, _),) = view_of("differences", {"size": 3})["shapes"]  # in place of the board
+    assert re.search(rf"^\(no board: the game 'differences' is at fault: drawing returned .*({says})", text)
 
 
 @pytest.mark.parametrize("style", ["board", "label", "mark", "number", "path", "text", "seat0", "seat63"])

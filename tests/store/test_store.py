@@ -15,6 +15,7 @@ from arena.analysis.encounters import count_encounters
 from arena.enums import CorrectionKind, FaultKind
 from arena.errors import StoreAwayError, StoreError, UnknownNameError
 from arena.records import Fault
+from arena.store.connection import Database
 from arena.store.correction import CorrectionDetails
 from arena.store.correction_log import Change
 from arena.store.schema import SCHEMA_VERSION
@@ -293,6 +294,27 @@ def test_when_a_migration_fails_the_database_is_as_it_was(tmp_path, monkeypatch)
     with pytest.raises(ZeroDivisionError):
         Store(path)
     assert dumped(path) == dump
+
+
+def test_a_database_that_another_process_has_migrated_meanwhile_is_opened(tmp_path, monkeypatch):
+    path = tmp_path / "arena.sqlite3"
+    with sqlite3.connect(path) as connection:
+        connection.executescript((Path(__file__).parents[1] / "data" / "schema_1.sql").read_text())
+    connection.close()
+    write, others = Database.write, []
+
+    def write_after_another(database, work):
+        if not others:
+            others.append(None)
+            Store(path).close()
+        return write(database, work)
+
+    monkeypatch.setattr(Database, "write", write_after_another)
+    store = Store(path)
+    try:
+        assert [tournament.recorded for tournament in store.tournaments()] == [1, 1]
+    finally:
+        store.close()
 
 
 # a server that goes away
