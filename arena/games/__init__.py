@@ -106,6 +106,13 @@ def find_game(name: str) -> type[Game[Any]]:
     table = found.OPTIONS
     if not isinstance(table, list | tuple) or not all(isinstance(option, Option) for option in table):
         raise UsageError(f"game {name!r}: OPTIONS = {_shown(table)}; expected a tuple of IntOption and ChoiceOption")
+    for option in table:
+        try:
+            option.check(option.default)
+        except (OptionError, TypeError) as error:  # TypeError: bounds of another type can't be compared
+            raise UsageError(
+                f"game {name!r}: the option {option.name!r} does not accept its own default: {error}"
+            ) from error
     return found
 
 
