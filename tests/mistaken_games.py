@@ -290,6 +290,16 @@ class RenderRaises(Counting):
         raise IndexError(state[0])
 
 
+class DrawsOnTheTerminal(Counting):
+    action_format = "1 or \x1b]0;2\x07"
+
+    def render(self, state):
+        return f"\x1b[2Jsum {state[0]}"
+
+    def format_action(self, action):
+        return f"{action}\x1b[8m"
+
+
 class RenderReturnsNothing(Counting):
     def render(self, state):
         pass
