@@ -113,6 +113,12 @@ class ApplyRaisesAnErrorOfTheArena(Counting):
         raise VoidMatchError("the machine has no memory")
 
 
+class PathRaises(Counting):
+    @classmethod
+    def path(cls):
+        raise OddError
+
+
 class SeatIsStaticAndRaises(Counting):
     @staticmethod
     def seat_to_act(state):
