@@ -65,8 +65,10 @@ def find_game(name: str) -> type[Game[Any]]:
 
     Raises:
         UnknownNameError: if there is no game of that name.
-        UsageError: if the dotted path can't be loaded or is not a game.
+        UsageError: if the name is no text, or the dotted path can't be loaded or is not a game.
     """
+    if not isinstance(name, str):
+        raise UsageError(f"game {_shown(name)}: expected a name, such as differences or module:Class")
     if name in GAMES:
         return GAMES[name]
     if ":" not in name:
