@@ -286,6 +286,14 @@ class OptionsAreMissing(Counting):
     OPTIONS = None
 
 
+class DefaultIsTooHigh(Counting):
+    OPTIONS = (IntOption("goal", 13, 1, 12, "where the count ends"),)
+
+
+class BoundIsText(Counting):
+    OPTIONS = (IntOption("goal", 3, "1", 12, "where the count ends"),)
+
+
 class PrepareRaises(Counting):
     def prepare(self):
         raise ZeroDivisionError("goal")

@@ -16,7 +16,7 @@ import click
 from arena.cli.global_options import global_option
 from arena.cli.options import is_wide
 from arena.enums import IsolationLevel
-from arena.errors import UsageError
+from arena.errors import GameError, UsageError
 from arena.report.tables import Column, Row, fitted_table, printable, render_table
 from arena.report.text_layout import wrapped
 from arena.text import counted
@@ -88,12 +88,17 @@ def warn_of_weak_isolation(wanted: str) -> None:
         click.echo(f"arena: bots are hardly confined on this machine ({level}); arena doctor says why", err=True)
 
 
+def rules_hint(error: GameError) -> str:
+    """Return where the author of an external game finds more about a mistake, as the end of a sentence."""
+    return f"; arena check --rules {error.game} tries out all its rules" if ":" in error.game else ""
+
+
 def warn_of_given_up(progress: Progress) -> None:
     """Say on stderr which matches of a run have no result, and why; each mistake of a game once."""
     for match, reason in sorted(progress.given_up.items()):
         click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
     mistakes = {match: error.mistake for match, error in progress.game_errors.items()}
-    reasons = {match: str(error) for match, error in progress.game_errors.items()}
+    reasons = {match: f"{error}{rules_hint(error)}" for match, error in progress.game_errors.items()}
     for sentence in no_result_sentences(reasons, mistakes):
         click.echo(f"arena: {sentence}", err=True)
 

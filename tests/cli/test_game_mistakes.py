@@ -35,6 +35,7 @@ def test_a_run_plays_the_rest_and_names_each_mistake_once(call, tmp_path):
     assert code == 1
     (line,) = [line for line in err.splitlines() if "no result" in line]
     assert line.startswith(f"arena: 4 matches have no result (the first is match 1): {AT_FAULT}")
+    assert line.endswith(f"; arena check --rules {GAMES}:ApplyRaises tries out all its rules")
     code, out, _ = call("matches", "t")
     assert (code, out.count("differences")) == (0, 4)
     assert " ".join(out.split()).count(f"4 matches have no result (the first is match 1): {AT_FAULT}") == 1
@@ -60,6 +61,7 @@ def test_legal_actions_are_checked_where_openings_are_drawn(call, tmp_path, name
 def test_a_match_on_the_terminal_ends_with_the_sentence(call, name):
     code, _, err = call("play", f"{GAMES}:{name}", BOTS / "minimal", BOTS / "minimal")
     assert (code, err.count(f"the game '{GAMES}:{name}' is at fault")) == (2, 1)
+    assert err.endswith(f"; arena check --rules {GAMES}:{name} tries out all its rules\n")
 
 
 def test_an_observation_with_a_tuple_as_key_is_not_the_bots_fault(call):
@@ -138,6 +140,15 @@ def test_a_module_may_raise_anything(call, tmp_path, monkeypatch, code, said):
     [
         ("NameIsANumber", "name = 3; expected a text"),
         ("OptionsAreMissing", "OPTIONS = None; expected a tuple of IntOption and ChoiceOption"),
+        (
+            "DefaultIsTooHigh",
+            "the option 'goal' does not accept its own default: goal = 13: expected a whole number from 1 to 12",
+        ),
+        (
+            "BoundIsText",
+            "the option 'goal' does not accept its own default: '<=' not supported between instances of 'str' and"
+            " 'int'",
+        ),
     ],
 )
 def test_a_class_that_describes_no_game_is_refused(call, name, said):

@@ -32,7 +32,7 @@ PLANTED = {
     "ActionNotMsgpack": ("legal_actions", "", "a legal action is (1+1j), of the type complex"),
     "ActionIsAList": ("legal_actions", "", "the legal action [1, 1] is not hashable"),
     "SeatOutOfRange": ("seats", "a1", "seat_to_act returned 2; expected None or a whole number from 0 to 1"),
-    "SeatWithoutAction": ("seats", "a1, b1, c1, d1", "seat 0 is to act without any"),
+    "SeatWithoutAction": ("seats", "a1, b1, c1, d1", "seat 0 is to act without legal actions"),
     "SeatRaises": ("seats", "b1", "seat_to_act raised IndexError"),
     "IsOverDisagrees": ("seats", "a1, b1, c1", "is_over returned True, although seat_to_act returned 1"),
     "OverAtOnce": ("initial_state", "", "the match is over before the first action"),
@@ -116,6 +116,11 @@ def found_in(kind):
 
 def test_the_game_without_mistakes_passes():
     assert found_in(Claims) == ()
+
+
+def test_a_game_named_by_its_path_may_read_any_digits_as_a_number():
+    """``parse_action`` of this one is ``int``, and ``apply`` refuses what is too high."""
+    assert check("tests.mistaken_games:Counting", matches=6) == ()
 
 
 @pytest.mark.parametrize("name", PLANTED)

@@ -300,6 +300,20 @@ def test_a_definition_names_what_is_wrong(entrants, keys, sentence):
     assert sentence in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((GAME, first), "{GAME} with these options has 2 seats; got 1 bot"),
+        ((GAME, first, first, first), "{GAME} with these options has 2 seats; got 3 bots"),
+        ((3, first, first), "game 3: expected a name, such as differences or module:Class"),
+    ],
+)
+def test_a_match_names_what_is_wrong(arguments, sentence):
+    with pytest.raises(UsageError) as error:
+        play_match(*arguments)
+    assert str(error.value) == sentence.format(GAME=GAME)
+
+
 @pytest.mark.processes
 def test_a_function_plays_a_bot():
     record = played(first, "arena:minimal")

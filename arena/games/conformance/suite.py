@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from arena.games import find_game
 from arena.games.conformance import game_checks
 from arena.games.conformance.calls import CALL_SECONDS, guarded, time_limits
 from arena.games.conformance.exploration import Exploration
@@ -73,7 +74,7 @@ class CheckResult:
 
 
 def check(
-    game: Game[Any] | type[Game[Any]],
+    game: Game[Any] | type[Game[Any]] | str,
     *,
     rng_seed: int = 0,
     matches: int = _MATCHES,
@@ -85,9 +86,11 @@ def check(
     >>> from arena.games import make_game
     >>> check(make_game("differences", size=3), matches=2)
     ()
+    >>> check("plaid", matches=2)
+    ()
 
     Args:
-        game: the game, or its class, which is made with its defaults.
+        game: the game, or its class or its name, with the defaults of its options.
         rng_seed: determines the random matches.
         matches: the number of random matches.
         max_plies: a match that is longer never ends.
@@ -98,7 +101,7 @@ def check(
 
 
 def run_checks(
-    game: Game[Any] | type[Game[Any]],
+    game: Game[Any] | type[Game[Any]] | str,
     *,
     rng_seed: int = 0,
     matches: int = _MATCHES,
@@ -108,7 +111,7 @@ def run_checks(
     """Return the result of every check, in the order of ``CHECKS``; the arguments are those of ``check``."""
     suite = _Suite(rng_seed, matches, max_plies, call_seconds)
     with time_limits():
-        suite.run(game)
+        suite.run(find_game(game) if isinstance(game, str) else game)
     return [suite.result(name) for name in CHECKS]
 
 
