@@ -115,6 +115,13 @@ def test_a_match_goes_on_without_a_board(call, name, tmp_path):
     assert call("verify", "t")[0] == 0
 
 
+@pytest.mark.parametrize("command", [["games"], ["play", BOTS / "minimal", BOTS / "minimal"]])
+def test_control_characters_of_a_game_are_shown_and_not_sent(call, command):
+    name, *bots = command
+    code, out, _ = call(name, f"{GAMES}:DrawsOnTheTerminal", *bots)
+    assert (code, "\x1b" in out, r"\x1b[2Jsum 9" in out or r"\x1b[2Jsum 8" in out) == (0, False, True)
+
+
 def test_a_person_meets_the_sentence_too(call, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("2\n2\n2\n"))
     code, _, err = call("play", f"{GAMES}:ApplyRaises", "human", BOTS / "minimal")
