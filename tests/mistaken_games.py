@@ -113,6 +113,12 @@ class ApplyRaisesAnErrorOfTheArena(Counting):
         raise VoidMatchError("the machine has no memory")
 
 
+class PathRaises(Counting):
+    @classmethod
+    def path(cls):
+        raise OddError
+
+
 class SeatIsStaticAndRaises(Counting):
     @staticmethod
     def seat_to_act(state):
@@ -296,6 +302,16 @@ class PrepareRaises(Counting):
 class RenderRaises(Counting):
     def render(self, state):
         raise IndexError(state[0])
+
+
+class DrawsOnTheTerminal(Counting):
+    action_format = "1 or \x1b]0;2\x07"
+
+    def render(self, state):
+        return f"\x1b[2Jsum {state[0]}"
+
+    def format_action(self, action):
+        return f"{action}\x1b[8m"
 
 
 class RenderReturnsNothing(Counting):

@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+from arena.cli.common import no_result_sentences
+from arena.errors import GameError
 from tests.cli.calls import calling
 from tests.conftest import BOTS
 
@@ -43,6 +45,28 @@ def test_a_run_plays_the_rest_and_names_each_mistake_once(call, tmp_path):
     assert f"4 matches have no result (the first is match 1): {AT_FAULT}" in " ".join(out.split())
     assert json.loads(call("matches", "t", "--json")[1])[0]["termination"] == "normal"
     assert call("verify", "t")[0] == 0
+
+
+def test_reasons_that_differ_only_in_values_are_one_sentence():
+    raised = [GameError.raised("a:B", "apply", KeyError(value), "a") for value in (3, 4)]
+    errors = [
+        *raised,
+        GameError("a:B", "scores", "returned 2 numbers for 3 seats: (0, 1)"),
+        GameError("a:B", "scores", "returned 2 numbers for 3 seats: (1, 0)"),
+        GameError("a:B", "apply", "raised KeyError: 3", "a.py:7"),
+        GameError("a:B", "apply", "raised KeyError: 4", "a.py:7"),
+        GameError("a:B", "apply", "raised KeyError: 4", "a.py:9"),
+    ]
+    reasons = dict(enumerate([*map(str, errors), "tries: 3", "tries: 4"], 1))
+    start = "the game 'a:B' is at fault: "
+    assert no_result_sentences(reasons) == [
+        f"2 matches have no result (the first is match 1): {start}apply raised KeyError: 3",
+        f"2 matches have no result (the first is match 3): {start}scores returned 2 numbers for 3 seats: (0, 1)",
+        f"2 matches have no result (the first is match 5): {start}apply raised KeyError: 3 (a.py:7)",
+        f"match 7 has no result: {start}apply raised KeyError: 4 (a.py:9)",
+        "match 8 has no result: tries: 3",
+        "match 9 has no result: tries: 4",
+    ]
 
 
 def test_a_mistake_in_the_opening_ends_the_run_before_it_begins(call, tmp_path):
@@ -89,6 +113,13 @@ def test_a_match_goes_on_without_a_board(call, name, tmp_path):
     assert call("show", "minimal")[0] == 0
     assert call("report", "t", "--output", tmp_path / "report.html")[0] == 0
     assert call("verify", "t")[0] == 0
+
+
+@pytest.mark.parametrize("command", [["games"], ["play", BOTS / "minimal", BOTS / "minimal"]])
+def test_control_characters_of_a_game_are_shown_and_not_sent(call, command):
+    name, *bots = command
+    code, out, _ = call(name, f"{GAMES}:DrawsOnTheTerminal", *bots)
+    assert (code, "\x1b" in out, r"\x1b[2Jsum 9" in out or r"\x1b[2Jsum 8" in out) == (0, False, True)
 
 
 def test_a_person_meets_the_sentence_too(call, monkeypatch):

@@ -9,6 +9,7 @@ import random
 import pytest
 
 from arena.games.conformance import CHECKS, check
+from tests import mistaken_games
 from tests.games import planted
 from tests.games.claims import Claims
 
@@ -132,6 +133,21 @@ def test_a_mistake_is_named_by_one_check_with_the_shortest_line_of_play(name):
     assert str(finding).startswith(f"the game 'tests.games.planted:{name}' is at fault ({expected}): ")
     if name in OPTIONS:
         assert finding.options == OPTIONS[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "says"),
+    [
+        ("SeatCannotBeShown", "seats", "<Unshowable>"),
+        ("ScoreIsNoFloat", "scores", "64 bits"),
+        ("ObservationIsTooDeep", "repeatability", "a value of the game can't be examined: that raised RecursionError"),
+        ("ApplyRaisesNoException", "apply", "OddError: <exception str() failed>"),
+        ("PathRaises", "path", "path raised tests.mistaken_games.OddError"),
+    ],
+)
+def test_a_value_that_a_check_itself_fails_on_is_a_mistake_too(name, expected, says):
+    found = check(getattr(mistaken_games, name), matches=2)
+    assert [says in finding.sentence for finding in found if finding.check == expected] == [True]
 
 
 def test_every_planted_mistake_is_tried_and_every_check_names_one():

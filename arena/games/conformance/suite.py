@@ -10,9 +10,9 @@ from typing import Any
 
 from arena.games import find_game
 from arena.games.conformance import game_checks
-from arena.games.conformance.calls import CALL_SECONDS, time_limits
+from arena.games.conformance.calls import CALL_SECONDS, guarded, time_limits
 from arena.games.conformance.exploration import Exploration
-from arena.games.conformance.finding import Finding, MistakeError
+from arena.games.conformance.finding import Finding, MistakeError, unexaminable
 from arena.games.conformance.position import Line
 from arena.games.conformance.variants import variants
 from arena.games.game import Game
@@ -132,7 +132,10 @@ class _Suite:
     def run(self, game: Game[Any] | type[Game[Any]]) -> None:
         """Make every check."""
         kind = game if isinstance(game, type) else type(game)
-        self._path = kind.path()
+        self._path = f"{kind.__module__}:{kind.__qualname__}"
+        self._check("path", lambda: self._find_path(kind))
+        if self.found:
+            return
         self._check("attributes", lambda: game_checks.check_table(kind))
         if self.found:
             return
@@ -143,11 +146,16 @@ class _Suite:
         if made is None:
             return
         self._check("attributes", lambda: game_checks.check_players(made))
+        if self.has_ended:
+            return
         self._check("path", lambda: game_checks.check_path(made))
         self._check("pickling", lambda: game_checks.check_pickling(made))
         Exploration(self, made, _NEAR, self.matches, _CHECK_SECONDS).run()
         if not self.has_ended:
             self._check_options(kind, made)
+
+    def _find_path(self, kind: type[Game[Any]]) -> None:
+        self._path = guarded(kind.path, "path", kind.__module__, check="path")
 
     def _check_options(self, kind: type[Game[Any]], made: Game[Any]) -> None:
         self._check("options", lambda: game_checks.check_bounds(kind))
@@ -169,6 +177,8 @@ class _Suite:
             function()
         except MistakeError as mistake:
             self.add(mistake.check or name, mistake)
+        except Exception as error:
+            self.add(name, unexaminable(error, self._path.partition(":")[0]))
 
     def add(
         self, name: str, mistake: MistakeError, options: Mapping[str, Any] = NO_OPTIONS, line: Line = (), text: str = ""
