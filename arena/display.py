@@ -35,13 +35,16 @@ def present_with(load: Callable[[], Presenter]) -> None:
 
 
 class Displayed:
-    """A value that notebooks show as more than its ``repr``."""
+    """A value that notebooks and ``print`` show as more than its ``repr``."""
 
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
         # IPython prefers the __repr__ of a class, which dataclasses have, to an inherited _repr_pretty_
         cls._repr_pretty_ = Displayed._repr_pretty_  # type: ignore[method-assign]
+
+    def __str__(self) -> str:
+        return _load().plain_text(self)
 
     def _repr_html_(self) -> str:
         return _load().html(self)

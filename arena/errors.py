@@ -124,11 +124,6 @@ class GameError(UsageError):
         shown = text if len(text) <= MAX_EXCEPTION_CHARACTERS else f"{text[:MAX_EXCEPTION_CHARACTERS]}…"
         return cls(game, method, f"raised {shown}", frames[-1] if frames else "")
 
-    @property
-    def mistake(self) -> tuple[str, str, str, str]:
-        """What tells this mistake from others, whatever the values it is met with."""
-        return self.game, self.method, self.problem.partition(":")[0], self.place
-
     def __reduce__(self) -> tuple[type[GameError], tuple[str, str, str, str]]:
         return type(self), (self.game, self.method, self.problem, self.place)
 

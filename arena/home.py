@@ -8,7 +8,7 @@ import os
 import tempfile
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from arena.errors import NoHomeError, StoreError, UsageError
 from arena.names import as_file_name
@@ -63,6 +63,13 @@ class ArenaHome:
         if must_exist and not server and not is_there:
             raise NoHomeError(f"{self.directory}: there is no tournament yet; begin one with: arena run FILE")
         self.store = Store(server or path)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raise AttributeError; for what the store has, lead there."""
+        from arena.store.store import Store
+
+        hint = f"; its store has: home.store.{name}" if not name.startswith("_") and hasattr(Store, name) else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 
     @cached_property
     def bots(self) -> BotRegistry:

@@ -35,6 +35,12 @@ def bot_path(text: str | os.PathLike[str]) -> Path:
     return _path("bot", text, example_bots())
 
 
+def example_hint(text: str | os.PathLike[str]) -> str:
+    """Return the end of a sentence about a bot that is not there: the example bot that may be meant, if any."""
+    name = os.path.basename(text)  # noqa: PTH119 - takes text and paths alike
+    return f"; did you mean '{PREFIX}{name}'?" if name in example_bots() else ""
+
+
 def tournament_path(text: str | os.PathLike[str]) -> Path:
     """Return the file of the example tournament ``arena:NAME``; any other text is a path already.
 

@@ -113,6 +113,12 @@ class ApplyRaisesAnErrorOfTheArena(Counting):
         raise VoidMatchError("the machine has no memory")
 
 
+class PathRaises(Counting):
+    @classmethod
+    def path(cls):
+        raise OddError
+
+
 class SeatIsStaticAndRaises(Counting):
     @staticmethod
     def seat_to_act(state):
@@ -280,6 +286,14 @@ class OptionsAreMissing(Counting):
     OPTIONS = None
 
 
+class DefaultIsTooHigh(Counting):
+    OPTIONS = (IntOption("goal", 13, 1, 12, "where the count ends"),)
+
+
+class BoundIsText(Counting):
+    OPTIONS = (IntOption("goal", 3, "1", 12, "where the count ends"),)
+
+
 class PrepareRaises(Counting):
     def prepare(self):
         raise ZeroDivisionError("goal")
@@ -288,6 +302,16 @@ class PrepareRaises(Counting):
 class RenderRaises(Counting):
     def render(self, state):
         raise IndexError(state[0])
+
+
+class DrawsOnTheTerminal(Counting):
+    action_format = "1 or \x1b]0;2\x07"
+
+    def render(self, state):
+        return f"\x1b[2Jsum {state[0]}"
+
+    def format_action(self, action):
+        return f"{action}\x1b[8m"
 
 
 class RenderReturnsNothing(Counting):

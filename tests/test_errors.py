@@ -70,8 +70,3 @@ def test_a_game_error_travels_between_processes() -> None:
         "raised KeyError: 3",
         "a.py:7",
     )
-
-
-def test_a_mistake_is_the_same_whatever_the_value_it_is_met_with() -> None:
-    three, four = (GameError.raised("a:B", "apply", KeyError(value), "a") for value in (3, 4))
-    assert three.mistake == four.mistake != GameError.raised("a:B", "scores", KeyError(3), "a").mistake

@@ -4,7 +4,7 @@ import pytest
 
 from arena import shipped
 from arena.conformance.submission import submit
-from arena.errors import UnknownNameError
+from arena.errors import BotDefinitionError, UnknownNameError
 from arena.home import ArenaHome
 from arena.players.manifest import load_bot
 from arena.shipped import bot_path, protocol_text, tournament_path
@@ -24,6 +24,16 @@ def test_an_example_bot_is_the_same_by_its_name_and_by_its_path():
     named, found = load_bot("arena:greedy"), load_bot(bot_path("arena:greedy"))
     assert named == found
     assert named.label == "greedy@1"
+
+
+def test_the_prefix_is_suggested_where_it_was_forgotten(tmp_path):
+    with pytest.raises(BotDefinitionError, match="no such file or directory; did you mean 'arena:greedy'"):
+        load_bot("greedy")
+    with ArenaHome(tmp_path) as home, pytest.raises(BotDefinitionError) as error:
+        find_entrant("greedy", (), tmp_path, home.bots)
+    assert str(error.value).endswith(f"file or directory {str(tmp_path / 'greedy')!r}; did you mean 'arena:greedy'?")
+    with pytest.raises(BotDefinitionError, match=r"no such file or directory$"):
+        load_bot("greediest")
 
 
 @pytest.mark.processes

@@ -124,7 +124,7 @@ class Standings(Tabular):
     players: int
     matches: int
     rated: int
-    fitted: FittedEncounters
+    fitted: FittedEncounters = field(repr=False)
     consistency: Consistency
     first_seat_share: float | None
     scheduled: int | None = None

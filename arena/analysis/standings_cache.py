@@ -20,7 +20,7 @@ from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.version import __version__
 
-WORTH_CACHING_SECONDS = 0.5
+WORTH_CACHING_SECONDS = 0.05
 
 MANY_RECORDS = 10_000
 

@@ -7,51 +7,54 @@ The digest tells a file that a disk has damaged.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import stat
 import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from arena.analysis.standings import Standing, Standings
+from arena.errors import StoreError
 from arena.ratings import Rating
 from arena.ratings.consistency import Consistency
 from arena.ratings.field_fit import FittedEncounters, draws_of
+from arena.stored import from_json_text, from_stored, is_text, is_whole, list_of, mapping_of
 
+LAYOUT = 4
 MAX_LINE_BYTES = 4 * 1024 * 1024
 """Enough for some 10,000 bots."""
 MAX_COUNT = 2**53
 _DRAW_BYTES = 8
 _DIGEST_BYTES = 16
-
-_Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
+_PLACE = "a file of the standings cache"
 
 Key = tuple[str, int, int, str, str, int, int]
 """From which records and by which code standings were computed."""
 
 
-class _Line(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
     """The line of JSON."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
-
-    layout: Literal[4]
-    key: Key
-    lines: Annotated[tuple[Standing, ...], FailFast()]
-    players: _Count
-    matches: _Count
-    rated: _Count
-    names: Annotated[tuple[str, ...], FailFast()]
-    ratings: Annotated[tuple[Rating, ...], FailFast()]
+    layout: int
+    key: Sequence[Any]
+    lines: Sequence[Any]
+    players: int
+    matches: int
+    rated: int
+    names: tuple[str, ...]
+    ratings: Sequence[Any]
     draw_probability: float
     prior_width: float
-    encounters: _Count
-    consistency: Consistency
+    encounters: int
+    consistency: Mapping[str, Any]
     first_seat_share: float | None
 
 
@@ -62,54 +65,88 @@ def read_standings(path: Path, key: Key) -> Standings | None:
         path: the file.
         key: the key that they must have.
     """
-    parts = _read_parts(path)
-    if parts is None:
+    try:
+        parts = _read_parts(path, key)
+        return None if parts is None else _standings(*parts)
+    except (OSError, StoreError):
         return None
-    line, data = parts
-    if line.key != key or not _fits_together(line):
-        return None
+
+
+def _standings(line: _Line, data: bytes) -> Standings:
+    """Return the standings of a file.
+
+    Raises:
+        StoreError: if a value is malformed, or the parts do not fit together.
+    """
     draws = np.frombuffer(data, dtype="<f8")
-    if not np.isfinite(draws).all():
-        return None
     fitted = FittedEncounters(
         names=line.names,
-        ratings=line.ratings,
+        ratings=tuple(map(_rating, line.ratings)),
         draw_probability=line.draw_probability,
         prior_width=line.prior_width,
         draws=draws.reshape(draws_of(len(line.names)), len(line.names)),
         encounters=line.encounters,
     )
-    return Standings(
-        lines=line.lines,
+    table = Standings(
+        lines=tuple(map(_standing, line.lines)),
         players=line.players,
         matches=line.matches,
         rated=line.rated,
         fitted=fitted,
-        consistency=line.consistency,
+        consistency=_consistency(line.consistency),
         first_seat_share=line.first_seat_share,
     )
+    if not np.isfinite(draws).all() or not _fits_together(table):
+        raise StoreError(f"{_PLACE} is malformed: its parts do not fit together")
+    return table
 
 
-def _read_parts(path: Path) -> tuple[_Line, bytes] | None:
-    """Return the line and the bytes behind it; None unless it is a plain file that consists of exactly these."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
+def _standing(stored: object) -> Standing:
+    fields = dict(mapping_of(stored, _PLACE))
+    rating, interval = _rating(fields.pop("rating", None)), fields.pop("rank_interval", None)
+    line = from_stored(Standing, fields, _PLACE)
+    if interval is None:
+        return replace(line, rating=rating)
+    if len(list_of(interval, _PLACE)) != 2 or not _are_counts(interval):
+        raise StoreError(f"{_PLACE} is malformed: expected two ranks")
+    return replace(line, rating=rating, rank_interval=tuple(interval))
+
+
+def _rating(stored: object) -> Rating:
+    numbers = list_of(stored, _PLACE)
+    if len(numbers) != 2 or not all(isinstance(number, float) and math.isfinite(number) for number in numbers):
+        raise StoreError(f"{_PLACE} is malformed: expected mu and sigma")
+    return Rating(*numbers)
+
+
+def _consistency(stored: Mapping[str, Any]) -> Consistency:
+    cycles = [list_of(cycle, _PLACE) for cycle in list_of(stored.get("cycles"), _PLACE)]
+    if not all(len(cycle) == 3 and all(map(is_text, cycle)) for cycle in cycles):
+        raise StoreError(f"{_PLACE} is malformed: expected cycles of three bots")
+    return replace(from_stored(Consistency, {**stored, "cycles": []}, _PLACE), cycles=tuple(map(tuple, cycles)))
+
+
+def _read_parts(path: Path, key: Key) -> tuple[_Line, bytes] | None:
+    """Return the line and the bytes behind it; None unless it is a plain file of exactly these, and has the key.
+
+    Raises:
+        OSError: if the file can't be read.
+        StoreError: if the line is malformed.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         return None
     with os.fdopen(descriptor, "rb") as file:
-        try:
-            text = file.readline(MAX_LINE_BYTES)
-            line = _Line.model_validate_json(text)
-            size = draws_of(len(line.names)) * len(line.names) * _DRAW_BYTES
-            data = file.read(size) if status.st_size == len(text) + size + _DIGEST_BYTES else b""
-            is_whole = file.read() == digest_of(text + data)
-        except (OSError, ValidationError, RecursionError):
+        text = file.readline(MAX_LINE_BYTES)
+        line = from_stored(_Line, _json(text), _PLACE)
+        if line.layout != LAYOUT or tuple(line.key) != key:
             return None
-    return (line, data) if is_whole and len(data) == size else None
+        size = draws_of(len(line.names)) * len(line.names) * _DRAW_BYTES
+        data = file.read(size) if status.st_size == len(text) + size + _DIGEST_BYTES else b""
+        is_undamaged = file.read(_DIGEST_BYTES) == digest_of(text + data)
+    return (line, data) if is_undamaged and len(data) == size else None
 
 
 def digest_of(content: bytes) -> bytes:
@@ -117,36 +154,45 @@ def digest_of(content: bytes) -> bytes:
     return blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
-def _fits_together(line: _Line) -> bool:
+def _json(text: bytes) -> Any:
+    try:
+        return from_json_text(text.decode(), _PLACE)
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{_PLACE} is not text") from error
+
+
+def _fits_together(table: Standings) -> bool:
     """Return whether all parts are about the same bots, and numbers are of a size that tables can show."""
-    labels = {standing.label for standing in line.lines}
-    most_players = max((len(standing.finish_counts) for standing in line.lines), default=0)
+    labels = {line.label for line in table.lines}
+    names = table.fitted.names
+    most_players = max((len(line.finish_counts) for line in table.lines), default=0)
     return (
-        len(labels) == len(line.lines)
-        and list(line.names) == sorted(labels & set(line.names))
-        and len(line.ratings) == len(line.names)
-        and line.players == (most_players or 2)
-        and all(bot in labels for cycle in line.consistency.cycles for bot in cycle)
-        and all(_is_bounded(standing) for standing in line.lines)
+        len(labels) == len(table.lines)
+        and list(names) == sorted(labels & set(names))
+        and len(table.fitted.ratings) == len(names)
+        and _are_counts([table.players, table.matches, table.rated, table.fitted.encounters])
+        and table.players == (most_players or 2)
+        and all(bot in labels for cycle in table.consistency.cycles for bot in cycle)
+        and all(_is_bounded(line) for line in table.lines)
     )
 
 
 def _is_bounded(line: Standing) -> bool:
     counts = [line.rank, line.matches, line.wins, line.draws, *line.faults.values()]
-    counts += [*line.finish_counts, *line.seat_matches, *(line.rank_interval or ())]
-    numbers = [*line.rating, line.points, *line.seat_points, line.margin or 0.0, line.los or 0.0]
-    return (
-        len(line.finish_counts) == len(line.seat_matches) == len(line.seat_points)
-        and all(0 <= count <= MAX_COUNT for count in counts)
-        and all(math.isfinite(number) for number in numbers)
+    return len(line.finish_counts) == len(line.seat_matches) == len(line.seat_points) and _are_counts(
+        [*counts, *line.finish_counts, *line.seat_matches]
     )
+
+
+def _are_counts(values: Iterable[object]) -> bool:
+    return all(is_whole(value, 0, MAX_COUNT) for value in values)
 
 
 def write_standings(path: Path, key: Key, table: Standings) -> None:
     """Write a file that appears only when it is complete; errors in writing it are ignored."""
     fitted = table.fitted
-    line = _Line.model_construct(
-        layout=4,
+    line = _Line(
+        layout=LAYOUT,
         key=key,
         lines=table.lines,
         players=table.players,
@@ -157,10 +203,10 @@ def write_standings(path: Path, key: Key, table: Standings) -> None:
         draw_probability=fitted.draw_probability,
         prior_width=fitted.prior_width,
         encounters=fitted.encounters,
-        consistency=table.consistency,
+        consistency=asdict(table.consistency),
         first_seat_share=table.first_seat_share,
     )
-    text = line.model_dump_json().encode() + b"\n"
+    text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
     if len(text) > MAX_LINE_BYTES:
         return
     unfinished = None

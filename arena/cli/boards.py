@@ -66,7 +66,7 @@ def board(game: Any, state: Any, width: int, actions: Sequence[Any] = (), height
         height: how many lines there may be; None for any number.
     """
     try:
-        lines: list[str] = game.render_after(state, actions).splitlines()
+        lines = [printable(line) for line in game.render_after(state, actions).splitlines()]
     except GameError as error:  # nothing but the board is missing
         return textwrap.wrap(printable(f"(no board: {error})"), width)
     labels = next((number for number, line in enumerate(lines) if _LABELS.fullmatch(line)), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -16,7 +17,7 @@ import click
 from arena.cli.global_options import global_option
 from arena.cli.options import is_wide
 from arena.enums import IsolationLevel
-from arena.errors import UsageError
+from arena.errors import GameError, UsageError
 from arena.report.tables import Column, Row, fitted_table, printable, render_table
 from arena.report.text_layout import wrapped
 from arena.text import counted
@@ -34,6 +35,8 @@ MAX_DIGITS = 18
 
 MIN_TABLE_WIDTH = 20
 """In narrower terminals, tables and the sentences under them are as wide as this."""
+
+_PLACE = re.compile(r"\(\S+:\d+\)")
 
 NO_BREAK_SPACE = "\u00a0"
 
@@ -88,26 +91,29 @@ def warn_of_weak_isolation(wanted: str) -> None:
         click.echo(f"arena: bots are hardly confined on this machine ({level}); arena doctor says why", err=True)
 
 
+def rules_hint(error: GameError) -> str:
+    """Return where the author of an external game finds more about a mistake, as the end of a sentence."""
+    return f"; arena check --rules {error.game} tries out all its rules" if ":" in error.game else ""
+
+
 def warn_of_given_up(progress: Progress) -> None:
     """Say on stderr which matches of a run have no result, and why; each mistake of a game once."""
     for match, reason in sorted(progress.given_up.items()):
         click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
-    mistakes = {match: error.mistake for match, error in progress.game_errors.items()}
-    reasons = {match: str(error) for match, error in progress.game_errors.items()}
-    for sentence in no_result_sentences(reasons, mistakes):
+    reasons = {match: f"{error}{rules_hint(error)}" for match, error in progress.game_errors.items()}
+    for sentence in no_result_sentences(reasons):
         click.echo(f"arena: {sentence}", err=True)
 
 
-def no_result_sentences(reasons: Mapping[int, str], kinds: Mapping[int, Hashable] | None = None) -> list[str]:
+def no_result_sentences(reasons: Mapping[int, str]) -> list[str]:
     """Return a sentence for each reason why matches have no result, with their number and the first of them.
 
     Args:
-        reasons: by match.
-        kinds: by match, what reasons have in common that differ only in values; by default the reason itself.
+        reasons: by match. Mistakes of a game that differ only in values count as one, whose first reason is shown.
     """
     matches: dict[Hashable, list[int]] = {}
     for match in sorted(reasons):
-        matches.setdefault(kinds[match] if kinds is not None else reasons[match], []).append(match)
+        matches.setdefault(_without_values(reasons[match]), []).append(match)
     sentences = []
     for numbers in matches.values():
         first, count = numbers[0], len(numbers)
@@ -115,6 +121,12 @@ def no_result_sentences(reasons: Mapping[int, str], kinds: Mapping[int, Hashable
         since = "" if count == 1 else f" (the first is match {first})"
         sentences.append(printable(f"{which} no result{since}: {reasons[first]}"))
     return sentences
+
+
+def _without_values(reason: str) -> Hashable:
+    """Return a mistake of a game without what follows the colon in ``GameError.problem``; another reason as it is."""
+    game, at_fault, mistake = reason.partition(" is at fault: ")
+    return (game, mistake.partition(": ")[0], *_PLACE.findall(mistake)) if at_fault else reason
 
 
 def print_wrapped(head: str, indent: int, text: str) -> None:

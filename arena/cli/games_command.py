@@ -12,7 +12,7 @@ from arena.cli.common import print_json, print_table
 from arena.cli.options import format_options
 from arena.games import GAMES, Game, find_game, make_game
 from arena.games.checked_game import checked_game
-from arena.report.tables import Column
+from arena.report.tables import Column, printable, printable_lines
 
 WIDTH = 80
 
@@ -44,11 +44,11 @@ def command(game: str | None, table_format: str) -> None:
         about = {"name": rules.name, "rules": rules.rulebook(), "action_format": rules.action_format}
         print_json({**about, "options": _option_rows(rules)})
         return
-    click.echo(_wrapped(rules.rulebook()))
+    click.echo(printable_lines(_wrapped(rules.rulebook())))
     click.echo()
     print_table(OPTION_COLUMNS, _option_rows(rules), table_format)
-    click.echo(f"\nAn action: {rules.action_format}\n")
-    click.echo(_sample(checked_game(make_game(game), game)))
+    click.echo(f"\nAn action: {printable(rules.action_format)}\n")
+    click.echo(printable_lines(_sample(checked_game(make_game(game), game))))
 
 
 def _list_row(game: type[Game[Any]], table_format: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import click
 
 from arena.cli.command_table import COMMANDS, CommandGroup
 from arena.cli.global_options import HELP_LINE, global_options
-from arena.errors import ArenaError, NoHomeError, UsageError, suggestion
+from arena.errors import ArenaError, GameError, NoHomeError, UsageError, suggestion
 from arena.version import __version__
 
 if TYPE_CHECKING:
@@ -134,6 +134,10 @@ def run(arguments: list[str] | None = None) -> int:
         return WRONG_USE
     except click.ClickException as error:
         return _complain(" ".join(error.format_message().split()), WRONG_USE)
+    except GameError as error:
+        from arena.cli.common import rules_hint  # no other command needs it
+
+        return _complain(f"{error}{'' if '--rules' in arguments else rules_hint(error)}", WRONG_USE)
     except UsageError as error:
         return _complain(str(error), WRONG_USE)
     except ArenaError as error:

@@ -10,7 +10,7 @@ import click
 
 from arena.cli.boards import listed, note_text, position_lines, score_lines, terminal_width
 from arena.errors import ArenaError, IllegalActionError
-from arena.report.tables import printable
+from arena.report.tables import printable, printable_lines
 from arena.text import counted
 
 HELP = """\
@@ -132,7 +132,7 @@ class Table:
         elif command == "rules":
             click.echo(self._game.rulebook(), err=True)
         else:
-            click.echo(self._game.render_after(self._state, self._actions), err=True)
+            click.echo(printable_lines(self._game.render_after(self._state, self._actions)), err=True)
 
     def _undo(self, seat: int) -> None:
         from arena.players.human import TakenBackError

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from arena.errors import GameError, OptionError, UsageError
+from arena.errors import GameError, OptionError, UsageError, repr_of
 from arena.games import find_game, parse_options
 from arena.games.conformance import CHECKS, CheckResult, run_checks
 from arena.games.conformance.calls import guarded, time_limits
@@ -223,8 +223,8 @@ def _step(result: CheckResult) -> RulesStep:
 def _as_json(action: Any) -> Any:
     try:
         return json.loads(json.dumps(as_lists(action)))
-    except (TypeError, ValueError):
-        return repr(action)
+    except (TypeError, ValueError, RecursionError):
+        return repr_of(action)
 
 
 def _printing(printed: Path) -> RulesStep:

@@ -65,8 +65,10 @@ def find_game(name: str) -> type[Game[Any]]:
 
     Raises:
         UnknownNameError: if there is no game of that name.
-        UsageError: if the dotted path can't be loaded or is not a game.
+        UsageError: if the name is no text, or the dotted path can't be loaded or is not a game.
     """
+    if not isinstance(name, str):
+        raise UsageError(f"game {_shown(name)}: expected a name, such as differences or module:Class")
     if name in GAMES:
         return GAMES[name]
     if ":" not in name:
@@ -106,6 +108,13 @@ def find_game(name: str) -> type[Game[Any]]:
     table = found.OPTIONS
     if not isinstance(table, list | tuple) or not all(isinstance(option, Option) for option in table):
         raise UsageError(f"game {name!r}: OPTIONS = {_shown(table)}; expected a tuple of IntOption and ChoiceOption")
+    for option in table:
+        try:
+            option.check(option.default)
+        except (OptionError, TypeError) as error:  # TypeError: bounds of another type can't be compared
+            raise UsageError(
+                f"game {name!r}: the option {option.name!r} does not accept its own default: {error}"
+            ) from error
     return found
 
 

@@ -32,6 +32,7 @@ from arena.records import (
     MatchSpec,
     TimeControl,
 )
+from arena.text import counted
 
 
 def play_match(
@@ -73,7 +74,7 @@ def play_match(
     rules = make_game(game, **(options or {}))
     seated = tuple(bot_of(entrant) for entrant in _each(bots))
     if len(seated) != rules.players:
-        raise UsageError(f"{len(seated)} bots: {game} is played here by {rules.players}")
+        raise UsageError(f"{game} with these options has {rules.players} seats; got {counted(len(seated), 'bot')}")
     if not len(opening_actions) < ply_limit <= MAX_PLY_LIMIT:
         raise UsageError(
             f"ply_limit = {ply_limit}: expected a number from {len(opening_actions) + 1} to {MAX_PLY_LIMIT:,}"

@@ -71,7 +71,7 @@ class FunctionPlayer(Player):
         """Call the function."""
         if self._seat is None:
             raise MatchStateError(f"{self.bot.label} has no seat")
-        self._seat.follow(request.actions)
+        self._follow(self._seat, request.actions)
         allowed = request.seconds + request.margin_seconds
         started, cpu_started = time.monotonic(), time.thread_time()
         try:
@@ -93,6 +93,15 @@ class FunctionPlayer(Player):
         action, note = self._as_received(chosen, request.ply)
         return Answer(action, wall, cpu, note, charged)
 
+    def _follow(self, seat: Seat, actions: Sequence[Any]) -> None:
+        """Apply what has been played; the function has the state and the rules, and may have changed them."""
+        try:
+            seat.follow(actions)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {shortened(text_of(error))}"
+            detail = f"the state or the rules that the function was given can't follow the match any more: {reason}"
+            raise BotError(FaultKind.EXIT, detail) from error
+
     def _choose(self, request: Request, asked_at: float) -> Choice:
         seat = self._seat
         assert seat is not None  # ``ask`` has checked it
@@ -102,7 +111,7 @@ class FunctionPlayer(Player):
 
     def _raised(self, error: BaseException) -> str:
         """Return what the function raised and where, and keep the traceback for the report."""
-        shown = error.with_traceback(_from_function(error.__traceback__))
+        shown = BaseException.with_traceback(error, _from_function(error.__traceback__))
         self._traceback = "".join(traceback.format_exception(shown))[-STDERR_CHARACTERS:]
         frames = traceback.extract_tb(shown.__traceback__)
         place = f" (line {frames[-1].lineno} of {shortened(frames[-1].name)})" if frames else ""
@@ -113,8 +122,8 @@ class FunctionPlayer(Player):
         message = {"type": "action", "ply": ply, "action": chosen.action, "note": chosen.note}
         try:
             body = msgpack.packb(message)
-        except (TypeError, ValueError, OverflowError) as error:
-            detail = f"{shortened(chosen.action)} is no action: {error}"
+        except Exception as error:
+            detail = f"{shortened(chosen.action)} is no action: {text_of(error)}"
             raise BotError(FaultKind.PROTOCOL, detail) from error
         if len(body) > self._limits.message_bytes:
             detail = f"an answer of {len(body)} bytes; message_bytes allows {self._limits.message_bytes}"

@@ -18,7 +18,7 @@ from arena.isolation.sandbox_policy import is_python_file
 from arena.names import ACCEPTED, is_name
 from arena.players.bot_files import BUILD_DIRECTORY, IN_PLACE, Bounds, bot_files, digest_of, open_at_once, single_file
 from arena.records import Bot
-from arena.shipped import bot_path
+from arena.shipped import bot_path, example_hint
 from arena.text import shortened_text
 
 MANIFEST = "bot.toml"
@@ -68,7 +68,7 @@ def load_bot(
     path = resolved_bot_path(bot_path(path))
     mode = _mode_of(path, f"bot {str(path)!r}")
     if mode is None:
-        raise BotDefinitionError(f"bot {str(path)!r}: there is no such file or directory")
+        raise BotDefinitionError(f"bot {str(path)!r}: there is no such file or directory{example_hint(path)}")
     if stat.S_ISDIR(mode):
         return _from_directory(path, args, bounds, is_known)
     if not stat.S_ISREG(mode):

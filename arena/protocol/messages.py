@@ -245,5 +245,8 @@ def _refuse(field: str, value: Any, reason: str) -> BotError:
 
 def shortened(value: Any, limit: int = 80) -> str:
     """Return a value as text that is safe to print: escaped, and cut after ``limit`` characters."""
-    text = ascii(value)
+    try:
+        text = ascii(value)
+    except Exception:  # a Python function may return anything
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= limit else f"{text[:limit]}…"

@@ -26,7 +26,7 @@ from arena.players.entrants import Entrant, bot_of
 from arena.players.game_location import check_readable_game
 from arena.players.manifest import IsKnown, check_name, claims_problem, load_bot
 from arena.records import Bot, Limits, TimeControl
-from arena.shipped import bot_path, tournament_path
+from arena.shipped import bot_path, example_hint, tournament_path
 from arena.text import shortened_text, toml_value
 from arena.tournament.formats import FORMATS, format_of, table_key
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile
@@ -326,7 +326,8 @@ def find_entrant(text: str, args: Sequence[str], base: Path, bots: KnownBots | N
     try:
         return bots.find(text, args)
     except UsageError as error:
-        raise BotDefinitionError(f"{error}; nor is there a file or directory {str(path)!r}") from error
+        hint = example_hint(path)
+        raise BotDefinitionError(f"{error}; nor is there a file or directory {str(path)!r}{hint}") from error
 
 
 class _collecting:  # noqa: N801 - reads as a phrase

@@ -3,6 +3,8 @@
 import json
 import os
 import pickle
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,6 +139,12 @@ def test_a_kept_table_is_the_one_that_was_made(kept):
     assert np.array_equal(table.fitted.los(), made.fitted.los())
 
 
+@pytest.mark.processes
+def test_a_kept_table_is_read_without_pydantic():
+    code = "import arena.analysis.standings_file, sys; print('pydantic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
 class Deed:
     """What a pickle does when it is looked at."""
 
@@ -182,6 +190,13 @@ CHANGES = {
     "a cycle of strangers": lambda kept: kept["consistency"].update(cycles=[["x", "y", "z"]]),
     "a billion players": lambda kept: kept.update(players=10**9),
     "seats that don't match": lambda kept: kept["lines"][0]["seat_points"].pop(),
+    "a rating of one number": lambda kept: kept["ratings"].__setitem__(0, [25.0]),
+    "an endless rating": lambda kept: kept["lines"][0].update(rating=[25.0, float("inf")]),
+    "three ends of an interval": lambda kept: kept["lines"][0].update(rank_interval=[1, 2, 3]),
+    "an end below the first rank": lambda kept: kept["lines"][0].update(rank_interval=[-1, 2]),
+    "a cycle of two": lambda kept: kept["consistency"].update(cycles=[["a", "b"]]),
+    "a text for the number of faults": lambda kept: kept["lines"][0].update(faults={"timeout": "2"}),
+    "a list for a mapping": lambda kept: kept.update(consistency=[]),
     "deep nesting": lambda kept: kept.update(names=json.loads("[" * 900 + "]" * 900)),
 }
 

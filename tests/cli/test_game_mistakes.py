@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+from arena.cli.common import no_result_sentences
+from arena.errors import GameError
 from tests.cli.calls import calling
 from tests.conftest import BOTS
 
@@ -35,6 +37,7 @@ def test_a_run_plays_the_rest_and_names_each_mistake_once(call, tmp_path):
     assert code == 1
     (line,) = [line for line in err.splitlines() if "no result" in line]
     assert line.startswith(f"arena: 4 matches have no result (the first is match 1): {AT_FAULT}")
+    assert line.endswith(f"; arena check --rules {GAMES}:ApplyRaises tries out all its rules")
     code, out, _ = call("matches", "t")
     assert (code, out.count("differences")) == (0, 4)
     assert " ".join(out.split()).count(f"4 matches have no result (the first is match 1): {AT_FAULT}") == 1
@@ -42,6 +45,28 @@ def test_a_run_plays_the_rest_and_names_each_mistake_once(call, tmp_path):
     assert f"4 matches have no result (the first is match 1): {AT_FAULT}" in " ".join(out.split())
     assert json.loads(call("matches", "t", "--json")[1])[0]["termination"] == "normal"
     assert call("verify", "t")[0] == 0
+
+
+def test_reasons_that_differ_only_in_values_are_one_sentence():
+    raised = [GameError.raised("a:B", "apply", KeyError(value), "a") for value in (3, 4)]
+    errors = [
+        *raised,
+        GameError("a:B", "scores", "returned 2 numbers for 3 seats: (0, 1)"),
+        GameError("a:B", "scores", "returned 2 numbers for 3 seats: (1, 0)"),
+        GameError("a:B", "apply", "raised KeyError: 3", "a.py:7"),
+        GameError("a:B", "apply", "raised KeyError: 4", "a.py:7"),
+        GameError("a:B", "apply", "raised KeyError: 4", "a.py:9"),
+    ]
+    reasons = dict(enumerate([*map(str, errors), "tries: 3", "tries: 4"], 1))
+    start = "the game 'a:B' is at fault: "
+    assert no_result_sentences(reasons) == [
+        f"2 matches have no result (the first is match 1): {start}apply raised KeyError: 3",
+        f"2 matches have no result (the first is match 3): {start}scores returned 2 numbers for 3 seats: (0, 1)",
+        f"2 matches have no result (the first is match 5): {start}apply raised KeyError: 3 (a.py:7)",
+        f"match 7 has no result: {start}apply raised KeyError: 4 (a.py:9)",
+        "match 8 has no result: tries: 3",
+        "match 9 has no result: tries: 4",
+    ]
 
 
 def test_a_mistake_in_the_opening_ends_the_run_before_it_begins(call, tmp_path):
@@ -60,6 +85,7 @@ def test_legal_actions_are_checked_where_openings_are_drawn(call, tmp_path, name
 def test_a_match_on_the_terminal_ends_with_the_sentence(call, name):
     code, _, err = call("play", f"{GAMES}:{name}", BOTS / "minimal", BOTS / "minimal")
     assert (code, err.count(f"the game '{GAMES}:{name}' is at fault")) == (2, 1)
+    assert err.endswith(f"; arena check --rules {GAMES}:{name} tries out all its rules\n")
 
 
 def test_an_observation_with_a_tuple_as_key_is_not_the_bots_fault(call):
@@ -87,6 +113,13 @@ def test_a_match_goes_on_without_a_board(call, name, tmp_path):
     assert call("show", "minimal")[0] == 0
     assert call("report", "t", "--output", tmp_path / "report.html")[0] == 0
     assert call("verify", "t")[0] == 0
+
+
+@pytest.mark.parametrize("command", [["games"], ["play", BOTS / "minimal", BOTS / "minimal"]])
+def test_control_characters_of_a_game_are_shown_and_not_sent(call, command):
+    name, *bots = command
+    code, out, _ = call(name, f"{GAMES}:DrawsOnTheTerminal", *bots)
+    assert (code, "\x1b" in out, r"\x1b[2Jsum 9" in out or r"\x1b[2Jsum 8" in out) == (0, False, True)
 
 
 def test_a_person_meets_the_sentence_too(call, monkeypatch):
@@ -131,6 +164,15 @@ def test_a_module_may_raise_anything(call, tmp_path, monkeypatch, code, said):
     [
         ("NameIsANumber", "name = 3; expected a text"),
         ("OptionsAreMissing", "OPTIONS = None; expected a tuple of IntOption and ChoiceOption"),
+        (
+            "DefaultIsTooHigh",
+            "the option 'goal' does not accept its own default: goal = 13: expected a whole number from 1 to 12",
+        ),
+        (
+            "BoundIsText",
+            "the option 'goal' does not accept its own default: '<=' not supported between instances of 'str' and"
+            " 'int'",
+        ),
     ],
 )
 def test_a_class_that_describes_no_game_is_refused(call, name, said):

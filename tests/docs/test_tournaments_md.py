@@ -51,4 +51,4 @@ def test_every_format_and_setting_is_on_the_page():
     for name, settings in rows.items():
         kind = TournamentFile.model_fields[name.replace("-", "_")].annotation.__args__[0]
         assert set(re.findall(r"`(\w+)`", settings)) == set(kind.model_fields)
-    assert {re.search('format = "(.*)"', text)[1] for text in FILES} == set(FORMATS)
+    assert {found for text in FILES for found in re.findall('format = "(.*)"', text)} == set(FORMATS)

@@ -9,6 +9,7 @@ import random
 import pytest
 
 from arena.games.conformance import CHECKS, check
+from tests import mistaken_games
 from tests.games import planted
 from tests.games.claims import Claims
 
@@ -31,7 +32,7 @@ PLANTED = {
     "ActionNotMsgpack": ("legal_actions", "", "a legal action is (1+1j), of the type complex"),
     "ActionIsAList": ("legal_actions", "", "the legal action [1, 1] is not hashable"),
     "SeatOutOfRange": ("seats", "a1", "seat_to_act returned 2; expected None or a whole number from 0 to 1"),
-    "SeatWithoutAction": ("seats", "a1, b1, c1, d1", "seat 0 is to act without any"),
+    "SeatWithoutAction": ("seats", "a1, b1, c1, d1", "seat 0 is to act without legal actions"),
     "SeatRaises": ("seats", "b1", "seat_to_act raised IndexError"),
     "IsOverDisagrees": ("seats", "a1, b1, c1", "is_over returned True, although seat_to_act returned 1"),
     "OverAtOnce": ("initial_state", "", "the match is over before the first action"),
@@ -117,6 +118,11 @@ def test_the_game_without_mistakes_passes():
     assert found_in(Claims) == ()
 
 
+def test_a_game_named_by_its_path_may_read_any_digits_as_a_number():
+    """``parse_action`` of this one is ``int``, and ``apply`` refuses what is too high."""
+    assert check("tests.mistaken_games:Counting", matches=6) == ()
+
+
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_mistake_is_named_by_one_check_with_the_shortest_line_of_play(name):
     expected, line_text, says = PLANTED[name]
@@ -127,6 +133,21 @@ def test_a_mistake_is_named_by_one_check_with_the_shortest_line_of_play(name):
     assert str(finding).startswith(f"the game 'tests.games.planted:{name}' is at fault ({expected}): ")
     if name in OPTIONS:
         assert finding.options == OPTIONS[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "says"),
+    [
+        ("SeatCannotBeShown", "seats", "<Unshowable>"),
+        ("ScoreIsNoFloat", "scores", "64 bits"),
+        ("ObservationIsTooDeep", "repeatability", "a value of the game can't be examined: that raised RecursionError"),
+        ("ApplyRaisesNoException", "apply", "OddError: <exception str() failed>"),
+        ("PathRaises", "path", "path raised tests.mistaken_games.OddError"),
+    ],
+)
+def test_a_value_that_a_check_itself_fails_on_is_a_mistake_too(name, expected, says):
+    found = check(getattr(mistaken_games, name), matches=2)
+    assert [says in finding.sentence for finding in found if finding.check == expected] == [True]
 
 
 def test_every_planted_mistake_is_tried_and_every_check_names_one():

@@ -49,15 +49,10 @@ def test_a_match_without_end_ends_by_default() -> None:
 
 
 def test_the_scores_as_they_stand_decide() -> None:
-    """Differences on 4 by 4: after c1 a4 and d3, seat 0 has the steps 2 (d - c), seat 1 has 1 (d - c) and none."""
-    marks = ScriptedPlayer([(3, 1), (4, 3)]), ScriptedPlayer([(1, 4)])
-    record = play(spec("differences", {"size": 4}, ply_limit=3), *marks)
-    rules = make_game("differences", size=4)
-    state = rules.initial_state()
-    for action in ((3, 1), (1, 4), (4, 3)):
-        state = rules.apply(state, action)
-    assert record.termination == "adjudication"
-    assert record.scores == rules.scores(state)
+    """After a1, b3 and d5 the columns a and b are neighbours, 2 apart; no two of the rows 1, 3 and 5 are."""
+    marks = ScriptedPlayer([(1, 1), (4, 5)]), ScriptedPlayer([(2, 3)])
+    record = play(spec("differences", {"size": 5}, ply_limit=3), *marks)
+    assert (record.termination, record.scores, record.ranks) == ("adjudication", (1, 0), (1, 2))
     check_record(record)
 
 

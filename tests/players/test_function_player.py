@@ -71,6 +71,27 @@ def stops_oddly(game, state, clock):
     raise OddError
 
 
+class Unshowable(list):
+    def __iter__(self):
+        raise ValueError("no items")
+
+    def __repr__(self):
+        raise ValueError("no repr")
+
+
+def leaves_unshowably(game, state, clock):
+    raise SystemExit(Unshowable())
+
+
+DEEP = functools.reduce(lambda inner, _: [inner], range(100_000), [])
+
+
+def breaks_the_rules(game, state, clock):
+    action = first(game, state, clock)
+    game.apply = None
+    return action
+
+
 def played(*functions, **settings):
     return play_match(GAME, *functions, options=OPTIONS, **settings)
 
@@ -112,6 +133,11 @@ def test_the_same_seed_gives_the_same_match_and_the_caller_keeps_its_own_randomn
         (fails, "exit", "the function raised KeyError: \"'nothing here'\""),
         (leaves, "exit", "the function raised SystemExit: 'I leave'"),
         (stops_oddly, "exit", 'the function raised OddError: "its text can\'t be shown" (line '),
+        (leaves_unshowably, "exit", "the function raised SystemExit: <Unshowable>"),
+        (lambda game, state, clock: DEEP, "protocol", "<list> is no action: "),
+        (lambda game, state, clock: Unshowable, "protocol", "is no action: can not serialize 'type' object"),
+        (lambda game, state, clock: {"a": Unshowable()}, "protocol", "<dict> is no action: no items"),
+        (lambda game, state, clock: 10**5000, "protocol", "<int> is no action: "),
         (lambda game, state, clock: None, "illegal", "None"),
         (lambda game, state, clock: {1, 2}, "protocol", "{1, 2} is no action"),
         (lambda game, state, clock: "+" * 10**6, "limit", "message_bytes allows 65536"),
@@ -121,6 +147,13 @@ def test_the_same_seed_gives_the_same_match_and_the_caller_keeps_its_own_randomn
 def test_what_a_function_does_wrong_is_its_fault(function, kind, part):
     found, detail = fault_of(function, time_control=QUICK)
     assert (found, part in detail) == (kind, True), detail
+
+
+def test_a_function_that_breaks_its_own_copy_of_the_rules_forfeits():
+    record = played(breaks_the_rules, first)
+    (fault,) = record.faults
+    assert (fault.seat, fault.ply, fault.kind) == (0, 2, "exit")
+    assert "the rules that the function was given can't follow the match any more: TypeError" in fault.detail
 
 
 def test_a_traceback_is_kept_from_the_function_on():
@@ -265,6 +298,20 @@ def test_a_definition_names_what_is_wrong(entrants, keys, sentence):
         make_definition("t", GAME, entrants, **keys)
     assert str(error.value).startswith("tournament 't': ")
     assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((GAME, first), "{GAME} with these options has 2 seats; got 1 bot"),
+        ((GAME, first, first, first), "{GAME} with these options has 2 seats; got 3 bots"),
+        ((3, first, first), "game 3: expected a name, such as differences or module:Class"),
+    ],
+)
+def test_a_match_names_what_is_wrong(arguments, sentence):
+    with pytest.raises(UsageError) as error:
+        play_match(*arguments)
+    assert str(error.value) == sentence.format(GAME=GAME)
 
 
 @pytest.mark.processes

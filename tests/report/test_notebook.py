@@ -67,6 +67,13 @@ def printed(value):
     return printer.written
 
 
+def test_print_shows_what_a_console_shows(home, league):
+    """The ``repr`` stays that of the class, without the thousands of numbers that ratings are made of."""
+    for value in values(home, "league"):
+        assert str(value) == printed(value) != repr(value)
+    assert 0 < len(repr(standings_of(home.store, "league"))) < 5000
+
+
 def test_standings_begin_with_the_verdict_and_show_each_interval(home, league):
     table = standings_of(home.store, "league")
     page = shown(table)

@@ -3,6 +3,7 @@
 import pytest
 
 from arena.errors import UnknownNameError
+from arena.home import ArenaHome
 from arena.records import Fault
 from tests.store.samples import definition, line, record
 
@@ -63,3 +64,12 @@ def test_records_are_counted_and_read_again(league):
 def test_an_unknown_name_is_refused_before_anything_is_read(league):
     with pytest.raises(UnknownNameError, match="did you mean 'cup'"):
         league.records("cu")
+
+
+def test_a_home_in_the_place_of_its_store_leads_there(tmp_path):
+    with ArenaHome(tmp_path) as home:
+        with pytest.raises(AttributeError, match=r"has no attribute 'records'; its store has: home.store.records$"):
+            home.records("league")
+        with pytest.raises(AttributeError, match=r"has no attribute 'recods'$"):
+            home.recods("league")
+        assert not hasattr(home, "_repr_html_")

@@ -189,10 +189,14 @@ def _require_read_back(position: Position, action: Any, text: str) -> None:
 
 
 def _require_no_action(position: Position, text: str) -> None:
+    """Require that a text is refused; digits may also be read as a number that ``apply`` refuses."""
     try:
         read = position.calls("parse_action", text)
     except IllegalActionError:
         return
     except MistakeError as mistake:
         raise MistakeError(f"{mistake.sentence} for the text {shown(text)}; expected IllegalActionError") from mistake
+    if text.isdigit() and type(read) is int:
+        _require_refusal(position, read)
+        return
     raise MistakeError(f"parse_action returned {shown(read)} for the text {shown(text)}; expected IllegalActionError")

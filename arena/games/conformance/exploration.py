@@ -6,13 +6,14 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
 
 from arena.errors import IllegalActionError
 from arena.games.conformance import action_checks, picture_checks, state_checks
 from arena.games.conformance.calls import Calls
-from arena.games.conformance.finding import Finding, MistakeError
+from arena.games.conformance.finding import Finding, MistakeError, unexaminable
 from arena.games.conformance.position import (
     Line,
     Position,
@@ -175,7 +176,8 @@ class Exploration:
         """Make every check that can still find something."""
         self._count("seats")
         for action in position.legal[:20] if len(self._seen) < 100 else ():
-            self._seen.setdefault(exact(action), action)
+            with suppress(RecursionError):
+                self._seen.setdefault(exact(action), action)
         for name, function in self._checks:
             needed = (name, *_NEEDS.get(name, ()))
             if self._suite.has_ended or any(other in self._suite.found for other in needed):
@@ -196,6 +198,12 @@ class Exploration:
         except MistakeError as mistake:
             mistake.check = mistake.check or name
             return mistake, position.line if mistake.action is None else (*position.line, mistake.action)
+        except IllegalActionError:
+            raise
+        except Exception as error:
+            met = unexaminable(error, type(self._game).__module__)
+            met.check = name
+            return met, position.line
         return None
 
     def _report(self, mistake: MistakeError, line: Line, examine_again: Examine | None = None) -> None:

@@ -62,6 +62,11 @@ class MistakeError(Exception):
         self.is_timeout = is_timeout
 
 
+def unexaminable(error: Exception, module: str) -> MistakeError:
+    """Return the mistake of a game whose values make a check itself fail: too deep, too large, or without a text."""
+    return MistakeError(f"a value of the game can't be examined: that {problem_of(error, module)}", ends=True)
+
+
 def problem_of(error: BaseException, module: str) -> str:
     """Return what an exception of a game says, with the author's file and line: "raised KeyError: 3 (hex.py:41)"."""
     problem = GameError.raised("", "", error, module)

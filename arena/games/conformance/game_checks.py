@@ -81,7 +81,7 @@ def made(kind: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:
     Raises:
         MistakeError: if it raises anything else, or has other values than the given ones.
     """
-    given = ", ".join(f"{name} = {value!r}" for name, value in options.items()) or "its defaults"
+    given = ", ".join(f"{name} = {shown(value)}" for name, value in options.items()) or "its defaults"
     game: Game[Any] | None = guarded(
         lambda: _made_or_refused(kind, options), f"making it with {given}", kind.__module__
     )

@@ -124,7 +124,9 @@ def _seat_and_legal(calls: Calls, state: Any) -> tuple[int | None, list[Any]]:
     seat = _seat_of(calls, state)
     legal = _legal_of(calls, state)
     if (seat is None) == bool(legal):
-        how = "nobody is to act, yet there are legal actions" if legal else f"seat {seat} is to act without any"
+        how = (
+            "nobody is to act, yet there are legal actions" if legal else f"seat {seat} is to act without legal actions"
+        )
         raise MistakeError(f"{how}: seat_to_act returned {seat}, legal_actions {shown(legal)}", check="seats")
     return seat, legal
 

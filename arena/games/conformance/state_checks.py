@@ -144,7 +144,7 @@ def check_scores(position: Position) -> None:
         raise MistakeError(
             f"scores returned {shown(scores)}: {shown(odd)} is of the type {kind}; expected int or float"
         )
-    if not all(map(isfinite, scores)):
+    if not all(isfinite(score) for score in scores if isinstance(score, float)):
         raise MistakeError(f"scores returned {shown(scores)}; expected {players} finite numbers")
     problem = problem_on_the_wire(scores, "scores")
     if problem is not None:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from arena.games import find_game
 from arena.games.conformance import game_checks
-from arena.games.conformance.calls import CALL_SECONDS, time_limits
+from arena.games.conformance.calls import CALL_SECONDS, guarded, time_limits
 from arena.games.conformance.exploration import Exploration
-from arena.games.conformance.finding import Finding, MistakeError
+from arena.games.conformance.finding import Finding, MistakeError, unexaminable
 from arena.games.conformance.position import Line
 from arena.games.conformance.variants import variants
 from arena.games.game import Game
@@ -73,7 +74,7 @@ class CheckResult:
 
 
 def check(
-    game: Game[Any] | type[Game[Any]],
+    game: Game[Any] | type[Game[Any]] | str,
     *,
     rng_seed: int = 0,
     matches: int = _MATCHES,
@@ -85,9 +86,11 @@ def check(
     >>> from arena.games import make_game
     >>> check(make_game("differences", size=3), matches=2)
     ()
+    >>> check("plaid", matches=2)
+    ()
 
     Args:
-        game: the game, or its class, which is made with its defaults.
+        game: the game, or its class or its name, with the defaults of its options.
         rng_seed: determines the random matches.
         matches: the number of random matches.
         max_plies: a match that is longer never ends.
@@ -98,7 +101,7 @@ def check(
 
 
 def run_checks(
-    game: Game[Any] | type[Game[Any]],
+    game: Game[Any] | type[Game[Any]] | str,
     *,
     rng_seed: int = 0,
     matches: int = _MATCHES,
@@ -108,7 +111,7 @@ def run_checks(
     """Return the result of every check, in the order of ``CHECKS``; the arguments are those of ``check``."""
     suite = _Suite(rng_seed, matches, max_plies, call_seconds)
     with time_limits():
-        suite.run(game)
+        suite.run(find_game(game) if isinstance(game, str) else game)
     return [suite.result(name) for name in CHECKS]
 
 
@@ -129,7 +132,10 @@ class _Suite:
     def run(self, game: Game[Any] | type[Game[Any]]) -> None:
         """Make every check."""
         kind = game if isinstance(game, type) else type(game)
-        self._path = kind.path()
+        self._path = f"{kind.__module__}:{kind.__qualname__}"
+        self._check("path", lambda: self._find_path(kind))
+        if self.found:
+            return
         self._check("attributes", lambda: game_checks.check_table(kind))
         if self.found:
             return
@@ -140,11 +146,16 @@ class _Suite:
         if made is None:
             return
         self._check("attributes", lambda: game_checks.check_players(made))
+        if self.has_ended:
+            return
         self._check("path", lambda: game_checks.check_path(made))
         self._check("pickling", lambda: game_checks.check_pickling(made))
         Exploration(self, made, _NEAR, self.matches, _CHECK_SECONDS).run()
         if not self.has_ended:
             self._check_options(kind, made)
+
+    def _find_path(self, kind: type[Game[Any]]) -> None:
+        self._path = guarded(kind.path, "path", kind.__module__, check="path")
 
     def _check_options(self, kind: type[Game[Any]], made: Game[Any]) -> None:
         self._check("options", lambda: game_checks.check_bounds(kind))
@@ -166,6 +177,8 @@ class _Suite:
             function()
         except MistakeError as mistake:
             self.add(mistake.check or name, mistake)
+        except Exception as error:
+            self.add(name, unexaminable(error, self._path.partition(":")[0]))
 
     def add(
         self, name: str, mistake: MistakeError, options: Mapping[str, Any] = NO_OPTIONS, line: Line = (), text: str = ""
