@@ -223,10 +223,7 @@ def _bootstrap(
 def _limit_of_bootstrap(
     encounters: EncounterArrays, posterior: _Posterior, width: float, generator: np.random.Generator
 ) -> Floats:
-    """Return draws from the normal distribution that has the covariance of such a mixture.
-
-    Before the Newton step, the posterior distribution has the covariance ``posterior.precision``.
-    """
+    """Return draws from the normal distribution that has the covariance of such a mixture."""
     size, counts = len(encounters.names), encounters.occurrences
     leaves_out = len(counts) <= MAX_LEFT_OUT
     terms = _terms(posterior, leaves_out)
@@ -289,12 +286,7 @@ def _pulls(
 
     An encounter has drawn the fit towards itself. Where there are few encounters that matters, and the pull is the one
     at the fit without it (the jackknife's; MacKinnon and White, Journal of Econometrics 29, 1985, HC3).
-
-    Args:
-        encounters: all of them.
-        terms: of the distinct results.
-        covariance: of all strengths; None if no encounter is left out in turn.
-        first_kind: the first of the kinds; some thousand follow.
+    Without ``covariance``, of all strengths, none is left out in turn.
     """
     bots = len(encounters.names)
     start, end = np.searchsorted(encounters.kind, [first_kind, first_kind + KINDS_AT_A_TIME])
@@ -328,12 +320,8 @@ def _terms(posterior: _Posterior, leaves_out: bool) -> list[_Term]:
         pulls = posterior.fit.pulls(mean, np.diag(posterior.covariance))
         return [_Term(members, None, pull) for members, pull, _ in pulls]
     return [
-        _Term(
-            terms.members,
-            terms.precision,
-            terms.shift - np.einsum("rij,rj->ri", terms.precision, mean[terms.members]),
-        )
-        for terms in posterior.fit.likelihood_terms()
+        _Term(members, precision, shift - np.einsum("rij,rj->ri", precision, mean[members]))
+        for members, precision, shift, _ in posterior.fit.likelihood_terms()
     ]
 
 
@@ -342,9 +330,7 @@ class _Part(NamedTuple):
 
     Attributes:
         kind: the kind of encounter of each, shape (results,).
-        members: see ``_Term``; so are the others.
-        precision: without results if no encounter is left out in turn.
-        pull: at each bot.
+        members: see ``_Term`` for this and the others.
     """
 
     kind: Integers
