@@ -82,8 +82,10 @@ class JointGaussian:
         """
         size, first, second = self._size, pairs.first, pairs.second
         precision, shift = precision * pairs.count, shift * pairs.count
-        for a, b, sign in ((first, first, 1), (second, second, 1), (first, second, -1), (second, first, -1)):
-            self._precision += sign * np.bincount(a * size + b, precision, size * size)
+        between = np.bincount(first * size + second, precision, size * size).reshape(size, size)
+        self.precision[:] -= between
+        self.precision[:] -= between.T
+        self._precision[:: size + 1] += between.sum(axis=0) + between.sum(axis=1)
         self._shift += np.bincount(first, shift, size) - np.bincount(second, shift, size)
 
     def add(self, members: NDArray[np.intp], precision: Floats, shift: Floats, count: Floats) -> None:

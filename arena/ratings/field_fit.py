@@ -6,11 +6,10 @@
 3. The full covariance: the precision of the prior plus the likelihood terms of all results (``truncation.py``).
 4. A bootstrap over encounters, the unit that is independent: the matches of one encounter share an opening, and often
    cancel. Encounters are drawn again with replacement, the prior's mean is drawn from the prior (Newton, Polson
-   and Xu, "Weighted Bayesian Bootstrap", 2021), and the fit is moved by one Newton step. Of very many different
-   encounters, the limit of that bootstrap is drawn instead, a normal distribution.
+   and Xu, "Weighted Bayesian Bootstrap", 2021), and the fit is moved by one Newton step.
 5. A handful of encounters can't tell how much encounters vary: a bot that has won its only two would look certain. So
    the draws are mixed with draws from the posterior distribution of step 3, as if that were worth three encounters a
-   bot.
+   bot. Of very many different encounters, the limit of that mixture is drawn instead, a normal distribution.
 
 Everything is relative to the mean of the field: a common shift is not in the results.
 """
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.ratings import set_fit
 from arena.ratings.distributions import Floats, normal_cdf
@@ -39,6 +39,9 @@ MAX_LEFT_OUT = 5000
 
 MAX_RESAMPLED = 1500
 """With more kinds of encounters the limit of the bootstrap is drawn instead of encounters."""
+
+KINDS_AT_A_TIME = 65_536
+"""Kinds of encounters whose pulls are in memory together."""
 
 MODEL_ENCOUNTERS = 3.0
 """The model's own variance counts as much as this many encounters of each bot."""
@@ -130,12 +133,12 @@ def fit_encounters(
         )
     fit = SetFit(arrays.names, arrays.results)
     probability, width, posterior = _settle(fit, prior_width)
-    ratings = fit.polish()
     draws = (
         posterior.draws(arrays, MODEL_ENCOUNTERS, width**-2)
         if isinstance(posterior, SparsePosterior)
-        else _bootstrap(arrays, posterior, width)
+        else _draws(arrays, posterior, width)
     )
+    ratings = fit.polish()
     return FittedEncounters(
         names=arrays.names,
         ratings=tuple(ratings[name] for name in arrays.names),
@@ -150,10 +153,10 @@ class _Posterior:
     """The posterior distribution of all strengths, relative to the prior's mean."""
 
     def __init__(self, fit: SetFit, width: float) -> None:
-        self.terms = fit.likelihood_terms()
+        self.fit = fit
         joint = JointGaussian(len(fit.names), width**-2)
-        for terms in self.terms:
-            joint.add(terms.members, terms.precision, terms.shift, terms.occurrences)
+        fit.add_to(joint)
+        self.precision = joint.precision
         self.covariance = np.asarray(np.linalg.inv(joint.precision), dtype=np.float64)
         self.mean = joint.mean()
 
@@ -190,19 +193,59 @@ def _estimated_width(ratings: dict[str, Rating], posterior: _Posterior | SparseP
     return max(MIN_WIDTH, float(np.sqrt((IMAGINARY_BOTS * SIGMA**2 + spread) / (IMAGINARY_BOTS + len(ratings)))))
 
 
-def _bootstrap(encounters: EncounterArrays, posterior: _Posterior, width: float) -> Floats:
+def _draws(encounters: EncounterArrays, posterior: _Posterior, width: float) -> Floats:
     """Return draws of the deviations of all means from the fit, relative to the field."""
-    size = len(encounters.names)
     generator = np.random.default_rng(0)
-    pulls = _pulls(encounters, posterior)
-    pulled = _pulled_by_encounters(encounters.occurrences, pulls, size, generator)
+    few = len(encounters.occurrences) <= MAX_RESAMPLED
+    draws = (_bootstrap if few else _limit_of_bootstrap)(encounters, posterior, width, generator)
+    draws -= draws.mean(axis=1, keepdims=True)
+    return draws
+
+
+def _bootstrap(
+    encounters: EncounterArrays, posterior: _Posterior, width: float, generator: np.random.Generator
+) -> Floats:
+    """Return how the means move if encounters are drawn again, mixed with draws from the posterior distribution."""
+    size, counts = len(encounters.names), encounters.occurrences
+    pulls = _pulls(encounters, _terms(posterior, leaves_out=True), posterior.covariance)
+    total = float(counts.sum())
+    weights = generator.multinomial(int(total), counts / total, size=DRAWS) - counts
+    scores = np.zeros((len(counts), size))
+    scores[pulls.kind, pulls.bot] = pulls.value
+    pulled = (weights @ scores) * np.sqrt(total / max(1.0, total - 1.0))
     prior = generator.standard_normal((DRAWS, size)) / width
     boot = (pulled + prior) @ posterior.covariance
     model = generator.standard_normal((DRAWS, size)) @ np.linalg.cholesky(posterior.covariance).T
-    seats = float(encounters.occurrences[pulls.kind].sum())
-    weight = seats / size / (seats / size + MODEL_ENCOUNTERS)
-    draws = np.sqrt(weight) * boot + np.sqrt(1.0 - weight) * model
-    return np.asarray(draws - draws.mean(axis=1, keepdims=True), dtype=np.float64)
+    weight = _weight_of_encounters(float(counts[pulls.kind].sum()) / size)
+    return np.asarray(np.sqrt(weight) * boot + np.sqrt(1.0 - weight) * model, dtype=np.float64)
+
+
+def _limit_of_bootstrap(
+    encounters: EncounterArrays, posterior: _Posterior, width: float, generator: np.random.Generator
+) -> Floats:
+    """Return draws from the normal distribution that has the covariance of such a mixture."""
+    size, counts = len(encounters.names), encounters.occurrences
+    leaves_out = len(counts) <= MAX_LEFT_OUT
+    terms = _terms(posterior, leaves_out)
+    products, total, seats = np.zeros(size * size), np.zeros(size), 0.0
+    for first in range(0, len(counts), KINDS_AT_A_TIME):
+        pulls = _pulls(encounters, terms, posterior.covariance if leaves_out else None, first)
+        total += np.bincount(pulls.bot, counts[pulls.kind] * pulls.value, size)
+        seats += float(counts[pulls.kind].sum())
+        _add_products(products, counts, pulls, size)
+    mixed = products.reshape(size, size)
+    mixed -= np.outer(total, total) / counts.sum()
+    mixed[np.diag_indices(size)] += width**-2
+    weight = _weight_of_encounters(seats / size)
+    mixed *= weight
+    mixed += (1.0 - weight) * posterior.precision
+    step = np.linalg.cholesky(mixed).T @ posterior.covariance
+    return np.asarray(generator.standard_normal((DRAWS, size)) @ step, dtype=np.float64)
+
+
+def _weight_of_encounters(encounters: float) -> float:
+    """Return the share of the bootstrap in the mixture, for this many encounters of each bot."""
+    return encounters / (encounters + MODEL_ENCOUNTERS)
 
 
 class _Pulls(NamedTuple):
@@ -219,56 +262,67 @@ class _Pulls(NamedTuple):
     value: Floats
 
 
-def _pulled_by_encounters(counts: Integers, pulls: _Pulls, size: int, generator: np.random.Generator) -> Floats:
-    """Return how encounters drawn again pull at every strength, shape (draws, bots)."""
-    total = float(counts.sum())
-    if len(counts) <= MAX_RESAMPLED:
-        weights = generator.multinomial(int(total), counts / total, size=DRAWS) - counts
-        scores = np.zeros((len(counts), size))
-        scores[pulls.kind, pulls.bot] = pulls.value
-        return np.asarray((weights @ scores) * np.sqrt(total / max(1.0, total - 1.0)), dtype=np.float64)
-    values, vectors = np.linalg.eigh(_spread(counts, pulls, size))
-    limit = generator.standard_normal((DRAWS, size)) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    return np.asarray(limit, dtype=np.float64)
-
-
-def _spread(counts: Integers, pulls: _Pulls, size: int) -> Floats:
-    """Return the covariance of the sum of all pulls if encounters are drawn again, shape (bots, bots)."""
-    total = np.bincount(pulls.bot, counts[pulls.kind] * pulls.value, size)
-    spread = -np.outer(total, total).ravel() / counts.sum()
+def _add_products(products: Floats, counts: Integers, pulls: _Pulls, size: int) -> None:
+    """Add the products of the pulls at each two bots in the same encounter, shape (bots * bots,)."""
     for entries in _entries_by_number(pulls.kind):
         bots, value = pulls.bot[entries], pulls.value[entries]
         weighted = value * counts[pulls.kind[entries]]
         cells = bots[:, :, None] * size + bots[:, None, :]
-        spread += np.bincount(cells.ravel(), (weighted[:, :, None] * value[:, None, :]).ravel(), size * size)
-    return np.asarray(spread.reshape(size, size), dtype=np.float64)
+        products += np.bincount(cells.ravel(), (weighted[:, :, None] * value[:, None, :]).ravel(), size * size)
 
 
 def _entries_by_number(kind: Integers) -> Iterator[Integers]:
     """Yield where the entries of kinds are, for each number of entries that a kind can have, shape (kinds, number)."""
-    numbers = np.bincount(kind)
+    numbers = np.bincount(kind - kind[0]) if len(kind) else np.zeros(0, dtype=np.intp)
     starts = np.cumsum(numbers) - numbers
     for number in np.unique(numbers[numbers > 0]).tolist():
         yield starts[numbers == number][:, None] + np.arange(number)
 
 
-def _pulls(encounters: EncounterArrays, posterior: _Posterior) -> _Pulls:
-    """Return how the encounters pull.
+def _pulls(
+    encounters: EncounterArrays, terms: Sequence[_Term], covariance: Floats | None, first_kind: int = 0
+) -> _Pulls:
+    """Return how some kinds of encounters pull.
 
     An encounter has drawn the fit towards itself. Where there are few encounters that matters, and the pull is the one
     at the fit without it (the jackknife's; MacKinnon and White, Journal of Econometrics 29, 1985, HC3).
+    Without ``covariance``, of all strengths, none is left out in turn.
     """
     bots = len(encounters.names)
-    parts = list(_parts(encounters, posterior))
+    start, end = np.searchsorted(encounters.kind, [first_kind, first_kind + KINDS_AT_A_TIME])
+    parts = list(_parts(encounters.kind[start:end], encounters.result[start:end], terms))
     key = np.concatenate([(part.kind[:, None] * bots + part.members).ravel() for part in parts])
     pull = np.concatenate([part.pull.ravel() for part in parts])
     first, entry = numbered(key)
     pulls = _Pulls(
         key[first] // bots, key[first] % bots, np.bincount(entry, pull, len(first)).astype(np.float64, copy=False)
     )
-    if len(encounters.occurrences) > MAX_LEFT_OUT:
-        return pulls
-    return pulls._replace(value=_without_themselves(pulls, parts, entry, posterior.covariance))
+    return pulls if covariance is None else pulls._replace(value=_without_themselves(pulls, parts, entry, covariance))
+
+
+class _Term(NamedTuple):
+    """The distinct results that have the same number of players.
+
+    Attributes:
+        members: the numbers of the bots, shape (results, players).
+        precision: of the likelihood terms, shape (results, players, players); None if no encounter is left out in turn.
+        pull: at each bot, at the fit, shape (results, players).
+    """
+
+    members: NDArray[np.integer]
+    precision: Floats | None
+    pull: NDArray[np.floating]
+
+
+def _terms(posterior: _Posterior, leaves_out: bool) -> list[_Term]:
+    mean = posterior.mean
+    if not leaves_out:
+        pulls = posterior.fit.pulls(mean, np.diag(posterior.covariance))
+        return [_Term(members, None, pull) for members, pull, _ in pulls]
+    return [
+        _Term(members, precision, shift - np.einsum("rij,rj->ri", precision, mean[members]))
+        for members, precision, shift, _ in posterior.fit.likelihood_terms()
+    ]
 
 
 class _Part(NamedTuple):
@@ -276,26 +330,22 @@ class _Part(NamedTuple):
 
     Attributes:
         kind: the kind of encounter of each, shape (results,).
-        members: the numbers of the bots, shape (results, players).
-        precision: of the likelihood terms, shape (results, players, players).
-        pull: at each bot, shape (results, players).
+        members: see ``_Term`` for this and the others.
     """
 
     kind: Integers
-    members: Integers
+    members: NDArray[np.integer]
     precision: Floats
-    pull: Floats
+    pull: NDArray[np.floating]
 
 
-def _parts(encounters: EncounterArrays, posterior: _Posterior) -> Iterator[_Part]:
+def _parts(kind: Integers, result: Integers, terms: Sequence[_Term]) -> Iterator[_Part]:
     start = 0
-    for terms in posterior.terms:
-        pull = terms.shift - np.einsum("rij,rj->ri", terms.precision, posterior.mean[terms.members])
-        here = (encounters.result >= start) & (encounters.result < start + len(pull))
-        row = encounters.result[here] - start
-        is_small = len(encounters.occurrences) <= MAX_LEFT_OUT
-        precision = terms.precision[row] if is_small else terms.precision[:0]
-        yield _Part(encounters.kind[here], terms.members[row], precision, pull[row])
+    for members, precision, pull in terms:
+        here = (result >= start) & (result < start + len(pull))
+        row = result[here] - start
+        own = np.zeros((0, 0, 0)) if precision is None else precision[row]
+        yield _Part(kind[here], members[row], own, pull[row])
         start += len(pull)
 
 

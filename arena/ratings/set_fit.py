@@ -137,13 +137,17 @@ class SetFit:
     def joint(self) -> JointGaussian | SparseJoint:
         """Return the Gaussian of all strengths together, relative to the prior's mean."""
         joint = self._joint()
+        self.add_to(joint)
+        return joint
+
+    def add_to(self, joint: JointGaussian | SparseJoint) -> None:
+        """Multiply a Gaussian by the likelihood terms of all results."""
         pairs = self._pairwise
         if len(pairs.count):
             joint.add_pairs(pairs, *self.pair_terms())
         for messages in self._multiway:
             terms = self._terms_of_more(messages)
             joint.add(terms.members, terms.precision, terms.shift, terms.occurrences)
-        return joint
 
     def _joint(self) -> JointGaussian | SparseJoint:
         """Return the prior, with the present means as a guess."""

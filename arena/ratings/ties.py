@@ -21,7 +21,7 @@ MIN_DRAW_PROBABILITY = 1e-3
 MAX_DRAW_PROBABILITY = 0.95
 MAX_STEPS = 30
 TOLERANCE = 1e-9
-MAX_EXACT_PAIRS = 1_000_000
+MAX_EXACT_PAIRS = 100_000
 STEPS = 1000
 """The gaps between more pairs are rounded to this part of a standard deviation, which moves the result by 1e-6."""
 

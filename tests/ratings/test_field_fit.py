@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from scipy.optimize import linprog, minimize
 from scipy.stats import binom
 
-from arena.ratings import BETA, SIGMA, fit_counted
+from arena.ratings import BETA, SIGMA, field_fit, fit_counted
 from arena.ratings.bradley_terry import bradley_terry, kendall_tau
 from arena.ratings.consistency import consistency, pair_scores
 from arena.ratings.environment import Environment, cdf, pdf, ppf
@@ -121,6 +121,24 @@ def test_probabilities_ranks_and_names_hang_together():
     ranks = np.argsort(np.argsort(-means)) + 1
     for rank, (low, high) in zip(ranks, fitted.rank_intervals(), strict=True):
         assert 1 <= low <= rank <= high <= 8
+
+
+@pytest.mark.parametrize("encounters", [1, 30])
+def test_the_limit_of_the_bootstrap_is_what_many_draws_approach(monkeypatch, encounters):
+    """Margins and covariances of both are equal within what 2,000 draws can differ by."""
+    _, encounters = field(4, encounters=encounters, opening_sd=4.0)
+    drawn = fit_encounters(Counter(encounters).items())
+    monkeypatch.setattr(field_fit, "MAX_RESAMPLED", 0)
+    limit = fit_encounters(Counter(encounters).items())
+    assert drawn.ratings == limit.ratings
+    assert limit.margins() == pytest.approx(drawn.margins(), rel=0.12)
+    expected = np.cov(drawn.draws, rowvar=False)
+    assert np.cov(limit.draws, rowvar=False) == pytest.approx(expected, abs=0.12 * expected.max())
+    monkeypatch.setattr(field_fit, "KINDS_AT_A_TIME", 5)  # more than one piece
+    assert fit_encounters(Counter(encounters).items()).draws == pytest.approx(limit.draws, abs=1e-9)
+    if len(set(encounters)) > 100:  # leaving one out makes little difference
+        monkeypatch.setattr(field_fit, "MAX_LEFT_OUT", 0)
+        assert fit_encounters(Counter(encounters).items()).margins() == pytest.approx(limit.margins(), rel=0.05)
 
 
 def test_the_order_of_encounters_makes_no_difference():
