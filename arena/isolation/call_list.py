@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import functools
 import mmap
 import os
@@ -71,6 +72,7 @@ _TEXT_BYTES = 1 << 20
 _LASTING_TEXT_AT = _TEXT_AT + _TEXT_BYTES
 _MAX_ERRNO = 4095
 _EXIT_STATUS = 127
+_HIGH_DESCRIPTOR = 500
 
 _memory = mmap.mmap(-1, _LASTING_TEXT_AT + _TEXT_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 _address = ctypes.addressof(ctypes.c_char.from_buffer(_memory))
@@ -220,7 +222,7 @@ class CallList:
 
     def _start_copy(self, flags: int) -> int:
         """Make the calls in a copy of this process, which writes their results into a pipe if it executes nothing."""
-        read_end, write_end = os.pipe()
+        read_end, write_end = map(_moved_away, os.pipe())  # the list has the numbers of the next files
         with open(read_end, "rb") as results:
             pid = libc.syscall(number_of("clone"), ctypes.c_ulong(flags | signal.SIGCHLD), 0, 0, 0, 0)
             if pid == 0:
@@ -275,6 +277,13 @@ class CallList:
             numbers = [number for step, number in failed if step.name == "execve"]
             worst = next((number for number in reversed(numbers) if number != errno.ENOENT), errno.ENOENT)
             raise StepError("exec", worst, self._steps[-1].subject, pid)
+
+
+def _moved_away(descriptor: int) -> int:
+    """Return a file under a high number, which leaves its own one free."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH_DESCRIPTOR)
+    os.close(descriptor)
+    return moved
 
 
 _lasting: dict[Hashable, CallList] = {}

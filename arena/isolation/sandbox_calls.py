@@ -56,7 +56,7 @@ def add_confinement(calls: CallList, spec: LaunchSpec, pipes: Iterable[int], uid
     calls.add("close_range", 3, _LAST_DESCRIPTOR, _CLOSE_RANGE_CLOEXEC, skipped=0)  # none should be inheritable anyway
     if spec["mounts"] is not None:
         _add_mounts(calls, spec["mounts"], uid)
-    ruleset = _add_landlock_ruleset(calls, spec["landlock"], spec["mounts"])
+    ruleset = add_landlock_ruleset(calls, spec["landlock"], spec["mounts"])
     for number, soft, hard in spec["rlimits"]:
         calls.add("prlimit64", 0, number, struct.pack("=2q", soft, hard), 0, step="resource limit", subject=str(number))
     add_user(calls, uid)
@@ -88,16 +88,24 @@ def add_program(calls: CallList, command: list[str], environment: dict[str, str]
         calls.add("execve", path, [*command, 0], [*settings, 0], subject=program, skipped=0)
 
 
-def _next_descriptor() -> int:
-    """Return the number that the next file will have which is opened here, or in a copy of this process."""
-    descriptor = os.open("/", os.O_PATH)
-    os.close(descriptor)
-    return descriptor
+def _next_descriptors(count: int) -> list[int]:
+    """Return the numbers that the next files will have which are opened here, or in a copy of this process.
+
+    They need not be consecutive: the descriptors of this process may have gaps.
+    """
+    descriptors: list[int] = []
+    try:
+        for _ in range(count):
+            descriptors.append(os.open("/", os.O_PATH))
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+    return descriptors
 
 
 def _write_file(calls: CallList, path: str, value: str, step: str, is_optional: bool = False) -> None:
     """Add writing a setting into a file of /proc or of a control group."""
-    descriptor = _next_descriptor()
+    (descriptor,) = _next_descriptors(1)
     skipped_with_open, skipped_with_write = (2, 0) if is_optional else (None, None)
     calls.add("openat", AT_WORKING_DIRECTORY, path, os.O_WRONLY, step=step, subject=path, skipped=skipped_with_open)
     calls.add("write", descriptor, value, len(value), step=step, subject=path, skipped=skipped_with_write)
@@ -131,7 +139,7 @@ def _add_mount(
 def _add_replaced_directory(calls: CallList, directory: str, paths: list[str], named: list[str]) -> None:
     """Add replacing a directory that the bot's user may not enter by one with only what the bot needs in it."""
     sources = [(path, real) for path in paths if (real := _real_path_within(path, named)) is not None]
-    first = _next_descriptor()
+    *opened, next_opened = _next_descriptors(len(sources) + 1)
     for _, real in sources:
         _open_without_links(calls, real, step="mount")
     _add_mount(calls, "arena", directory, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=64k")
@@ -140,12 +148,12 @@ def _add_replaced_directory(calls: CallList, directory: str, paths: list[str], n
         is_directory = os.path.isdir(real)
         if not is_directory and any(path.startswith(f"{other}/") or path == other for other in bound):
             continue  # it came with its directory; opening it for writing would fail while it runs
-        _add_place(calls, directory, path, is_directory, first + len(sources))
-        _add_mount(calls, f"/proc/self/fd/{first + number}", path, None, _MS_BIND | _MS_REC)
+        _add_place(calls, directory, path, is_directory, next_opened)
+        _add_mount(calls, f"/proc/self/fd/{opened[number]}", path, None, _MS_BIND | _MS_REC)
         bound.append(path)
     _add_mount(calls, None, directory, None, _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
-    for number in range(len(sources)):
-        calls.add("close", first + number)
+    for descriptor in opened:
+        calls.add("close", descriptor)
 
 
 def _real_path_within(path: str, named: list[str]) -> str | None:
@@ -198,7 +206,7 @@ def _add_user_namespace(calls: CallList) -> None:
     _write_file(calls, "/proc/sys/user/max_user_namespaces", "0", step="user namespace", is_optional=True)
 
 
-def _add_landlock_ruleset(calls: CallList, landlock: LandlockRules | None, mounts: MountSpec | None) -> int:
+def add_landlock_ruleset(calls: CallList, landlock: LandlockRules | None, mounts: MountSpec | None) -> int:
     """Add creating a Landlock ruleset (landlock(7)) and return its descriptor; -1 if there are no rules.
 
     Paths that don't exist are left out. So are those of the bot that have links in them, which their owner may have put
@@ -208,36 +216,36 @@ def _add_landlock_ruleset(calls: CallList, landlock: LandlockRules | None, mount
         return -1
     attributes = struct.pack(f"={len(landlock['handled'])}Q", *landlock["handled"])
     calls.add("landlock_create_ruleset", attributes, len(attributes), 0, step="landlock")
-    ruleset = _next_descriptor()
+    ruleset, opened = _next_descriptors(2)
     changing = {*landlock["own"], *(mounts["private"] if mounts is not None else ())}
     lasting = tuple((path, access) for path, access in landlock["rules"] if path not in changing)
-    calls.add_lasting((ruleset, lasting), lambda part: _add_landlock_rules(part, ruleset, lasting))
+    calls.add_lasting((ruleset, opened, lasting), lambda part: _add_landlock_rules(part, ruleset, opened, lasting))
     for path, access in landlock["rules"]:
         if path in changing:
-            _add_landlock_rule(calls, ruleset, path, access, is_own=path in landlock["own"])
+            _add_landlock_rule(calls, ruleset, opened, path, access, is_own=path in landlock["own"])
     return ruleset
 
 
-def _add_landlock_rules(calls: CallList, ruleset: int, rules: Iterable[tuple[str, int]]) -> None:
+def _add_landlock_rules(calls: CallList, ruleset: int, opened: int, rules: Iterable[tuple[str, int]]) -> None:
     for path, access in rules:
-        _add_landlock_rule(calls, ruleset, path, access, is_own=False)
+        _add_landlock_rule(calls, ruleset, opened, path, access, is_own=False)
 
 
-def _add_landlock_rule(calls: CallList, ruleset: int, path: str, access: int, is_own: bool) -> None:
+def _add_landlock_rule(calls: CallList, ruleset: int, opened: int, path: str, access: int, is_own: bool) -> None:
+    """Add a rule for a path, which is opened under the number ``opened``."""
     try:
         is_directory = stat.S_ISDIR(os.stat(path).st_mode)
     except OSError:
         return
-    descriptor = ruleset + 1
     if is_own:
         _open_without_links(calls, path, step="landlock", skipped=2)
     else:
         calls.add("openat", AT_WORKING_DIRECTORY, path, os.O_PATH | os.O_CLOEXEC, skipped=2)
-    rule = struct.pack("=Qi", access if is_directory else access & _FILE_ACCESS, descriptor)
+    rule = struct.pack("=Qi", access if is_directory else access & _FILE_ACCESS, opened)
     skipped = 0 if is_own else None
     arguments = (ruleset, _LANDLOCK_RULE_PATH_BENEATH, rule, 0)
     calls.add("landlock_add_rule", *arguments, step="landlock", subject=path, skipped=skipped)
-    calls.add("close", descriptor)
+    calls.add("close", opened)
 
 
 def _add_signals(calls: CallList) -> None:

@@ -10,10 +10,13 @@ import pytest
 
 from arena.isolation import call_list
 from arena.isolation.call_list import AT_WORKING_DIRECTORY, CallList, StepError
+from arena.isolation.sandbox_calls import add_landlock_ruleset
+from tests import needs
 
 pytestmark = pytest.mark.processes
 
 ENOENT, EACCES, ENOTDIR = 2, 13, 20
+READ_FILE = 1 << 2  # LANDLOCK_ACCESS_FS_READ_FILE
 WRITE_ARGUMENTS = (sys.executable, "-I", "-S", "-c", "import os, sys; print(sys.argv[1:], os.environ)")
 
 
@@ -148,3 +151,20 @@ def test_the_numbers_are_those_of_the_kernels_headers():
         numbers = dict(re.findall(r"#define __NR_(\w+) (\d+)", header.read_text()))
         for call, pair in call_list._NUMBERS.items():
             assert str(pair[column]) == numbers.get(call, str(pair[column])), call
+
+
+def test_files_get_their_numbers_where_the_descriptors_have_a_gap(maker):
+    """The ruleset takes the gap, and a path the number behind all others."""
+    needs.isolation("landlock")
+    taken = [os.open("/", os.O_PATH) for _ in range(20)]
+    gap = taken.pop(5)
+    os.close(gap)
+    rules = {"handled": [READ_FILE], "rules": [("/usr", READ_FILE), ("/etc", READ_FILE)], "own": ["/etc"]}
+    try:
+        with CallList() as calls:
+            assert add_landlock_ruleset(calls, rules, None) == gap
+            add_program(calls, "/bin/true")
+            assert finish(calls) == 0
+    finally:
+        for descriptor in taken:
+            os.close(descriptor)
