@@ -18,6 +18,7 @@ from arena.isolation.sandbox_policy import Isolation
 from arena.monitoring.resource_monitor import SAMPLE_SECONDS
 from arena.players.idle_detection import wait_until_idle
 from arena.players.off_turn import FIRST_CHECK_SECONDS, WORK_SECONDS, OffTurnControl, RunningBots
+from arena.players.player import wall_limit_seconds
 from arena.players.stall_detection import StallDetector
 from arena.players.subprocess import RUNNING, Subprocess
 from arena.players.transcript import Entry, Transcript
@@ -27,9 +28,6 @@ from arena.records import LIMITS, Bot, Limits
 
 EXIT_NOTICE_SECONDS = 0.2
 """How long a bot that closed its stdout may take to exit, so that the fault can name its exit status."""
-
-WALL_FOR_CPU = 10.0
-"""On the CPU clock, a bot that does not use it is ended after this many times its allowance, and a second at least."""
 
 CPU_SLICE_SECONDS = 0.005
 """On the CPU clock, how exactly an allowance is kept."""
@@ -135,7 +133,7 @@ class BotConnection:
             process.thaw()
         self.transcript.add((_QUESTION, frame))
         asked = time.perf_counter()
-        deadline = asked + (max(1.0, WALL_FOR_CPU * seconds) if on_cpu_clock else seconds)
+        deadline = asked + wall_limit_seconds(seconds, on_cpu_clock)
         process.send(frame)
         if process.unsent:
             self._wait_to_send(deadline, seconds)

@@ -18,7 +18,7 @@ from arena.errors import BotError, MatchStateError, text_of
 from arena.games import make_game
 from arena.players.call_limit import OutOfTimeError, call_within
 from arena.players.function_bot import FunctionBot
-from arena.players.player import Answer, Player, Request
+from arena.players.player import Answer, Player, Request, wall_limit_seconds
 from arena.protocol import messages
 from arena.protocol.frames import FrameError, decode_body
 from arena.protocol.messages import Seating, Wants, shortened
@@ -69,13 +69,15 @@ class FunctionPlayer(Player):
 
     def ask(self, request: Request) -> Answer:
         """Call the function."""
-        if self._seat is None:
+        seat = self._seat
+        if seat is None:
             raise MatchStateError(f"{self.bot.label} has no seat")
-        self._follow(self._seat, request.actions)
+        self._follow(seat, request.actions)
         allowed = request.seconds + request.margin_seconds
         started, cpu_started = time.monotonic(), time.thread_time()
         try:
-            chosen = call_within(allowed, lambda: self._choose(request, started))
+            limit_seconds = wall_limit_seconds(allowed, self._is_on_cpu_clock)
+            chosen = call_within(limit_seconds, lambda: self._choose(seat, request, started))
         except OutOfTimeError:
             raise BotError(FaultKind.TIMEOUT, f"no answer within {request.seconds:g} s") from None
         except SystemExit as error:
@@ -102,9 +104,7 @@ class FunctionPlayer(Player):
             detail = f"the state or the rules that the function was given can't follow the match any more: {reason}"
             raise BotError(FaultKind.EXIT, detail) from error
 
-    def _choose(self, request: Request, asked_at: float) -> Choice:
-        seat = self._seat
-        assert seat is not None  # ``ask`` has checked it
+    def _choose(self, seat: Seat, request: Request, asked_at: float) -> Choice:
         clock = seat.clock({"seconds": request.seconds, "bank_seconds": request.bank_seconds}, asked_at)
         with self._generators:
             return as_choice(self.bot.function(seat.info.game, seat.state, clock))

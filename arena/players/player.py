@@ -10,6 +10,14 @@ from arena.enums import Termination
 from arena.protocol.messages import Seating, Wants
 from arena.records import Fault, SeatReport
 
+WALL_FOR_CPU = 10.0
+"""On the CPU clock, a bot that does not use it is ended after this many times its allowance, and a second at least."""
+
+
+def wall_limit_seconds(seconds: float, on_cpu_clock: bool) -> float:
+    """Return how long a bot is waited for that has an allowance of seconds on its clock."""
+    return max(1.0, WALL_FOR_CPU * seconds) if on_cpu_clock else seconds
+
 
 class Request(NamedTuple):
     """One question to a player.

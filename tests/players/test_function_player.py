@@ -20,6 +20,7 @@ from arena import (
     verify,
 )
 from arena.botkit import Choice
+from arena.enums import ClockKind
 from arena.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.players.call_limit import OutOfTimeError, call_within
 from arena.report.standings_footer import standings_footer
@@ -154,6 +155,16 @@ def test_a_function_that_breaks_its_own_copy_of_the_rules_forfeits():
     (fault,) = record.faults
     assert (fault.seat, fault.ply, fault.kind) == (0, 2, "exit")
     assert "the rules that the function was given can't follow the match any more: TypeError" in fault.detail
+
+
+def test_on_the_cpu_clock_a_function_that_sleeps_keeps_its_time():
+    def sleeps(game, state, clock):
+        time.sleep(0.1)
+        return first(game, state, clock)
+
+    on_cpu = TimeControl(per_action_seconds=0.05, margin_seconds=0.0, clock=ClockKind.CPU)
+    assert played(sleeps, first, time_control=on_cpu).faults == ()
+    assert fault_of(sleeps, time_control=QUICK)[0] == "timeout"
 
 
 def test_a_traceback_is_kept_from_the_function_on():
