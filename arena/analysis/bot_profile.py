@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
-from arena.analysis.encounters import CountedEncounter, count_encounters
+from arena.analysis.head_to_head import grouped, meetings
 from arena.analysis.rating_history import history_over_tournaments
-from arena.analysis.standings import Standing, rated_encounters
+from arena.analysis.standings import Standing
 from arena.errors import UnknownNameError
-from arena.ratings.consistency import pair_scores
-from arena.ratings.environment import CONFIDENCE_95
 from arena.store.correction import Correction, in_force
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
@@ -112,12 +111,11 @@ def bot_profile(store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS) ->
     ]
     names = [tournament.name for tournament in played]
     games = sorted({game for tournament in played for game in tournament.games})
-    encounters = [encounter for tournament in played for encounter in count_encounters(store.results(tournament))]
     faults = store.faults_of(label)
     return BotProfile(
         label=label,
         history=tuple(point for game in games for point in _history(store, game, label, scope, names)),
-        rivals=tuple(_rivals(encounters, label)),
+        rivals=tuple(_rivals(store, label, scope)),
         faults=tuple(faults[:MAX_FAULTS]),
         fault_count=len(faults),
         corrections=tuple((tournament.name, c) for tournament in played for c in _corrections(tournament, label)),
@@ -142,15 +140,11 @@ def _corrections(tournament: StoredTournament, label: str) -> list[Correction]:
     ]
 
 
-def _rivals(encounters: Sequence[CountedEncounter], label: str) -> list[Rival]:
-    rivals = []
-    for (a, b), pair in pair_scores(rated_encounters(encounters).items()).items():
-        if label in (a, b):
-            rival = Rival(
-                rival=b if label == a else a,
-                score=pair.score if label == a else 1.0 - pair.score,
-                margin=CONFIDENCE_95 * pair.error,
-                encounters=pair.encounters,
-            )
-            rivals.append(rival)
+def _rivals(store: Store, label: str, scope: Scope) -> list[Rival]:
+    met = meetings(store.matches_of([label], within=scope).results(), [label])
+    rivals = [
+        Rival(rival=rival, score=score.score, margin=score.margin or 0.0, encounters=score.encounters)
+        for rival, score in grouped(met, attrgetter("rival")).items()
+        if score.score is not None
+    ]
     return sorted(rivals, key=lambda rival: (-rival.score, rival.rival))
