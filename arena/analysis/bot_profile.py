@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from pathlib import Path
 
 from arena.analysis.head_to_head import grouped, meetings
 from arena.analysis.rating_history import history_over_tournaments
@@ -92,7 +93,9 @@ def find_labels(text: str, known: Sequence[str]) -> list[str]:
     return labels
 
 
-def bot_profile(store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS) -> BotProfile:
+def bot_profile(
+    store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS, *, cache_directory: Path | None = None
+) -> BotProfile:
     """Return the profile of a bot.
 
     Args:
@@ -100,6 +103,7 @@ def bot_profile(store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS) ->
         label: its ``name@version``.
         scope: the tournaments that count for its ratings and rivals, by default all but comparisons. Its faults are
             those in all tournaments.
+        cache_directory: where leaderboards are cached; None for no cache.
 
     Raises:
         UnknownNameError: if the scope names a tournament or a season that does not exist.
@@ -114,7 +118,7 @@ def bot_profile(store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS) ->
     faults = store.faults_of(label)
     return BotProfile(
         label=label,
-        history=tuple(point for game in games for point in _history(store, game, label, scope, names)),
+        history=tuple(point for game in games for point in _history(store, game, label, scope, names, cache_directory)),
         rivals=tuple(_rivals(store, label, scope)),
         faults=tuple(faults[:MAX_FAULTS]),
         fault_count=len(faults),
@@ -122,11 +126,13 @@ def bot_profile(store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS) ->
     )
 
 
-def _history(store: Store, game: str, label: str, scope: Scope, played: Sequence[str]) -> list[RatingPoint]:
+def _history(
+    store: Store, game: str, label: str, scope: Scope, played: Sequence[str], cache_directory: Path | None
+) -> list[RatingPoint]:
     return [
-        RatingPoint(game=game, tournament=snapshot.title, at=snapshot.at, bots=len(snapshot.table.lines), standing=line)
-        for snapshot in history_over_tournaments(store, game, scope, after=played)
-        for line in snapshot.table.lines
+        RatingPoint(game=game, tournament=snapshot.title, at=snapshot.at, bots=len(snapshot.lines), standing=line)
+        for snapshot in history_over_tournaments(store, game, scope, after=played, cache_directory=cache_directory)
+        for line in snapshot.lines
         if line.label == label
     ]
 

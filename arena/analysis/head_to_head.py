@@ -108,7 +108,9 @@ def meetings(
         for seat, bot in enumerate(one.bots):
             if bot in bots:
                 found += [
-                    Meeting(one.tournament, one.encounter, one.game, bot, rival, seat, _share(one, seat, other), is_rated)
+                    Meeting(
+                        one.tournament, one.encounter, one.game, bot, rival, seat, _share(one, seat, other), is_rated
+                    )
                     for other, rival in enumerate(one.bots)
                     if other != seat and (rival not in bots if rivals is None else rival in rivals)
                 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select, tuple_
+from sqlalchemy import ColumnElement, Select, false, or_, select, true, tuple_
 
 from arena.records import MatchRecord
 from arena.results import StoredResult
@@ -65,12 +65,12 @@ class BotMatches:
         """
         newest = self._chosen(select(*_KEY, records.c.bots, records.c.ranks))
         newest = newest.where(records.c.tournament_id.in_(self._tournaments))
-        newest = newest.order_by(*(column.desc() for column in _KEY)).limit(count)
+        newest = newest.order_by(*(column.desc() for column in _KEY)).limit(4 * count)
         keys = [
             (number, match)
             for number, match, bots, ranks in self._rows(newest)
             if self._met_in(stored_bots_and_ranks(bots, ranks)[0])
-        ]
+        ][:count]
         whole = select(*_KEY, records.c.record).where(tuple_(*_KEY).in_(keys))
         found = {(number, match): text for number, match, text in self._rows(whole)} if keys else {}
         return [(key[0], record_from(key[1], found[key])) for key in keys if key in found]
@@ -79,7 +79,7 @@ class BotMatches:
         return self._database.read(lambda connection: list(connection.execute(query).all()))
 
     def _chosen(self, query: Select[Any]) -> Select[Any]:
-        return query.where(_has_one_of(self._bots), True if self._rivals is None else _has_one_of(self._rivals))
+        return query.where(_has_one_of(self._bots), true() if self._rivals is None else _has_one_of(self._rivals))
 
     def _met_in(self, bots: Sequence[str]) -> bool:
         """Return whether these bots are some of ours, and rivals in other seats."""
@@ -90,4 +90,4 @@ class BotMatches:
 
 
 def _has_one_of(bots: Collection[str]) -> ColumnElement[bool]:
-    return or_(*(and_(records.c.bots.contains(as_json(bot), autoescape=True)) for bot in sorted(bots)))
+    return or_(false(), *(records.c.bots.contains(as_json(bot), autoescape=True) for bot in sorted(bots)))
