@@ -123,7 +123,7 @@ def _read_answer(game: str, path: Path, exit_code: int) -> _Answer:
     """Return what the process has written."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with open(descriptor, "rb") as file:
+        with os.fdopen(descriptor, "rb") as file:
             text = file.read(MAX_ANSWER_BYTES).decode()
         return from_stored(_Answer, from_json_text(text, "the answer"), "the answer")
     except FileNotFoundError:
