@@ -91,7 +91,8 @@ def history(own: Sequence[Point], others: Sequence[Sequence[Point]] = (), unit: 
     behind = "".join(f'<polyline class="others" points="{scale.line(points)}"/>' for points in others)
     return Markup(
         '<svg class="history" viewBox="0 0 {width} {height}" role="img"><title>{title}</title>{axes}'
-        '{band}{behind}<polyline class="own" points="{line}"/><circle class="own" cx="{x:.1f}" cy="{y:.1f}" r="3"/></svg>'
+        '{band}{behind}<polyline class="own" points="{line}"/>'
+        '<circle class="own" cx="{x:.1f}" cy="{y:.1f}" r="3"/></svg>'
     ).format(
         width=_WIDTH,
         height=_HEIGHT,
