@@ -48,7 +48,9 @@ class ServedLinks:
 
 def address_of(page: Page, values: dict[str, Any], suffix: str = "") -> str:
     """Return the address of a page on a server; parameters that have their default are left out."""
-    path = page.path.format(**{field: quote(str(values[field]), safe="") for field in page.path_fields})
+    path = (page.path if page.path != "/" or not suffix else "/index").format(
+        **{field: quote(str(values[field]), safe="") for field in page.path_fields}
+    )
     defaults = {name: field.default for name, field in page.parameters.model_fields.items()}
     query = {
         name: str(values[name])

@@ -29,8 +29,8 @@ def application(home: ArenaHome) -> Starlette:
     links = ServedLinks(asset_digests())
     routes: list[BaseRoute] = [Route("/static/{digest}/{name}", _static)]
     for page in PAGES:
-        for suffix in (".json", ""):
-            path = f"{page.path}{suffix}" if page.path != "/" or not suffix else "/index.json"
+        for suffix in (".json", ".csv", ""):
+            path = f"{page.path}{suffix}" if page.path != "/" or not suffix else f"/index{suffix}"
             path = path.replace("{match}", "{match:int}")
             routes.append(Route(path, partial(_page, home, links, page, suffix)))
     return Starlette(routes=routes)
@@ -39,8 +39,12 @@ def application(home: ArenaHome) -> Starlette:
 async def _page(home: ArenaHome, links: ServedLinks, page: Page, suffix: str, request: Request) -> Response:
     setting = Setting(links=links, topics=page.topics)
     try:
-        parameters = page.parameters.model_validate({**request.query_params, **request.path_params})
+        query = dict(request.query_params)
+        table = query.pop("table", None) if suffix == ".csv" else None
+        parameters = page.parameters.model_validate({**query, **request.path_params})
         model = await anyio.to_thread.run_sync(build, page, home, parameters)
+        if suffix == ".csv":
+            return Response(model.csv(table), media_type="text/csv")
     except UnknownNameError as error:
         return _error(404, "Not found", str(error), setting)
     except (ArenaError, ValidationError) as error:

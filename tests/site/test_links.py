@@ -17,3 +17,4 @@ def test_what_an_address_says_first_is_in_its_path():
 
 def test_the_first_page_is_at_the_root():
     assert ServedLinks({}).page("overview") == "/"
+    assert ServedLinks({}).page("overview", ".json") == "/index.json"

@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from arena.enums import TournamentState
-from arena.site.models.model import Model, Parameters
+from arena.report.tables import Column
+from arena.site.models.model import Model, Parameters, Table
+
+_COLUMNS = (
+    Column("name", "tournament", is_number=False),
+    Column("state", "state", is_number=False),
+    Column("format", "format", is_number=False),
+    Column("games", "games", is_number=False),
+    Column("entrants", "bots"),
+    Column("recorded", "recorded"),
+    Column("scheduled", "scheduled"),
+    Column("created_at", "created", is_number=False),
+    Column("finished_at", "finished", is_number=False),
+)
 
 
 class OverviewParameters(Parameters):
@@ -46,3 +61,7 @@ class OverviewPage(Model):
 
     tournaments: tuple[ListedTournament, ...]
     matches: int
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the table of tournaments."""
+        return {"tournaments": Table(_COLUMNS, [one.model_dump(mode="json") for one in self.tournaments])}
