@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arena.site.models.overview import OverviewPage, OverviewParameters
+from arena.site.models.versus import VersusPage, VersusParameters
 from arena.site.page import Lane, Page
 
 PAGES: tuple[Page, ...] = (
@@ -16,6 +17,18 @@ PAGES: tuple[Page, ...] = (
         lane=Lane.ROWS,
         template="overview.html.jinja",
         room="overview",
+        topics=("arena",),
+    ),
+    Page(
+        name="versus",
+        summary="Two bots, or two versions of a bot, against each other.",
+        path="/bots/{bot}/versus/{rival}",
+        parameters=VersusParameters,
+        model=VersusPage,
+        builder="arena.site.build.versus:build_versus",
+        lane=Lane.RATINGS,
+        template="versus.html.jinja",
+        room="bots",
         topics=("arena",),
     ),
 )

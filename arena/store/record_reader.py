@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from sqlalchemy import Integer, and_, exists, func, select
 
-from arena.enums import Termination
+from arena.enums import FaultKind, Termination
 from arena.errors import StoreError
 from arena.records import MatchRecord
 from arena.results import StoredResult
@@ -133,13 +133,29 @@ class RecordReader(TournamentReader):
         """
         return BotMatches(self._database, self._numbers_within(within), bots, rivals)
 
-    def faults_of(self, bot: str) -> list[StoredFault]:
-        """Return the faults of a bot (``name@version``) in all tournaments, the latest first."""
+    def fault_kinds_of(self, bot: str) -> dict[FaultKind, int]:
+        """Count the faults of a bot (``name@version``) in all tournaments, by their kinds."""
+        query = (
+            select(faults.c.kind, func.count())
+            .join(tournaments, tournaments.c.id == faults.c.tournament_id)
+            .where(faults.c.bot == bot, tournaments.c.deleted_at.is_(None))
+            .group_by(faults.c.kind)
+        )
+        return dict(sorted(self._rows(query)))
+
+    def faults_of(self, bot: str, count: int | None = None) -> list[StoredFault]:
+        """Return the faults of a bot (``name@version``) in all tournaments, the latest first.
+
+        Args:
+            bot: the bot.
+            count: how many; None for all.
+        """
         query = (
             select(tournaments.c.name, faults.c.match, faults.c.seat, faults.c.game, faults.c.kind)
             .join(tournaments, tournaments.c.id == faults.c.tournament_id)
             .where(faults.c.bot == bot, tournaments.c.deleted_at.is_(None))
             .order_by(faults.c.tournament_id.desc(), faults.c.match.desc(), faults.c.seat)
+            .limit(count)
         )
         return [StoredFault(*row) for row in self._rows(query)]
 
