@@ -37,7 +37,11 @@ class ArenaHome:
     """
 
     def __init__(
-        self, directory: str | os.PathLike[str] | None = None, must_exist: bool = False, *, store: str | Path | None = None
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        must_exist: bool = False,
+        *,
+        store: str | Path | None = None,
     ) -> None:
         """Open the directory; create it if it does not exist.
 

@@ -18,12 +18,14 @@ PAGES_A_STEP = 50
 @click.command("publish")
 @click.argument("tournaments", nargs=-1, metavar="[TOURNAMENT]...")
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--max-matches", type=WholeNumber(0, 10_000_000), help="Matches with a page, at most, of each tournament.")
+@click.option(
+    "--max-matches",
+    type=WholeNumber(0, 10_000_000),
+    help="Matches to replay, at most, of each tournament [default: all].",
+)
 @click.option("--no-matches", is_flag=True, help="No page for any match.")
 @json_option
-def command(
-    tournaments: tuple[str, ...], out: Path, max_matches: int | None, no_matches: bool, as_json: bool
-) -> None:
+def command(tournaments: tuple[str, ...], out: Path, max_matches: int | None, no_matches: bool, as_json: bool) -> None:
     """Write TOURNAMENTs (by default all) as a folder OUT, for any web server or a USB stick.
 
     The pages of arena serve with their tables as JSON and CSV, the records, and a manifest of digests. Nothing in it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,8 +28,8 @@ class Contents:
     tournaments: Mapping[str, str]
     bots: Mapping[str, str]
     games: Mapping[str, str]
-    matches: Mapping[str, Container[int]]
-    pairs: Container[tuple[str, str]]
+    matches: Mapping[str, frozenset[int]]
+    pairs: frozenset[tuple[str, str]]
     lists: dict[str, set[str]] = field(default_factory=dict)
 
     def place(self, name: str, values: Mapping[str, Any]) -> str | None:

@@ -28,7 +28,9 @@ def differences(said: Any, expected: Any, is_complete: bool) -> Iterator[str]:
     while waiting:
         where, one, other = waiting.pop()
         if isinstance(one, dict) and isinstance(other, dict):
-            keys = [*other, *(key for key in one if key not in other)] if is_complete else [k for k in other if k in one]
+            keys = (
+                [*other, *(key for key in one if key not in other)] if is_complete else [k for k in other if k in one]
+            )
             inner = [(f"{where}.{key}", one.get(key, _NOTHING), other.get(key, _NOTHING)) for key in keys]
             waiting += reversed(inner)
         elif isinstance(one, list) and isinstance(other, list):

@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 MAX_READABLE_CHARACTERS = 48
 DIGEST_DIGITS = (6, 12, 24, 64)
-"""How many digits of a digest follow: more only if somebody has searched for a name whose first digits are another's."""
+"""How many digits of a digest follow: more only if the file of another name is called like that."""
 
 _PLAIN = re.compile(r"[a-z0-9_](?:[a-z0-9_@.-]*[a-z0-9_])?", re.ASCII)
 _OTHERS = re.compile(r"[^A-Za-z0-9_@]+")

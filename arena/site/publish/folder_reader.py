@@ -43,7 +43,7 @@ class FolderReader:
         """Read the manifest.
 
         Raises:
-            UsageError: if there is none, or it is malformed.
+            UsageError: if it is not there, or malformed.
         """
         where = f"{self._shown}/{MANIFEST}"
         try:

@@ -79,7 +79,7 @@ def read_manifest(data: bytes, where: str) -> Manifest:
         where: the file, for messages.
 
     Raises:
-        UsageError: if it is none.
+        UsageError: if it is not the manifest of a published folder.
     """
     try:
         manifest = Manifest.model_validate_json(data)

@@ -20,7 +20,7 @@ from arena.transfer.copying import copy_tournaments, temporary_home
 from arena.version import __version__
 
 Progress = Callable[[int], None]
-"""Is told how many pages there are so far."""
+"""Is called with how many pages there are so far."""
 
 
 class Published(NamedTuple):
@@ -54,7 +54,7 @@ def publish(
         names: of the tournaments, in any order; none for all.
         out: the folder.
         max_matches: how many matches of each tournament have a page, at most; None for all.
-        progress: is told now and then.
+        progress: is called now and then.
 
     Raises:
         UsageError: if something else is in the folder's place, or it can't be written.

@@ -1,4 +1,4 @@
-"""Verifying a published folder from itself alone: its digests, its records by the rules, and its pages from its records.
+"""Verifying a published folder from itself alone: digests, records by the rules, and pages from the records.
 
 The folder may come from anybody: it is read with a bound and without following links, its records are imported into a
 home that is removed in the end, as any export is, and which files it should have is computed from them, never read.
@@ -24,15 +24,14 @@ from arena.site.publish.folder import BuiltPage, Folder
 from arena.site.publish.folder_reader import FolderReader
 from arena.site.publish.manifest import MANIFEST, Manifest
 from arena.text import counted, size_text
-from arena.transfer import import_records
+from arena.transfer import MergedTournament, import_records
 from arena.transfer.copying import temporary_home
-from arena.transfer.export_lines import LineError
 
 MAX_PROBLEMS_OF_A_KIND = 20
 MAX_PAGE_BYTES = 64 * 2**20
 
 Progress = Callable[[str, int], None]
-"""Is told what is being checked, and how many of it so far."""
+"""Is called with what is being checked, and how many of it so far."""
 
 
 class FolderVerification(NamedTuple):
@@ -62,7 +61,7 @@ def verify_folder(
     Args:
         directory: the folder.
         external_games: the games from outside the package that may be imported.
-        progress: is told now and then.
+        progress: is called now and then.
 
     Raises:
         UsageError: if it is no published folder.
@@ -106,26 +105,28 @@ class _Check:
     def records(self, external_games: Collection[str]) -> Iterator[str]:
         """Yield what is wrong with the records: they are imported, which replays them, and rated again."""
         for one in self.manifest.tournaments:
-            path = one.records
-            if not path.startswith(f"{RECORDS}/") or path not in self.manifest.files:
+            where = one.records
+            if not where.startswith(f"{RECORDS}/") or where not in self.manifest.files:
                 yield f"{MANIFEST}: it has no file with the records of tournament {as_file_name(one.name)!r}"
                 continue
             try:
-                with self._reader.open(path) as file:
-                    (taken,) = import_records(self._home, file, external_games=external_games) or [None]
-            except LineError as error:
-                yield f"{path}: {error}"
+                taken = self._imported(where, external_games)
+            except (OSError, StoreError) as error:
+                yield f"{where}: {error}"
                 continue
-            except (OSError, StoreError, ValueError) as error:
-                yield f"{path}: expected the records of one tournament: {error}"
-                continue
-            if taken is None or taken.refusal is not None or taken.name != one.name:
-                yield f"{path}: {'it is of another tournament' if taken is None or not taken.refusal else taken.refusal}"
+            if taken.refusal is not None or taken.name != one.name:
+                yield f"{where}: {taken.refusal or 'it has the records of another tournament'}"
                 continue
             self.matches += taken.taken
             self._progress("match", self.matches)
-            for problem in verify(self._home, one.name).problems:
-                yield f"{path}: {problem}"
+            yield from (f"{where}: {problem}" for problem in verify(self._home, one.name).problems)
+
+    def _imported(self, path: str, external_games: Collection[str]) -> MergedTournament:
+        with self._reader.open(path) as file:
+            taken = import_records(self._home, file, external_games=external_games)
+        if len(taken) != 1:
+            raise StoreError(f"expected the records of one tournament, got those of {len(taken)}")
+        return taken[0]
 
     def pages(self) -> Iterator[str]:
         """Yield what the pages say and does not follow from the records."""
