@@ -42,6 +42,7 @@ COMMANDS = {
     "stats": CommandEntry(LOOK, "Show draws, seats, groups and tests behind a table."),
     "matches": CommandEntry(LOOK, "List the matches of a tournament."),
     "replay": CommandEntry(LOOK, "Step through a recorded match."),
+    "serve": CommandEntry(LOOK, "Show tournaments, bots and matches in a browser."),
     "report": CommandEntry(LOOK, "Write a tournament as one HTML file."),
     "plot": CommandEntry(LOOK, "Draw ratings, crosstable, seats and times."),
     "show": CommandEntry(LOOK, "Show one bot: ratings, rivals, faults."),

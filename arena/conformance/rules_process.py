@@ -1,4 +1,7 @@
-"""Loads and checks the rules of a game in a process of their own, which may print, hang, crash or end as it likes."""
+"""Loads and checks the rules of a game in a process of their own, which may print, hang, crash or end as it likes.
+
+The process answers with a file of JSON, which is read with bounds: whoever wrote the rules may have written it.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +17,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
+from dataclasses import asdict, dataclass, field
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from arena.errors import GameError, OptionError, UsageError, repr_of
+from arena.errors import GameError, OptionError, StoreError, UsageError, repr_of
 from arena.games import find_game, parse_options
 from arena.games.conformance import CHECKS, CheckResult, run_checks
 from arena.games.conformance.calls import guarded, time_limits
 from arena.games.conformance.finding import MistakeError
 from arena.games.conformance.values import as_lists
 from arena.players.game_location import find_external_game
+from arena.stored import from_json_text, from_stored
 
 IMPORT_SECONDS = 10.0
 """Importing the module of a game may take this long."""
 
 STALL_SECONDS = 20.0
 """A process in which no Python code has run for so long is stuck in a call that can't be interrupted."""
+
+MAX_ANSWER_BYTES = 4 * 1024**2
 
 MEMORY_BYTES = 4 * 1024**3
 """What the checks may use beyond what the process has at its start."""
@@ -62,7 +68,20 @@ class RulesStep:
     line_text: str = ""
 
 
-def check_in_process(game: str, given: Sequence[str]) -> list[RulesStep]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What the process found.
+
+    Attributes:
+        refused: why the game can't be checked; empty if it was.
+        steps: the steps of the checks.
+    """
+
+    refused: str = ""
+    steps: tuple[RulesStep, ...] = ()
+
+
+def check_in_process(game: str, given: Sequence[str]) -> tuple[RulesStep, ...]:
     """Return the steps of all checks of a game; a check that another mistake has made pointless has none.
 
     Args:
@@ -71,42 +90,47 @@ def check_in_process(game: str, given: Sequence[str]) -> list[RulesStep]:
 
     Raises:
         UsageError: if the game can't be loaded, an option is refused, or bots can't read its module.
-        GameError: if the process has ended without a result, or is stuck.
+        GameError: if the process has ended without an answer, or is stuck.
     """
     context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
     heartbeat = context.Value("d", time.monotonic(), lock=False)
     with tempfile.TemporaryDirectory(prefix="arena-rules-") as directory:
-        process = context.Process(target=_run, args=(game, tuple(given), sender, heartbeat, directory), daemon=True)
+        process = context.Process(target=_run, args=(game, tuple(given), heartbeat, directory), daemon=True)
         process.start()
-        sender.close()
         try:
-            answer = _wait(game, process, receiver, heartbeat, Path(directory, "stack"))
+            _wait(game, process, heartbeat, Path(directory))
         finally:
             process.kill()
             process.join()
-    if isinstance(answer, str):
-        raise UsageError(answer)
-    return answer
+        answer = _read_answer(game, Path(directory, "answer"), process.exitcode or 0)
+    if answer.refused:
+        raise UsageError(answer.refused)
+    return answer.steps
 
 
-def _wait(game: str, process: Any, receiver: Connection, heartbeat: Any, stack: Path) -> str | list[RulesStep]:
-    """Return what the process sends: why the game is refused, or the results."""
-    while not receiver.poll(0.2):
+def _wait(game: str, process: Any, heartbeat: Any, directory: Path) -> None:
+    """Return when the process has answered or ended."""
+    while not (wait([process.sentinel], 0.2) or (directory / "answer").exists()):
         if time.monotonic() - heartbeat.value > STALL_SECONDS:
             with contextlib.suppress(OSError):
                 os.kill(process.pid, signal.SIGUSR1)
             time.sleep(0.5)  # the handler writes the stack without the interpreter's help
-            method, place = _innermost(stack, game)
+            method, place = _innermost(directory / "stack", game)
             raise GameError(game, method, f"did not return within {STALL_SECONDS:g} s, and can't be interrupted", place)
+
+
+def _read_answer(game: str, path: Path, exit_code: int) -> _Answer:
+    """Return what the process has written."""
     try:
-        answer: str | list[RulesStep] = receiver.recv()
-    except EOFError:
-        process.join(5.0)
-        code = process.exitcode or 0
-        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            text = file.read(MAX_ANSWER_BYTES).decode()
+        return from_stored(_Answer, from_json_text(text, "the answer"), "the answer")
+    except FileNotFoundError:
+        how = f"by {signal.Signals(-exit_code).name}" if exit_code < 0 else f"with exit code {exit_code}"
         raise GameError(game, "its module", f"ended the process that checked it, {how}") from None
-    return answer
+    except (OSError, UnicodeDecodeError, StoreError):
+        raise GameError(game, "its module", "wrote into the files of the process that checked it") from None
 
 
 def _innermost(stack: Path, game: str) -> tuple[str, str]:
@@ -120,8 +144,8 @@ def _innermost(stack: Path, game: str) -> tuple[str, str]:
     return method, f"{Path(file).name}:{line}"
 
 
-def _run(game: str, given: tuple[str, ...], sender: Connection, heartbeat: Any, directory: str) -> None:
-    """Send why the game is refused, or the results of its checks. Runs in the process."""
+def _run(game: str, given: tuple[str, ...], heartbeat: Any, directory: str) -> None:
+    """Write why the game is refused, or the results of its checks. Runs in the process."""
     with Path(directory, "stack").open("w") as stack:
         faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -132,10 +156,12 @@ def _run(game: str, given: tuple[str, ...], sender: Connection, heartbeat: Any, 
         with time_limits(beat), _without_terminal(Path(directory, "printed")) as printed:
             _limit_memory()
             try:
-                answer: str | list[RulesStep] = _check(game, given, printed)
+                answer = _Answer(steps=_check(game, given, printed))
             except UsageError as error:
-                answer = str(error)
-        sender.send(answer)
+                answer = _Answer(refused=str(error))
+        unfinished = Path(directory, "unfinished")
+        unfinished.write_text(json.dumps(asdict(answer)), encoding="ascii")
+        unfinished.rename(Path(directory, "answer"))
 
 
 @contextlib.contextmanager
@@ -155,7 +181,7 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
 
 
-def _check(game: str, given: tuple[str, ...], printed: Path) -> list[RulesStep]:
+def _check(game: str, given: tuple[str, ...], printed: Path) -> tuple[RulesStep, ...]:
     try:
         kind = guarded(lambda: find_game(game), "importing it", game.partition(":")[0], IMPORT_SECONDS)
     except MistakeError as mistake:
@@ -175,7 +201,7 @@ def _check(game: str, given: tuple[str, ...], printed: Path) -> list[RulesStep]:
             raise mistake.__cause__ from None
         raise GameError(game, "__init__", mistake.sentence.removeprefix("making it ")) from mistake
     results = [result for result in run_checks(made) if result.is_tried]
-    return [*map(_step, results), _printing(printed)]
+    return *map(_step, results), _printing(printed)
 
 
 def _load_problem(game: str, mistake: MistakeError) -> str:

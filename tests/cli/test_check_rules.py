@@ -23,6 +23,12 @@ MODULES = {
     "empty": "import arena.games\n\nclass Gama(arena.games.Game):\n    pass\n\nGame = 3\n",
     "crash": "import ctypes\nctypes.string_at(0)\n",
     "loops": "while True:\n    pass\n",
+    "answers": """import os
+place = os.readlink("/proc/self/fd/1").rpartition("/")[0]
+with open(place + "/answer", "wb") as file:
+    file.write(b"cos\\nsystem\\n(S'touch unpickled'\\ntR.")
+os._exit(0)
+""",
 }
 """Modules that are no rules, by their names."""
 
@@ -40,6 +46,10 @@ REFUSED = [
     ("broken:Game", "game 'broken:Game' can't be loaded: SyntaxError: invalid syntax ("),
     ("kills:Game", "the game 'kills:Game' is at fault: its module ended the process that checked it, with exit code 3"),
     ("crash:Game", "the game 'crash:Game' is at fault: its module ended the process that checked it, by SIGSEGV"),
+    (
+        "answers:Game",
+        "the game 'answers:Game' is at fault: its module wrote into the files of the process that",
+    ),
     ("empty:Gam", "game 'empty:Gam' can't be loaded: its module has no class 'Gam'; did you mean 'Gama'?"),
     ("empty:Game", "game 'empty:Game' is not a subclass of arena.games.Game"),
     ("empty:Gama", "game 'empty:Gama' lacks apply, format_action,"),

@@ -36,7 +36,7 @@ VARIANTS = {
 }
 """What may differ in the help of options of one meaning: whether there may be several, and the default in words."""
 
-WITHOUT_JSON = {"completion", "protocol"}
+WITHOUT_JSON = {"completion", "protocol", "serve"}
 """Commands whose output is a script or a text."""
 
 EARLIER = {

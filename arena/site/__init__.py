@@ -1,0 +1,1 @@
+"""The pages of the site: as values, which programs get as JSON, and as HTML. They know no server."""

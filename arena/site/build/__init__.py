@@ -1,0 +1,1 @@
+"""From the store to the value of a page."""

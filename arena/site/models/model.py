@@ -1,0 +1,61 @@
+"""The base of what pages show, and of what their addresses say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, NamedTuple
+
+from annotated_types import Len
+from pydantic import BaseModel, ConfigDict
+
+from arena.errors import UnknownNameError
+from arena.report.tables import Column, Row, render_table
+
+Name = Annotated[str, Len(1, 200)]
+"""A name in an address: longer than any that can be given, so that none is refused that is stored."""
+
+
+class Table(NamedTuple):
+    """A table of a page, for CSV.
+
+    Attributes:
+        columns: in order.
+        rows: a value for each column's key.
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+
+
+class Model(BaseModel):
+    """What a page shows, or a part of it. Frozen; its JSON is what programs get."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the tables of a page by their names in addresses; without a name the first is meant."""
+        return {}
+
+    def csv(self, table: str | None = None) -> str:
+        """Return a table as CSV, with a line for its header; nothing in it is a formula to a spreadsheet.
+
+        Args:
+            table: its name; None for the first.
+
+        Raises:
+            UnknownNameError: if the page has no such table, or none at all.
+        """
+        tables = self.tables()
+        name = next(iter(tables), "") if table is None else table
+        if name not in tables:
+            raise UnknownNameError("table", name, tables)
+        return f"{render_table(tables[name].columns, tables[name].rows, 'csv')}\n"
+
+
+class Parameters(BaseModel):
+    """What the address of a page says: the fields in its path, then those of its query.
+
+    A field that is not in the path needs a default.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")

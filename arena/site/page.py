@@ -1,0 +1,61 @@
+"""A page of the site: a line in the table of pages, from which addresses, JSON, permissions and OpenAPI follow."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from arena.site.models.model import Model, Parameters
+
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+class Lane(StrEnum):
+    """Where the value of a page is built."""
+
+    ROWS = "rows"
+    """In a thread of the server: a few look-ups in the store."""
+    RATINGS = "ratings"
+    """In a process that rates."""
+    BOARDS = "boards"
+    """In a process that runs the rules of games, which may be anybody's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page of the site.
+
+    Attributes:
+        name: by which links name it.
+        summary: what it shows, in a line.
+        path: its address, with fields of ``parameters`` in braces.
+        parameters: what its address says.
+        model: what it shows.
+        builder: the function that builds the model, as ``module:function``; imported when it is used.
+        lane: where that runs.
+        template: the file in ``templates``.
+        room: the page in the site's navigation that it belongs to.
+        topics: what must have changed for the page to change, as paths with fields in braces.
+    """
+
+    name: str
+    summary: str
+    path: str
+    parameters: type[Parameters]
+    model: type[Model]
+    builder: str
+    lane: Lane
+    template: str
+    room: str = ""
+    topics: tuple[str, ...] = ()
+
+    @property
+    def path_fields(self) -> tuple[str, ...]:
+        """The parameters in the path, in order."""
+        return tuple(_FIELD.findall(self.path))
+
+    def topics_of(self, parameters: Parameters) -> tuple[str, ...]:
+        """Return the topics of the page at an address."""
+        values = parameters.model_dump()
+        return tuple(topic.format(**values) for topic in self.topics)

@@ -1,0 +1,23 @@
+"""The table of pages."""
+
+from __future__ import annotations
+
+from arena.site.models.overview import OverviewPage, OverviewParameters
+from arena.site.page import Lane, Page
+
+PAGES: tuple[Page, ...] = (
+    Page(
+        name="overview",
+        summary="What is here, what is being played, and the latest results.",
+        path="/",
+        parameters=OverviewParameters,
+        model=OverviewPage,
+        builder="arena.site.build.overview:build_overview",
+        lane=Lane.ROWS,
+        template="overview.html.jinja",
+        room="overview",
+        topics=("arena",),
+    ),
+)
+
+PAGE_BY_NAME = {page.name: page for page in PAGES}

@@ -1,0 +1,134 @@
+"""From the value of a page to HTML.
+
+Whatever a template writes is escaped, and characters that are not visible are shown as such: text of bots can neither
+be markup nor turn round what is beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from arena.report.column_meanings import meaning_of
+from arena.report.tables import printable, printable_lines
+from arena.site import charts
+from arena.site.links import Links
+from arena.site.models.model import Model, Parameters
+from arena.site.page import Page
+from arena.text import all_of, counted, duration_text, minute_text
+
+MAX_UNBROKEN_CHARACTERS = 16
+"""A name of up to this many characters fits wherever a page has one."""
+
+_JOINTS = re.compile(r"(?<=\w[_-])(?=\w)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Where a page is shown.
+
+    Attributes:
+        links: the addresses of other pages.
+        is_served: whether a server shows it, which can be asked again; False for files.
+        topics: what a reader has to hear of to see the page change.
+        cursor: up to which event of these topics the page is.
+        age_seconds: since when the store can't be read; None if it can.
+    """
+
+    links: Links
+    is_served: bool = True
+    topics: tuple[str, ...] = ()
+    cursor: str = ""
+    age_seconds: float | None = None
+
+
+def render(page: Page, parameters: Parameters, model: Model, setting: Setting) -> str:
+    """Return a page as HTML."""
+    values = parameters.model_dump()
+    twin = setting.links.page(page.name, ".json", **values) if setting.is_served else None
+    return render_template(page.template, setting, room=page.room, twin=twin, parameters=parameters, model=model)
+
+
+def render_template(template: str, setting: Setting, **values: Any) -> str:
+    """Return a template as HTML.
+
+    Args:
+        template: the file in ``templates``.
+        setting: where it is shown.
+        values: what the template uses; ``base.html.jinja`` needs ``room`` and ``twin``.
+    """
+    return environment().get_template(template).render(setting=setting, link=setting.links.page, **values)
+
+
+@cache
+def environment() -> Environment:
+    """Return what compiles templates, with the filters they use."""
+    made = Environment(
+        loader=PackageLoader("arena.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_visible,
+        auto_reload=False,
+    )
+    made.filters |= {
+        "bot_name": bot_name,
+        "lines_of_text": lambda text: Markup(escape(printable_lines(text.strip("\n")))),
+        "counted": counted,
+        "minute": minute_text,
+        "duration": duration_text,
+        "all_of": all_of,
+        "whole": lambda count: f"{count:,}",
+        "fixed": lambda value, decimals: f"{value:,.{decimals}f}",
+        "score": score_text,
+        "meaning": meaning_of,
+    }
+    made.globals["chart"] = charts
+    return made
+
+
+def _visible(value: Any) -> Any:
+    """Return what is written for a value: hidden characters of texts are shown."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return printable(value)
+    return value
+
+
+def bot_name(shown: str) -> Markup:
+    """Return a name; letters that run from right to left do not reorder what is beside them.
+
+    A long one breaks after an underscore or a hyphen, before it breaks anywhere else.
+    """
+    escaped = str(escape(printable(shown)))
+    broken = _JOINTS.sub("<wbr>", escaped) if len(escaped) > MAX_UNBROKEN_CHARACTERS else escaped
+    return Markup(f"<bdi>{broken}</bdi>")
+
+
+def score_text(score: float) -> str:
+    """Return a score with at most two decimals.
+
+    >>> score_text(9), score_text(9.0), score_text(75.614), score_text(0.5)
+    ('9', '9', '75.61', '0.5')
+    """
+    return f"{score:.2f}".rstrip("0").rstrip(".")
+
+
+@cache
+def asset(name: str) -> bytes:
+    """Return a file of ``static``."""
+    return (files("arena.site") / "static" / name).read_bytes()
+
+
+@cache
+def asset_digests() -> dict[str, str]:
+    """Return the digest of each file in ``static``."""
+    names = sorted(file.name for file in (files("arena.site") / "static").iterdir() if file.is_file())
+    return {name: hashlib.blake2b(asset(name), digest_size=8).hexdigest() for name in names}

@@ -1,0 +1,39 @@
+"""Tables of pages as CSV."""
+
+import csv
+import io
+
+import pytest
+
+from arena.errors import UnknownNameError
+from arena.report.tables import Column
+from arena.site.models.model import Model, Table
+
+BOT = Column("bot", "bot", is_number=False)
+
+
+class Page(Model):
+    bots: tuple[str, ...] = ()
+
+    def tables(self):
+        return {"bots": Table([BOT], [{"bot": bot} for bot in self.bots]), "none": Table([BOT], [])}
+
+
+def test_the_first_table_is_meant_where_none_is_named():
+    assert Page(bots=("a", "b")).csv() == Page(bots=("a", "b")).csv("bots") == "bot\na\nb\n"
+    assert Page().csv("none") == "bot\n"
+
+
+def test_a_table_that_is_not_there_is_refused_with_those_that_are():
+    with pytest.raises(UnknownNameError, match="bots"):
+        Page().csv("bot")
+    with pytest.raises(UnknownNameError, match="table"):
+        Model().csv()
+
+
+@pytest.mark.parametrize(
+    ("bot", "cell"),
+    [("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@SUM(A1)", "'@SUM(A1)"), ("x;=1", "x;'=1"), ("＝1", "'＝1")],
+)
+def test_nothing_is_a_formula(bot, cell):
+    assert list(csv.reader(io.StringIO(Page(bots=(bot,)).csv()))) == [["bot"], [cell]]
