@@ -1,7 +1,7 @@
 """The rows of ``seats``: who met whom in which recorded match, and who came out ahead.
 
-They are written and removed with the records. A record with malformed bots or ranks, or with too many bots, has no rows;
-reading it is an error of its own.
+They are written and removed with the records. A record with malformed bots or ranks, or with too many bots, has no
+rows; reading it is an error of its own.
 """
 
 from __future__ import annotations
