@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.site.models.bot_profile import BotParameters, BotProfilePage
 from arena.site.models.overview import OverviewPage, OverviewParameters
 from arena.site.models.versus import VersusPage, VersusParameters
 from arena.site.page import Lane, Page
@@ -17,6 +18,18 @@ PAGES: tuple[Page, ...] = (
         lane=Lane.ROWS,
         template="overview.html.jinja",
         room="overview",
+        topics=("arena",),
+    ),
+    Page(
+        name="bot",
+        summary="A bot, in all its versions or in one: ratings over time, rivals, faults, latest matches.",
+        path="/bots/{bot}",
+        parameters=BotParameters,
+        model=BotProfilePage,
+        builder="arena.site.build.bot_profile:build_bot_profile",
+        lane=Lane.RATINGS,
+        template="bot_profile.html.jinja",
+        room="bots",
         topics=("arena",),
     ),
     Page(

@@ -22,6 +22,7 @@ from arena.site import charts
 from arena.site.links import Links
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
+from arena.site.rating_chart import RatingChart
 from arena.text import all_of, counted, duration_text, minute_text
 
 MAX_UNBROKEN_CHARACTERS = 16
@@ -91,7 +92,7 @@ def environment() -> Environment:
         "score": score_text,
         "meaning": meaning_of,
     }
-    made.globals["chart"] = charts
+    made.globals |= {"chart": charts, "RatingChart": RatingChart}
     return made
 
 

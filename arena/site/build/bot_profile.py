@@ -14,6 +14,7 @@ from arena.enums import FaultKind
 from arena.home import ArenaHome
 from arena.records import Bot, MatchRecord
 from arena.report.corrections_table import correction_text
+from arena.site.build.rating_points import rating_point
 from arena.site.build.results import listed_result
 from arena.site.build.standings import standing_line
 from arena.site.models.bot_profile import (
@@ -23,11 +24,12 @@ from arena.site.models.bot_profile import (
     BotRating,
     BotVersion,
     EnteredTournament,
-    RatingPoint,
+    FaultyMatch,
     Rival,
     SeenFault,
     TimeUsed,
 )
+from arena.site.models.rating_point import RatingPoint
 from arena.site.models.sentence import NamedBot, Sentence
 from arena.store.scope import ALL_BUT_COMPARISONS
 from arena.store.store import Store
@@ -40,7 +42,7 @@ MAX_PROFILES = 6
 
 MAX_TIMED_MATCHES = 200
 MAX_RESULTS = 12
-MAX_FAULTS = 5
+MAX_FAULTS = 10
 MAX_STDERR_CHARACTERS = 600
 MAX_RANKED = 20
 """Tournaments for which the bot's rank is looked up: that takes their standings."""
@@ -84,7 +86,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         history=tuple(point for profile in profiles for point in _history(profile)),
         rivals=tuple(_rivals(shown)) if shown else (),
         fault_counts=dict(sorted(kinds.items())),
-        faults=tuple(_fault(store, fault, label, latest) for fault, label in faults[:MAX_FAULTS]),
+        faults=_grouped(_fault(store, fault, label, latest) for fault, label in faults[:MAX_FAULTS]),
         times=tuple(_times((record for _, record in latest), labels)),
         tournaments=tuple(_entered(home, one, label) for one, label in entered[:MAX_RANKED]),
         entered=len(entered),
@@ -177,20 +179,7 @@ def _verdict(bot: str, labels: Sequence[str], ratings: Sequence[BotRating]) -> I
 
 def _history(profile: BotProfile) -> Iterator[RatingPoint]:
     for point in profile.history:
-        line = point.standing
-        yield RatingPoint(
-            game=point.game,
-            bot=profile.label,
-            tournament=point.tournament,
-            at=point.at,
-            rank=line.rank,
-            bots=point.bots,
-            mu=line.rating.mu,
-            margin_95=line.margin,
-            exposure=line.rating.exposure,
-            matches=line.matches,
-            score_percent=None if line.score_share is None else 100 * line.score_share,
-        )
+        yield rating_point(point.standing, point.game, point.tournament, point.at, point.bots)
 
 
 def _rivals(profile: BotProfile) -> Iterator[Rival]:
@@ -223,6 +212,20 @@ def _fault(
         detail=fault.detail if fault else "",
         stderr=record.seats[stored.seat].stderr[-MAX_STDERR_CHARACTERS:],
         repro=f"arena repro {shlex.quote(f'{stored.tournament}/{stored.match}')}",
+        earlier=(),
+    )
+
+
+def _grouped(faults: Iterable[SeenFault]) -> tuple[SeenFault, ...]:
+    """Return faults, those that are alike as the latest of them."""
+    groups: dict[tuple[object, ...], list[SeenFault]] = {}
+    for fault in faults:
+        groups.setdefault((fault.bot, fault.kind, fault.detail, fault.stderr), []).append(fault)
+    return tuple(
+        latest.model_copy(
+            update={"earlier": tuple(FaultyMatch(tournament=one.tournament, match=one.match) for one in earlier)}
+        )
+        for latest, *earlier in groups.values()
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from arena.enums import FaultKind
 from arena.report.tables import Column, Row
 from arena.site.models.model import Model, Name, Parameters, Table
+from arena.site.models.rating_point import RatingPoint
 from arena.site.models.results import ListedResult
 from arena.site.models.sentence import Sentence
 from arena.site.models.standings import StandingLine
@@ -58,36 +59,6 @@ class BotRating(Model):
     line: StandingLine
 
 
-class RatingPoint(Model):
-    """A bot's rating on the leaderboard of a game as it was after a tournament.
-
-    Attributes:
-        game: the game.
-        bot: ``name@version``.
-        tournament: after which.
-        at: when that was begun; UTC, ISO 8601.
-        rank: on the leaderboard.
-        bots: how many were on it.
-        mu: the rating.
-        margin_95: half the width of its 95 % interval; None before the first rated match.
-        exposure: mu - 3 sigma.
-        matches: how many the bot had played.
-        score_percent: points per match; None before the first match.
-    """
-
-    game: str
-    bot: str
-    tournament: str
-    at: str
-    rank: int
-    bots: int
-    mu: float
-    margin_95: float | None
-    exposure: float
-    matches: int
-    score_percent: float | None
-
-
 class Rival(Model):
     """How a bot did against another, in all tournaments but comparisons.
 
@@ -110,6 +81,18 @@ class Rival(Model):
     losses: int
 
 
+class FaultyMatch(Model):
+    """A match with a fault.
+
+    Attributes:
+        tournament: the tournament's name.
+        match: the number of the match.
+    """
+
+    tournament: str
+    match: int
+
+
 class SeenFault(Model):
     """What a bot did wrong, and what it wrote before.
 
@@ -123,6 +106,7 @@ class SeenFault(Model):
         detail: what happened, in a sentence.
         stderr: the end of what it wrote to stderr in that match.
         repro: the command that shows it again.
+        earlier: matches before with the same fault, the last first.
     """
 
     bot: str
@@ -134,6 +118,7 @@ class SeenFault(Model):
     detail: str
     stderr: str
     repro: str
+    earlier: tuple[FaultyMatch, ...]
 
 
 class TimeUsed(Model):
@@ -240,6 +225,16 @@ class BotProfilePage(Model):
     results: tuple[ListedResult, ...]
     corrections: tuple[BotCorrection, ...]
 
+    @property
+    def charted(self) -> dict[str, list[RatingPoint]]:
+        """The points of each game that a line can be drawn through."""
+        by_game: dict[str, list[RatingPoint]] = {}
+        for point in self.history:
+            by_game.setdefault(point.game, []).append(point)
+        return {
+            game: points for game, points in sorted(by_game.items()) if len({point.tournament for point in points}) > 1
+        }
+
     def tables(self) -> Mapping[str, Table]:
         """Return its tables."""
         return {
@@ -247,16 +242,17 @@ class BotProfilePage(Model):
             "rivals": _table(Rival, self.rivals),
             "times": _table(TimeUsed, self.times),
             "tournaments": _table(EnteredTournament, self.tournaments),
-            "faults": _table(SeenFault, self.faults),
+            "faults": _table(SeenFault, self.faults, frozenset({"earlier"})),
         }
 
 
-def _table(model: type[Model], rows: tuple[Model, ...]) -> Table:
-    """Return lines as a table with a column for each of their fields."""
+def _table(model: type[Model], rows: tuple[Model, ...], left_out: frozenset[str] = frozenset()) -> Table:
+    """Return lines as a table with a column for each of their fields but some."""
     numbers = (int, float, int | None, float | None)
     columns = [
         Column(name, name, is_number=field.annotation in numbers, decimals=4 if field.annotation is not int else None)
         for name, field in model.model_fields.items()
+        if name not in left_out
     ]
     values: list[Row] = [row.model_dump(mode="json") for row in rows]
     return Table(columns, values)
