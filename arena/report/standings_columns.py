@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from arena.analysis.standings import Standing
 from arena.enums import FaultKind
 from arena.report.tables import Column
+
+if TYPE_CHECKING:  # pages that explain columns do without NumPy
+    from arena.analysis.standings import Standing
 
 MAX_FINISH_COLUMNS = 8
 """Columns 1st, 2nd, … in games of more than two players; matches that a bot finished below have no column."""

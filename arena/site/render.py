@@ -16,11 +16,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from arena.report.column_meanings import meaning_of
 from arena.report.tables import printable, printable_lines
+from arena.site import charts
 from arena.site.links import Links
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
-from arena.text import counted, minute_text
+from arena.text import all_of, counted, duration_text, minute_text
 
 MAX_UNBROKEN_CHARACTERS = 16
 """A name of up to this many characters fits wherever a page has one."""
@@ -62,12 +64,13 @@ def render_template(template: str, setting: Setting, **values: Any) -> str:
         setting: where it is shown.
         values: what the template uses; ``base.html.jinja`` needs ``room`` and ``twin``.
     """
-    return _environment().get_template(template).render(setting=setting, link=setting.links.page, **values)
+    return environment().get_template(template).render(setting=setting, link=setting.links.page, **values)
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Return what compiles templates, with the filters they use."""
+    made = Environment(
         loader=PackageLoader("arena.site"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -76,13 +79,20 @@ def _environment() -> Environment:
         finalize=_visible,
         auto_reload=False,
     )
-    environment.filters |= {
+    made.filters |= {
         "bot_name": bot_name,
         "lines_of_text": lambda text: Markup(escape(printable_lines(text.strip("\n")))),
         "counted": counted,
         "minute": minute_text,
+        "duration": duration_text,
+        "all_of": all_of,
+        "whole": lambda count: f"{count:,}",
+        "fixed": lambda value, decimals: f"{value:,.{decimals}f}",
+        "score": score_text,
+        "meaning": meaning_of,
     }
-    return environment
+    made.globals["chart"] = charts
+    return made
 
 
 def _visible(value: Any) -> Any:
@@ -100,6 +110,15 @@ def bot_name(shown: str) -> Markup:
     escaped = str(escape(printable(shown)))
     broken = _JOINTS.sub("<wbr>", escaped) if len(escaped) > MAX_UNBROKEN_CHARACTERS else escaped
     return Markup(f"<bdi>{broken}</bdi>")
+
+
+def score_text(score: float) -> str:
+    """Return a score with at most two decimals.
+
+    >>> score_text(9), score_text(9.0), score_text(75.614), score_text(0.5)
+    ('9', '9', '75.61', '0.5')
+    """
+    return f"{score:.2f}".rstrip("0").rstrip(".")
 
 
 @cache

@@ -1,0 +1,129 @@
+"""The parts that pages share."""
+
+import re
+
+import pytest
+
+from arena.enums import FaultKind, Termination
+from arena.site.links import ServedLinks
+from arena.site.models.results import ListedFault, ListedResult
+from arena.site.render import Setting, asset_digests, environment
+
+
+class AllLinks(ServedLinks):
+    """Leads to every page, also to those that are not there yet."""
+
+    def page(self, name, suffix="", **values):
+        return f"/{name}{suffix}?{'&'.join(f'{key}={value}' for key, value in values.items())}"
+
+
+def part(call, links=None, **values):
+    source = '{% import "parts.html.jinja" as parts with context %}' + call
+    links = links or AllLinks(asset_digests())
+    html = environment().from_string(source).render(setting=Setting(links=links), link=links.page, **values)
+    return re.sub(r"\s+", " ", html).strip()
+
+
+def text(html):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", html)).strip()
+
+
+def result(**changed):
+    fixed = {
+        "tournament": "t",
+        "match": 744,
+        "game": "differences",
+        "bots": ("stepper@2", "greedy@1"),
+        "names": ("stepper", "greedy"),
+        "scores": (9, 7.5),
+        "ranks": (1, 2),
+        "plies": 12,
+        "termination": Termination.NORMAL,
+    }
+    return ListedResult(**{**fixed, **changed})
+
+
+def test_a_text_leads_to_a_page_if_it_is_there():
+    assert part('{{ parts.to("a & b", "matches", tournament="t") }}') == '<a href="/matches?tournament=t">a &amp; b</a>'
+    assert part('{{ parts.to("a", "no such page") }}', ServedLinks({})) == "a"
+
+
+def test_a_bot_has_its_version_beside_its_name():
+    html = part('{{ parts.bot("mcts@2") }}')
+    assert 'href="/bot?bot=mcts@2"' in html
+    assert text(html) == "mcts @2"
+    assert text(part('{{ parts.bot("mcts") }}')) == "mcts"
+    assert text(part('{{ parts.bot("mcts@2", version=false) }}')) == "mcts"
+    assert 'href="/why?tournament=t&amp;bot=mcts@2"' in part('{{ parts.bot("mcts@2", within="t") }}')
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", 'a" onclick="x', "a\u202eb", "]]>"])
+def test_hostile_names_are_shown_and_do_nothing(name):
+    for call in ("parts.bot(name)", "parts.tournament(name)", "parts.to(name, 'bot', bot=name)", "parts.badge(name)"):
+        html = part(f"{{{{ {call} }}}}", ServedLinks({}), name=name)
+        assert "<script" not in html and "\u202e" not in html and 'a" onclick' not in html
+
+
+def test_a_heading_says_what_its_column_means():
+    html = part('{{ parts.head("rank", "rank", number=true, kind="rank", sorted=true) }}')
+    assert 'class="number rank"' in html and 'aria-sort="ascending"' in html
+    assert "by exposure" in html
+    assert part('{{ parts.head("match") }}') == '<th scope="col">match</th>'
+
+
+def test_numbers_have_thousands_decimals_and_a_dash_for_nothing():
+    assert [text(part(f"{{{{ parts.number({call}) }}}}")) for call in ("1234", "12.345, 1, ' %'", "none")] == [
+        "1,234",
+        "12.3 %",
+        "–",
+    ]
+
+
+def test_the_winner_of_a_match_is_strong():
+    html = part("{{ parts.seats(result) }}", result=result())
+    assert text(html) == "stepper 9 – 7.5 greedy"
+    assert re.findall("<b>(.*?)</b>", html) == ["<bdi>stepper</bdi>"]
+    drawn = part("{{ parts.seats(result) }}", result=result(scores=(8, 8), ranks=(1, 1)))
+    assert "<b>" not in drawn
+
+
+def test_of_three_seats_each_has_its_score_beside_it():
+    three = result(bots=("a@1", "b@1", "c@1"), names=("a", "b", "c"), scores=(1, 2, 3), ranks=(3, 2, 1))
+    assert text(part("{{ parts.seats(result) }}", result=three)) == "a 1, b 2, c 3"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "12 plies"),
+        ({"ranks": (1, 1)}, "draw"),
+        ({"termination": Termination.ADJUDICATION}, "limit of plies"),
+        (
+            {"termination": Termination.FORFEIT, "faults": (ListedFault(seat=1, kind=FaultKind.TIMEOUT, ply=4),)},
+            "forfeit: timeout at ply 4",
+        ),
+        (
+            {
+                "termination": Termination.FORFEIT,
+                "faults": (
+                    ListedFault(seat=0, kind=FaultKind.START, ply=0),
+                    ListedFault(seat=1, kind=FaultKind.EXIT, ply=0),
+                ),
+            },
+            "forfeit: stepper start at ply 0, greedy exit at ply 0",
+        ),
+    ],
+)
+def test_a_badge_says_how_a_match_ended(changed, said):
+    assert text(part("{{ parts.ended(result) }}", result=result(**changed))) == said
+
+
+def test_after_a_forfeit_scores_say_nothing():
+    forfeited = result(faults=(ListedFault(seat=1, kind=FaultKind.EXIT, ply=3),))
+    assert text(part("{{ parts.seats(result) }}", result=forfeited)) == "stepper – greedy"
+
+
+def test_a_list_of_results_leads_to_the_matches():
+    html = part("{{ parts.results([result], of_tournament=true) }}", result=result())
+    assert 'href="/match?tournament=t&amp;match=744"' in html
+    assert text(html) == "t 744 stepper 9 – 7.5 greedy 12 plies"
