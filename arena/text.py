@@ -50,6 +50,15 @@ def short_size_text(size_bytes: int) -> str:
     return f"{kib / 2**10:.1f} MiB" if kib < 1000 * 2**10 else f"{kib / 2**20:.1f} GiB"
 
 
+def score_text(score: float) -> str:
+    """Return a score as tables show it.
+
+    >>> score_text(3), score_text(313.5789123)
+    ('3', '313.579')
+    """
+    return f"{score:.6g}"
+
+
 def duration_text(seconds: float) -> str:
     """Return a duration in a few characters.
 

@@ -150,9 +150,12 @@ def _down(value: float, low: float, high: float) -> float:
 def seconds_text(seconds: float | None) -> str:
     """Return a time as the viewer shows it.
 
-    >>> seconds_text(0.00123), seconds_text(0.25), seconds_text(1.5), seconds_text(None)
-    ('1.23 ms', '250 ms', '1.50 s', '')
+    >>> seconds_text(0.000034), seconds_text(0.0123), seconds_text(0.25), seconds_text(1.5), seconds_text(None)
+    ('0.03 ms', '12.3 ms', '250 ms', '1.50 s', '')
     """
     if seconds is None:
         return ""
-    return f"{1000 * seconds:.3g} ms" if seconds < 0.9995 else f"{seconds:.2f} s"
+    if seconds >= 0.9995:
+        return f"{seconds:.2f} s"
+    thousandths = 1000 * seconds
+    return f"{thousandths:.{0 if thousandths >= 100 else 1 if thousandths >= 10 else 2}f} ms"

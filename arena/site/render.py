@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,6 +20,7 @@ from markupsafe import Markup, escape
 from arena.report.column_meanings import meaning_of
 from arena.report.tables import printable, printable_lines
 from arena.site import charts
+from arena.site.boards import board_svg, clocks_at, position_at, scores_svg, seat_key, seconds_text
 from arena.site.links import Links
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
@@ -28,6 +30,8 @@ MAX_UNBROKEN_CHARACTERS = 16
 """A name of up to this many characters fits wherever a page has one."""
 
 _JOINTS = re.compile(r"(?<=\w[_-])(?=\w)")
+
+_IN_SCRIPT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +88,15 @@ def environment() -> Environment:
         "lines_of_text": lambda text: Markup(escape(printable_lines(text.strip("\n")))),
         "counted": counted,
         "minute": minute_text,
+        "position_at": position_at,
+        "clocks_at": clocks_at,
+        "board_svg": board_svg,
+        "scores_svg": scores_svg,
+        "seat_key": seat_key,
+        "seconds": seconds_text,
+        "score": score_text,
+        "script_data": script_data,
+        "shell_word": shlex.quote,
         "duration": duration_text,
         "all_of": all_of,
         "whole": lambda count: f"{count:,}",
@@ -100,6 +113,12 @@ def _visible(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
         return printable(value)
     return value
+
+
+def script_data(model: Model) -> Markup:
+    """Return a value as JSON for a script; nothing in it ends the element or begins another."""
+    json = model.model_dump_json(exclude_defaults=True)
+    return Markup("".join(_IN_SCRIPT.get(letter, letter) for letter in json))
 
 
 def bot_name(shown: str) -> Markup:

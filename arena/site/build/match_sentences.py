@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from arena.enums import Termination
 from arena.records import MatchRecord
-from arena.text import all_of, counted
+from arena.text import all_of, counted, score_text
 
 
 def result_sentence(record: MatchRecord, names: Sequence[str]) -> str:
     """Return how a match ended."""
+    if {fault.seat for fault in record.faults} == set(range(len(names))):
+        return f"No bot played it to the end{_reason(record, names)}."
     return f"{_placing(record, names)}{_reason(record, names)}."
 
 
@@ -68,8 +70,3 @@ def _action_sentence(record: MatchRecord, names: Sequence[str], ply: int, action
     if raw is None:
         return f"{names[seat]} is out"
     return f"{names[seat]} plays {action}" + (", in the opening" if ply <= record.opening_plies else "")
-
-
-def score_text(score: float) -> str:
-    """Return a score as tables show it."""
-    return f"{score:.6g}"
