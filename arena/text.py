@@ -51,12 +51,12 @@ def short_size_text(size_bytes: int) -> str:
 
 
 def score_text(score: float) -> str:
-    """Return a score as tables show it.
+    """Return a score with at most two decimals.
 
-    >>> score_text(3), score_text(313.5789123)
-    ('3', '313.579')
+    >>> score_text(9), score_text(9.0), score_text(75.614), score_text(0.5)
+    ('9', '9', '75.61', '0.5')
     """
-    return f"{score:.6g}"
+    return f"{score:.2f}".rstrip("0").rstrip(".")
 
 
 def duration_text(seconds: float) -> str:

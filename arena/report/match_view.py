@@ -212,7 +212,7 @@ def outline_of(action: Any, new: Sequence[Any], shapes: Sequence[Any]) -> Sequen
     square = as_square(action)
     boards = (shape for shape in shapes if shape[0] == "rect" and shape[-1] == _BOARD)
     if square is not None and any(0 < square[0] - x <= w and 0 < square[1] - y <= h for _, x, y, w, h, _ in boards):
-        return "rect", square[0] - 0.97, square[1] - 0.97, 0.94, 0.94, "last"
+        return "rect", round(square[0] - 0.97, 2), round(square[1] - 0.97, 2), 0.94, 0.94, "last"
     for kind, *values in new:
         if kind == "mark":
             x, y, radius, *_ = values

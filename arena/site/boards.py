@@ -43,7 +43,7 @@ def shapes_at(board: Board, index: int) -> list[Sequence[Any]]:
     return [*shapes, outline] if outline else list(shapes)
 
 
-def board_svg(match: ViewedMatch, ply: int, targets: Markup = Markup()) -> Markup:
+def board_svg(match: ViewedMatch, ply: int, targets: Markup | None = None) -> Markup:
     """Return the board at a ply.
 
     Args:
@@ -59,7 +59,7 @@ def board_svg(match: ViewedMatch, ply: int, targets: Markup = Markup()) -> Marku
     box = " ".join(map(str, board.box))
     role = "group" if targets else "img"
     return Markup(
-        f'<svg id="board" class="board" viewBox="{box}" role="{role}" aria-label="{label}">{drawn}{targets}</svg>'
+        f'<svg id="board" class="board" viewBox="{box}" role="{role}" aria-label="{label}">{drawn}{targets or ""}</svg>'
     )  # every text in it is escaped where it is written
 
 

@@ -31,10 +31,10 @@ from arena.site.models.match import Asked, Board, Clock, Frame, MatchFault, Posi
 MAX_POSITIONS = 1000
 """Of a page."""
 
-MAX_COMING_SHAPES = 50_000
+MAX_COMING_SHAPES = 20_000
 """In all frames of a page."""
 
-MAX_DRAWN_SHAPES = 1_000_000
+MAX_DRAWN_SHAPES = 300_000
 """To be drawn for a page; of a larger match, only the positions that are shown, without the owners of earlier marks."""
 
 MAX_BOARD_CHARACTERS = 300_000
@@ -110,13 +110,12 @@ def viewed_match(
 
 
 def _replay(record: MatchRecord) -> _Replay:
-    game, states, problem = None, [], ""
+    positions, problem = list[tuple[Game[Any], Any]](), ""
     try:
-        for game, state in states_of(record):
-            states.append(state)
+        positions.extend(states_of(record))
     except ArenaError as error:
         problem = str(error)[:MAX_TEXT_CHARACTERS]
-    return _Replay(game, states, problem)
+    return _Replay(positions[0][0] if positions else None, [state for _, state in positions], problem)
 
 
 def _board(record: MatchRecord, replay: _Replay, wanted: int) -> tuple[int, Board | None]:
@@ -143,7 +142,7 @@ def _board(record: MatchRecord, replay: _Replay, wanted: int) -> tuple[int, Boar
 
 
 def _window(count: int, wanted: int, most: int) -> tuple[int, int]:
-    """Return the first of at most ``most`` numbers below ``count`` around a wanted one, and the number after the last."""
+    """Return the first of ``most`` numbers below ``count`` around a wanted one, and the number after the last."""
     first = min(max(0, wanted - most // 2), max(0, count - most))
     return first, min(count, first + most)
 
@@ -153,17 +152,18 @@ def _board_of(
 ) -> Board:
     height = max(drawing.height for drawing in drawings)
     left, top, width, tall = board_box(shapes, max(drawing.width for drawing in drawings), height)
-    outlines = []
+    outlines = list[tuple[Any, ...] | None]()
     for ply, (come, _) in enumerate(frames, first):
         new = [shapes[number] for number in come] if ply > first else []
-        outlines.append(outline_of(record.actions[ply - 1][1], new, shapes) if ply else None)
+        outline = outline_of(record.actions[ply - 1][1], new, shapes) if ply else None
+        outlines.append(tuple(outline) if outline else None)
     return Board(
         box=(left, top, width, tall),
         height=height,
         is_text=is_text_board(shapes),
         shapes=tuple(map(tuple, shapes)),
         frames=tuple(Frame(tuple(come), tuple(gone)) for come, gone in frames),
-        outlines=tuple(outline and tuple(outline) for outline in outlines),
+        outlines=tuple(outlines),
     )
 
 

@@ -232,8 +232,8 @@ class MatchPage(Model):
     rng_seed: int
     seats: tuple[SeatDetails, ...] = ()
     time_rules: str
-    isolation: str = ""
-    versions: dict[str, str] = {}
-    started_at: str = ""
+    isolation: str
+    versions: dict[str, str]
+    started_at: str
     previous: int | None
     following: int | None

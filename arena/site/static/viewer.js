@@ -44,7 +44,6 @@
 
   const key = (seat) => drawing("svg", { class: `key seat${seat % 8}`, viewBox: "0 0 20 20", "aria-hidden": "true" },
     drawing("use", { href: "#mark" + (seat % 4), width: 20, height: 20 }));
-  const number = (value, digits) => String(Number(value.toPrecision(digits)));
   function seconds(value) {
     if (value === null || value === undefined) return "";
     if (value >= 0.9995) return `${value.toFixed(2)} s`;
@@ -103,7 +102,7 @@
     for (const item of viewer.querySelectorAll("[data-seat]")) {
       const seat = Number(item.dataset.seat), clock = clocks[seat], bank = clock.bank_seconds;
       item.classList.toggle("due", due === seat);
-      item.querySelector(".score").textContent = scores[seat] === null ? "" : number(scores[seat], 6);
+      item.querySelector(".score").textContent = scores[seat] === null ? "" : String(Number(scores[seat].toFixed(2)));
       const time = item.querySelector(".clock"), asked = match.asked;
       const isRunning = asked && asked.seat === seat && ply === match.plies && typeof asked.allowed_seconds === "number";
       time.textContent = bank === null || bank === undefined ? seconds(clock.wall_seconds || 0) : `${seconds(bank)} left`;
