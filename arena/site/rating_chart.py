@@ -68,7 +68,7 @@ class RatingChart:
     @property
     def lines(self) -> list[ChartedBot]:
         """The key of the lines."""
-        sample = '<svg class="key" viewBox="0 0 32 10" aria-hidden="true"><g class="seat{}">{}</g></svg>'
+        sample = '<svg class="sample" viewBox="0 0 32 10" aria-hidden="true"><g class="seat{}">{}</g></svg>'
         stroke = '<path class="line" d="M0 5H32" stroke-dasharray="{}"/><path class="dot" d="M16 5h0"/>'
         return [
             ChartedBot(bot, Markup(sample.format(number, stroke.format(_DASHES[number]))))
