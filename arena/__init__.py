@@ -75,6 +75,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.executors.executor import Executor as Executor
     from arena.executors.executor import Job as Job
     from arena.executors.executor import Played as Played
+    from arena.executors.executor import Playing as Playing
     from arena.executors.executor import Void as Void
     from arena.executors.table import open_executor as open_executor
     from arena.executors.work_queue import WorkQueue as WorkQueue
@@ -85,6 +86,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.housekeeping import erase_tournament as erase_tournament
     from arena.housekeeping import rename_tournament as rename_tournament
     from arena.housekeeping import restore_tournament as restore_tournament
+    from arena.live_match import LiveMatch as LiveMatch
     from arena.match.replay import ReplayError as ReplayError
     from arena.match.replay import states_of as states_of
     from arena.match.single_match import play_match as play_match
@@ -165,12 +167,13 @@ _MODULE_OF = {
         "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination TournamentState",
         "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
         " UnknownNameError UsageError VoidMatchError",
-        "arena.executors.executor": "Executor Job Played Void",
+        "arena.executors.executor": "Executor Job Played Playing Void",
         "arena.executors.table": "open_executor",
         "arena.executors.work_queue": "WorkQueue",
         "arena.games": "Game make_game",
         "arena.home": "ArenaHome",
         "arena.housekeeping": "delete_tournament erase_tournament rename_tournament restore_tournament",
+        "arena.live_match": "LiveMatch",
         "arena.match.replay": "ReplayError states_of",
         "arena.match.single_match": "play_match",
         "arena.players.bot_files": "Bounds",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple, Self
 
 from arena.errors import GameError, LateError
 from arena.executors.work_queue import WorkQueue
+from arena.live_match import LiveMatch
 from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchSpec
 from arena.store.rows import RecordRow
 
@@ -69,6 +70,18 @@ class Void(NamedTuple):
 JobResult = Played | Void
 
 
+class Playing(NamedTuple):
+    """A match that is being played now.
+
+    Attributes:
+        match: its number.
+        since: when it began, in seconds of ``time.time``, as far as the director can tell.
+    """
+
+    match: int
+    since: float
+
+
 def void_after(spec: MatchSpec, error: Exception, reason: str) -> Void:
     """Return the void result of a match that an error ended; its spec counts the tries of late bots."""
     return Void(spec.after_void(error.seat) if isinstance(error, LateError) else spec, reason)
@@ -80,10 +93,13 @@ class Executor(ABC):
     Attributes:
         takes_new_bots: whether bots that were not in the job can play, such as those that enter a ladder later.
         plays_functions: whether it plays in the process that calls it, where Python functions can be bots.
+        meanwhile: called every now and then in the middle of a match, when no clock runs, by an executor that plays in
+            the process that calls it and so can't yield; set by the caller.
     """
 
     takes_new_bots: ClassVar[bool] = True
     plays_functions: ClassVar[bool] = False
+    meanwhile: Callable[[], None] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -109,3 +125,21 @@ class Executor(ABC):
         Raises:
             UsageError: if no match can be played here any more.
         """
+
+    def playing(self) -> list[Playing]:
+        """Return the matches that are being played now; none where that is not known."""
+        return []
+
+    def watch(self, matches: frozenset[int]) -> None:  # noqa: B027 - not every executor can
+        """Have ``live_matches`` return the states of these matches while they are played, and of no others.
+
+        Numbers of matches that are not being played are allowed: they may be played later, or never.
+        """
+
+    def live_matches(self) -> list[LiveMatch]:
+        """Return the latest state of each watched match that has changed since the last call.
+
+        It changes at most four times a second for each match. A match whose result ``run`` has yielded is not
+        among them.
+        """
+        return []

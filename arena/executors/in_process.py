@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections.abc import Iterator
 from types import TracebackType
 from typing import ClassVar, Self
 
-from arena.executors.executor import Executor, Job, JobResult
+from arena.executors.executor import Executor, Job, JobResult, Playing
+from arena.executors.live_reports import LIVE_SECONDS
 from arena.executors.log_file import JoinedLog
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker import play_spec
+from arena.live_match import LiveMatch
 from arena.match.bot_pool import BotPool
 from arena.players.function_bot import isolation_for
 
@@ -19,7 +22,7 @@ class InProcessExecutor(Executor):
     """Plays one match at a time; the caller waits while it is played.
 
     No worker process stands between the bots and the director: choose it only where the isolation level protects this
-    process.
+    process. A watched match is seen between two actions, not while a bot thinks.
     """
 
     plays_functions: ClassVar[bool] = True
@@ -28,6 +31,9 @@ class InProcessExecutor(Executor):
         """Prepare an executor."""
         self._pool = BotPool(isolation_for(job.bots, job.isolation), job.limits, job.fresh_bots)
         self._log = JoinedLog(job.log_path, multiprocessing.get_context("spawn"))
+        self._watched: frozenset[int] = frozenset()
+        self._since = 0.0
+        self._next_look = 0.0
 
     def __enter__(self) -> Self:
         """Open the log."""
@@ -42,4 +48,25 @@ class InProcessExecutor(Executor):
     def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
         """Play matches, one for each list."""
         while (spec := queue.take()) is not None:
-            yield [play_spec(self._pool, spec)]
+            self._since = time.time()
+            yield [play_spec(self._pool, spec, self._look if self.meanwhile is not None else None)]
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if now >= self._next_look and self.meanwhile is not None:
+            self._next_look = now + LIVE_SECONDS
+            self.meanwhile()
+
+    def playing(self) -> list[Playing]:
+        """Return the match that is being played."""
+        referee = self._pool.referee
+        return [] if referee is None else [Playing(referee.match, self._since)]
+
+    def watch(self, matches: frozenset[int]) -> None:
+        """Have ``live_matches`` return the match that is being played if it is one of these."""
+        self._watched = matches
+
+    def live_matches(self) -> list[LiveMatch]:
+        """Return the state of the match that is being played, if it is watched."""
+        referee = self._pool.referee
+        return [] if referee is None or referee.match not in self._watched else [referee.live()]

@@ -10,28 +10,23 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
-import select
 import signal
 import time
-from collections import deque
 from collections.abc import Iterator
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.connection import wait
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from arena.errors import UsageError
 from arena.executors.cores import available_cores, cores_for_workers
-from arena.executors.executor import Executor, Job, JobResult, Void
+from arena.executors.executor import Executor, Job, JobResult, Playing, Void
 from arena.executors.log_file import JoinedLog
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker import Ready, WorkerSettings, run_worker
+from arena.executors.worker_process import MIN_SPECS, WorkerProcess
 from arena.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
 from arena.isolation.levels import choose_isolation
-from arena.records import MatchSpec
-
-MIN_SPECS = 2
-"""Matches a worker has at least: the one it plays and the next one, so that it never waits for the director."""
+from arena.live_match import LiveMatch
 
 MAX_SPECS = 8
 """Matches a worker has at most. While matches are quick, it has one more than it played since it was last given any."""
@@ -51,51 +46,6 @@ GATHER_SECONDS = 0.05
 """How long results are gathered, so that one transaction records several; what is lost with them is played again."""
 
 
-class _Worker:
-    """A worker process.
-
-    Attributes:
-        process: the process.
-        pipe: to it.
-        is_ready: whether it has said that it is.
-        given: the matches that it has been given and that it has not answered.
-        wanted: how many it should have.
-    """
-
-    def __init__(self, process: BaseProcess, pipe: Connection[Any, Any]) -> None:
-        self.process = process
-        self.pipe = pipe
-        self.is_ready = False
-        self.given: deque[MatchSpec] = deque()
-        self.wanted = MIN_SPECS
-        self._unsent: list[MatchSpec] = []
-        self._poll = select.poll()
-        self._poll.register(pipe.fileno(), select.POLLIN)
-
-    def give(self, spec: MatchSpec) -> None:
-        """Add a match; ``send`` sends it."""
-        self.given.append(spec)
-        self._unsent.append(spec)
-
-    def send(self) -> None:
-        """Send the matches to play; if the worker has died, that is noticed when its answer is awaited."""
-        if self._unsent:
-            with contextlib.suppress(ConnectionError):
-                self.pipe.send(self._unsent)
-            self._unsent = []
-
-    def receive(self) -> Iterator[Any]:
-        """Yield what it has sent, at least one message.
-
-        Raises:
-            EOFError: if it has ended.
-            ConnectionError: if it has ended.
-        """
-        yield self.pipe.recv()
-        while self._poll.poll(0):
-            yield self.pipe.recv()
-
-
 class LocalExecutor(Executor):
     """Plays matches on several cores, in a worker process for each."""
 
@@ -109,8 +59,10 @@ class LocalExecutor(Executor):
             WorkerSettings(isolation, job.limits, job.fresh_bots, pinned)
             for pinned in cores_for_workers(job.workers or len(cores), cores)
         ]
-        self._workers: list[_Worker] = []
+        self._workers: list[WorkerProcess] = []
         self._starts = StartedWorkers()
+        self._watched: frozenset[int] = frozenset()
+        self._live: dict[int, LiveMatch] = {}
 
     def __enter__(self) -> Self:
         """Open the log."""
@@ -120,7 +72,7 @@ class LocalExecutor(Executor):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         for worker in self._workers:
-            worker.pipe.close()
+            worker.close()
             if error is not None:
                 worker.process.terminate()
         deadline = time.monotonic() + LEAVING_SECONDS
@@ -150,6 +102,20 @@ class LocalExecutor(Executor):
                 yield results
                 results, yielded_at = [], time.monotonic()
 
+    def playing(self) -> list[Playing]:
+        """Return the matches that are being played now."""
+        ready = (worker for worker in self._workers if worker.is_ready and worker.given)
+        return [Playing(worker.given[0].match, worker.since) for worker in ready]
+
+    def watch(self, matches: frozenset[int]) -> None:
+        """Have the workers send the states of these matches."""
+        self._watched = matches
+
+    def live_matches(self) -> list[LiveMatch]:
+        """Return the latest state of each watched match that has changed."""
+        live, self._live = list(self._live.values()), {}
+        return live
+
     def _is_busy(self) -> bool:
         return any(worker.given for worker in self._workers)
 
@@ -162,19 +128,30 @@ class LocalExecutor(Executor):
             self._continue_stopped()
         for pipe in ready:
             worker = by_pipe[pipe]  # type: ignore[index]
-            unanswered = len(worker.given)
+            answers: list[JobResult] = []
             try:
                 for message in worker.receive():
-                    if isinstance(message, Ready):
-                        worker.is_ready = True
-                        self._starts.note_ready()
-                        continue
-                    results.append(message)
-                    worker.given.popleft()
+                    self._take(message, worker, answers)
             except (EOFError, ConnectionError):
-                results += self._replace(queue, worker)
-            worker.wanted = min(max(MIN_SPECS, unanswered - len(worker.given) + 1), MAX_SPECS)
+                answers += self._replace(queue, worker)
+            if answers:
+                worker.wanted = min(max(MIN_SPECS, len(answers) + 1), MAX_SPECS)
+                worker.since = time.time()
+            results += answers
         return results
+
+    def _take(self, message: JobResult | LiveMatch | Ready, worker: WorkerProcess, answers: list[JobResult]) -> None:
+        """Deal with a message of a worker; add it to its answers if it is one."""
+        if isinstance(message, LiveMatch):
+            self._live[message.match] = message
+        elif isinstance(message, Ready):
+            worker.is_ready = True
+            worker.since = time.time()
+            self._starts.note_ready()
+        else:
+            answers.append(message)
+            worker.given.popleft()
+            self._live.pop(message.match, None)
 
     def _continue_stopped(self) -> None:
         """Send SIGCONT to the workers: a bot that runs under our own uid can stop one."""
@@ -187,6 +164,7 @@ class LocalExecutor(Executor):
         self._take_matches(queue)
         for worker in self._workers:
             worker.send()
+            worker.watch(self._watched)
 
     def _take_matches(self, queue: WorkQueue) -> None:
         """Give every worker one match before any has two; start workers as long as there are matches for them."""
@@ -202,7 +180,7 @@ class LocalExecutor(Executor):
                     self._workers.append(self._start(number))
                 self._workers[number].give(spec)
 
-    def _start(self, number: int) -> _Worker:
+    def _start(self, number: int) -> WorkerProcess:
         """Start a worker.
 
         Raises:
@@ -216,11 +194,12 @@ class LocalExecutor(Executor):
                 time.sleep(START_AGAIN_SECONDS)
         raise UsageError(f"no worker can be started: {reason}")
 
-    def _start_once(self, number: int) -> _Worker:
+    def _start_once(self, number: int) -> WorkerProcess:
         ours, theirs = self._context.Pipe()
+        watched, watching = self._context.Pipe(duplex=False)
         process = self._context.Process(
             target=run_worker,
-            args=(theirs, self._settings[number], self._log.queue),
+            args=(theirs, watched, self._settings[number], self._log.queue),
             name=f"worker-{number}",
             daemon=True,
         )
@@ -228,12 +207,14 @@ class LocalExecutor(Executor):
             process.start()
         except OSError:
             ours.close()
+            watching.close()
             raise
         finally:
             theirs.close()
-        return _Worker(process, ours)
+            watched.close()
+        return WorkerProcess(process, ours, watching)
 
-    def _replace(self, queue: WorkQueue, worker: _Worker) -> list[JobResult]:
+    def _replace(self, queue: WorkQueue, worker: WorkerProcess) -> list[JobResult]:
         """Start a new worker in place of a dead one; the match it was playing is void, the next one is requeued.
 
         Raises:
@@ -241,7 +222,7 @@ class LocalExecutor(Executor):
         """
         worker.process.join()
         code = worker.process.exitcode or 0
-        worker.pipe.close()
+        worker.close()
         given = list(worker.given)
         lost = [Void(spec, f"the worker ended ({_exit_text(code)})") for spec in given[:1]]
         if not worker.is_ready:
@@ -249,6 +230,8 @@ class LocalExecutor(Executor):
             lost = lost if code < 0 else []  # it failed before it could begin; a killed one may have begun
         for spec in given[len(lost) :]:
             queue.requeue(spec)
+        for spec in given:
+            self._live.pop(spec.match, None)
         self._log.renew()
         number = self._workers.index(worker)
         self._workers[number] = self._start(number)

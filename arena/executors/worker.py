@@ -9,12 +9,14 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
 from arena.errors import ArenaError, GameError
 from arena.executors.executor import JobResult, Played, Void, void_after
+from arena.executors.live_reports import LiveReports
 from arena.isolation.launcher_client import close_launcher, open_launcher
 from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
@@ -45,7 +47,9 @@ class Ready:
     """The message of a worker that is ready for its first match."""
 
 
-def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: Any) -> None:
+def run_worker(
+    pipe: Connection[Any, Any], watched: Connection[Any, Any], settings: WorkerSettings, log_queue: Any
+) -> None:
     """Play the matches that arrive through the pipe until it is closed. The target of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the director handles Ctrl-C
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # KeyboardInterrupt, for which no game is blamed
@@ -56,15 +60,17 @@ def run_worker(pipe: Connection[Any, Any], settings: WorkerSettings, log_queue: 
             os.sched_setaffinity(0, settings.cores)
     open_launcher(launches_only_bots=True)
     with contextlib.suppress(KeyboardInterrupt):
-        _play_what_arrives(pipe, settings)
+        _play_what_arrives(pipe, watched, settings)
     close_launcher()
     log.info("worker %d ends", os.getpid())
 
 
-def _play_what_arrives(pipe: Connection[Any, Any], settings: WorkerSettings) -> None:
+def _play_what_arrives(pipe: Connection[Any, Any], watched: Connection[Any, Any], settings: WorkerSettings) -> None:
     with BotPool(settings.isolation, settings.limits, settings.fresh_bots) as pool:
+        reports = LiveReports(pool, pipe, watched)
+        reports.start()
         with contextlib.suppress(ConnectionError):  # the director may have ended in the meantime
-            pipe.send(Ready())
+            reports.send(Ready())
         log.info("worker %d is ready", os.getpid())
         while True:
             try:
@@ -72,13 +78,13 @@ def _play_what_arrives(pipe: Connection[Any, Any], settings: WorkerSettings) -> 
             except (EOFError, ConnectionError):
                 break
             for spec in specs:
-                pipe.send(play_spec(pool, spec))
+                reports.send(play_spec(pool, spec))
 
 
-def play_spec(pool: BotPool, spec: MatchSpec) -> JobResult:
+def play_spec(pool: BotPool, spec: MatchSpec, before_asking: Callable[[], None] | None = None) -> JobResult:
     """Play a match; any failure of our own makes it void, and so does a mistake of the game."""
     try:
-        record = pool.play(spec)
+        record = pool.play(spec, before_asking=before_asking)
     except GameError as error:
         log.warning("match %d has no result: %s", spec.match, error)
         return Void(spec, str(error), error)

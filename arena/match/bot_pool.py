@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import NamedTuple
 
@@ -42,6 +42,7 @@ class BotPool:
 
     Attributes:
         players: the bots that are kept, those idle the longest first.
+        referee: of the match that is being played; None between matches.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class BotPool:
             fresh_bots: launch every bot again for every match.
         """
         self.players: dict[PoolKey, ProcessPlayer | FunctionPlayer] = {}
+        self.referee: Referee | None = None
         self._isolation = isolation
         self._limits = limits
         self._fresh_bots = fresh_bots
@@ -67,7 +69,11 @@ class BotPool:
         self.close()
 
     def play(
-        self, spec: MatchSpec, observer: Observer | None = None, people: Mapping[int, HumanPlayer] | None = None
+        self,
+        spec: MatchSpec,
+        observer: Observer | None = None,
+        people: Mapping[int, HumanPlayer] | None = None,
+        before_asking: Callable[[], None] | None = None,
     ) -> MatchRecord:
         """Play one match.
 
@@ -75,6 +81,7 @@ class BotPool:
             spec: the match.
             observer: called with each state.
             people: the human players by seat; bots play in all other seats.
+            before_asking: called before a player is asked, when no clock runs.
 
         Raises:
             VoidMatchError: if the arena itself failed; the bots of the match have been ended.
@@ -91,11 +98,14 @@ class BotPool:
                 player.is_frozen_off_turn = True
         seated = [people[seat] if seat in people else bots[seat] for seat in range(len(spec.bots))]
         try:
-            record = Referee(spec, seated, self._label(spec), observer).play()
+            self.referee = Referee(spec, seated, self._label(spec), observer, before_asking)
+            record = self.referee.play()
         except BaseException:
             for player in bots.values():
                 player.close()
             raise
+        finally:
+            self.referee = None
         self._keep({key: bots[seat] for seat, key in keys.items()})
         return record
 

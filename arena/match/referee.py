@@ -16,19 +16,21 @@ forfeits: a machine does not stall three times in a row just when that bot is to
 from __future__ import annotations
 
 import platform
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from arena.enums import FaultKind, OffTurn
 from arena.errors import BotError, IllegalActionError, LateError, MatchStateError
 from arena.games import Game, make_game
 from arena.games.checked_game import check_position, checked_game, mistake_in
+from arena.live_match import LiveMatch
 from arena.match.clock import SeatClock
 from arena.match.final_ranks import final_ranks, termination_of
 from arena.match.request import build_request
-from arena.players.player import Player
+from arena.players.player import Player, Request
 from arena.protocol.frames import MAX_BYTES_TO_BOT
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
 from arena.records import DEFAULT_LIMITS, Fault, MatchRecord, MatchSpec
@@ -44,10 +46,19 @@ VERSIONS = {"arena": __version__, "protocol": str(PROTOCOL_VERSION), "python": p
 
 
 class Referee:
-    """One match."""
+    """One match.
+
+    Attributes:
+        match: its number.
+    """
 
     def __init__(
-        self, spec: MatchSpec, players: Sequence[Player], isolation: str = "none", observer: Observer | None = None
+        self,
+        spec: MatchSpec,
+        players: Sequence[Player],
+        isolation: str = "none",
+        observer: Observer | None = None,
+        before_asking: Callable[[], None] | None = None,
     ) -> None:
         """Prepare the match.
 
@@ -56,14 +67,17 @@ class Referee:
             players: one for each seat.
             isolation: the level the players run under, for the record.
             observer: called with each state.
+            before_asking: called before a player is asked, when no clock runs.
 
         Raises:
             MatchStateError: if the number of players is not that of the game: our own mistake.
         """
+        self.match = spec.match
         self._spec = spec
         self._players = players
         self._isolation = isolation
         self._observer = observer
+        self._before_asking = before_asking
         self._game = make_game(spec.game, **spec.options)
         self._checked_game = checked_game(self._game, spec.game)
         if len(players) != self._game.players:
@@ -77,6 +91,8 @@ class Referee:
         self._clocks = [SeatClock(spec.time_control) for _ in players]
         self._sent_plies = [0] * len(players)  # how many actions each seat has been sent
         self._listeners: list[Player] = []  # those that want updates
+        self._started_at = _utc(datetime.now(UTC))
+        self._question: tuple[int, Request, float] | None = None  # seat, request and when: always replaced as a whole
 
     def play(self) -> MatchRecord:
         """Play the match from the opening to its end.
@@ -86,7 +102,6 @@ class Referee:
             VoidMatchError: if the arena itself failed.
             GameError: if the rules of the game are wrong.
         """
-        started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._play_opening()
         self._seat_everybody()
         try:
@@ -96,7 +111,36 @@ class Referee:
             if mistake is None:
                 raise
             raise mistake from error
-        return self._end(started_at)
+        return self._end()
+
+    def live(self) -> LiveMatch:
+        """Return the match as it stands. Another thread may call this while the match is played.
+
+        Actions are only ever added, and while a question stands, the bank of no seat changes but of the one that is
+        asked.
+        """
+        while True:
+            question = self._question
+            banks = [clock.bank_seconds for clock in self._clocks]
+            if question is self._question:
+                break
+        plies, seat, since, allowed_seconds = len(self._cpu), None, self._started_at, None
+        if question is not None:
+            seat, request, asked = question
+            plies, allowed_seconds, banks[seat] = request.ply, request.seconds, request.bank_seconds
+            since = _utc(datetime.now(UTC) - timedelta(seconds=time.perf_counter() - asked))
+        return LiveMatch(
+            match=self.match,
+            started_at=self._started_at,
+            actions=tuple(self._actions[:plies]),
+            wall_seconds=tuple(self._wall[:plies]),
+            cpu_seconds=tuple(self._cpu[:plies]),
+            faults=tuple(self._faults),
+            seat=seat,
+            since=since,
+            allowed_seconds=allowed_seconds,
+            bank_seconds=tuple(banks),
+        )
 
     def _play_to_the_end(self) -> None:
         seats, ply_limit = range(len(self._players)), self._spec.ply_limit
@@ -164,6 +208,9 @@ class Referee:
         margin_seconds = self._spec.time_control.margin_seconds
         try:
             request = build_request(self._checked_game, self._state, player.wants, clock, ply, since, margin_seconds)
+            self._question = seat, request, time.perf_counter()
+            if self._before_asking is not None:
+                self._before_asking()
             answer = player.ask(request)
             action, wall_seconds, cpu_seconds, note, charged_seconds = answer
             self._state = self._game.apply(self._state, action)
@@ -221,7 +268,8 @@ class Referee:
         self._faults.append(fault)
         self._players[seat].tell_fault(fault)
 
-    def _end(self, started_at: str) -> MatchRecord:
+    def _end(self) -> MatchRecord:
+        self._question = None
         scores = list(self._checked_game.scores(self._state))
         ranks = final_ranks(self._checked_game, self._state, [fault.seat for fault in self._faults])
         termination = termination_of(self._checked_game, self._state, bool(self._faults))
@@ -252,7 +300,7 @@ class Referee:
             isolation=self._isolation,
             ply_limit=spec.ply_limit,
             versions=VERSIONS,
-            started_at=started_at,
+            started_at=self._started_at,
         )
 
     def _wall_seconds_of(self, seat: int) -> float:
@@ -260,3 +308,7 @@ class Referee:
         return sum(
             seconds or 0.0 for (actor, _), seconds in zip(self._actions, self._wall, strict=True) if actor == seat
         )
+
+
+def _utc(instant: datetime) -> str:
+    return instant.isoformat(timespec="milliseconds")

@@ -7,19 +7,22 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 
 from arena.executors import EXECUTORS, Job, Played, Void, WorkQueue, open_executor
+from arena.executors.dask import DaskExecutor
 from arena.executors.in_process import InProcessExecutor
+from arena.executors.local import LocalExecutor
 from arena.games import make_game
 from arena.home import ArenaHome
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
-from arena.records import MatchSpec
+from arena.records import MatchSpec, TimeControl
 from arena.tournament import director
 from arena.tournament.definition import load_definition
 from benchmarks.zoo_bots import bad_bot
@@ -142,6 +145,62 @@ def test_an_empty_list_comes_while_a_match_takes_long(executor, bots):
         for result in results:
             queue.done(result.match)
     assert ([] in lists) == (not isinstance(executor, InProcessExecutor))
+
+
+def test_a_watched_match_is_seen_while_it_is_played(executor, bots):
+    """Only on other machines it is not. In this process it is seen in the middle of ``run``."""
+    seen, records = [], {}
+    executor.watch(frozenset({2, 77}))
+    executor.meanwhile = lambda: seen.extend(executor.live_matches())
+    queue = WorkQueue([spec_of([bots[2], bots[0]], number) for number in (1, 2, 3)])
+    for results in executor.run(queue):
+        seen += executor.live_matches()
+        for result in results:
+            records[result.match] = json.loads(result.row.record)
+            queue.done(result.match)
+    executor.watch(frozenset())
+    executor.meanwhile = None
+    assert {live.match for live in seen} == (set() if isinstance(executor, DaskExecutor) else {2})
+    for live in seen:
+        stored = json.loads(json.dumps(live.to_json()))
+        assert stored["actions"] == records[2]["actions"][: len(live.actions)]
+        assert stored["wall_seconds"] == records[2]["wall_seconds"][: len(live.actions)]
+        assert stored["started_at"] == records[2]["started_at"]
+    plies = [len(live.actions) for live in seen]
+    assert plies == sorted(plies)
+
+
+def test_it_says_which_matches_are_played(executor, bots):
+    """Where that is known: not on other machines."""
+    seen = []
+    executor.meanwhile = lambda: seen.extend(executor.playing())
+    queue = WorkQueue([spec_of([bots[2], bots[0]], number) for number in (1, 2)])
+    began = time.time()
+    for results in executor.run(queue):
+        seen += executor.playing()
+        for result in results:
+            queue.done(result.match)
+    executor.meanwhile = None
+    assert {playing.match for playing in seen} == (set() if isinstance(executor, DaskExecutor) else {1, 2})
+    assert all(began <= playing.since <= time.time() for playing in seen)
+    assert executor.playing() == []
+
+
+def test_a_watch_that_begins_while_a_bot_thinks_for_long_shows_the_position(bots):
+    thinker = load_bot(bad_bot("never_answers"))
+    patient = TimeControl(per_action_seconds=600.0)
+    queue, states = WorkQueue([replace(spec_of([bots[0], thinker], 2), time_control=patient)]), []
+    with (
+        pytest.raises(KeyboardInterrupt),
+        LocalExecutor(Job(bots=(thinker, bots[0]), isolation=LEVEL, workers=1)) as local,
+    ):
+        for _ in local.run(queue):
+            if local.playing():
+                local.watch(frozenset({2}))
+            states += local.live_matches()
+            if states and states[-1].seat == 1:
+                raise KeyboardInterrupt
+    assert len(states[-1].actions) == 1
 
 
 def test_an_endless_queue_is_read_as_far_as_can_be_played_soon(url, job, bots):

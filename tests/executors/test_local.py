@@ -1,4 +1,4 @@
-"""How many matches the local executor gives a worker, which is played by a pipe here."""
+"""What the local executor gives a worker and learns from it; the worker is played by pipes here."""
 
 import multiprocessing
 
@@ -6,9 +6,12 @@ import pytest
 
 from arena.executors import local
 from arena.executors.executor import Job, Void
-from arena.executors.local import MAX_SPECS, LocalExecutor, _Worker
+from arena.executors.local import MAX_SPECS, LocalExecutor
 from arena.executors.work_queue import WorkQueue
+from arena.executors.worker import Ready
+from arena.executors.worker_process import WorkerProcess
 from arena.isolation.sandbox_policy import Isolation
+from arena.live_match import LiveMatch
 from arena.records import MatchSpec
 
 
@@ -19,9 +22,17 @@ def executor(monkeypatch):
 
 
 @pytest.fixture
-def pipe(executor):
+def watched():
+    """Both ends of the pipe that tells a worker which matches are watched."""
+    theirs, ours = multiprocessing.Pipe(duplex=False)
+    with ours, theirs:
+        yield theirs, ours
+
+
+@pytest.fixture
+def pipe(executor, watched):
     ours, theirs = multiprocessing.Pipe()
-    executor._workers.append(_Worker(process=None, pipe=ours))
+    executor._workers.append(WorkerProcess(process=None, pipe=ours, watching=watched[1]))
     with ours, theirs:
         yield theirs
 
@@ -66,3 +77,63 @@ def test_matches_are_sent_in_their_order_and_only_once(executor, pipe):
         received += [spec.match for spec in pipe.recv()]
     assert received == list(range(len(received)))
     assert len(received) == 8 + len(executor._workers[0].given)
+
+
+def live(match, plies=0):
+    actions = tuple([ply % 2, (1, 1)] for ply in range(plies))
+    nothing = (None,) * plies
+    return LiveMatch(
+        match=match,
+        started_at="",
+        actions=actions,
+        wall_seconds=nothing,
+        cpu_seconds=nothing,
+        since="",
+        bank_seconds=(None, None),
+    )
+
+
+def test_a_ready_worker_plays_the_first_match_it_has(executor, pipe, monkeypatch):
+    clock = iter([10.0, 20.0, 30.0])
+    monkeypatch.setattr("time.time", lambda: next(clock))
+    executor._hand_out(matches(10))  # at 10
+    assert executor.playing() == []
+    pipe.send(Ready())
+    executor._collect(matches(0), 1.0)  # at 20
+    assert executor.playing() == [(0, 20.0)]
+    pipe.send(Void(executor._workers[0].given[0], "not played"))
+    executor._collect(matches(0), 1.0)  # at 30
+    assert executor.playing() == [(1, 30.0)]
+
+
+def test_a_worker_is_told_of_its_own_watched_matches_when_they_change(executor, pipe, watched):
+    told, queue = [], matches(10)
+
+    def hand_out(watched_matches):
+        executor.watch(frozenset(watched_matches))
+        executor._hand_out(queue)
+        while watched[0].poll():
+            told.append(set(watched[0].recv()))
+
+    for watched_matches in ((), (7, 8), (0, 7), (0, 8), (0, 1), ()):
+        hand_out(watched_matches)
+    assert told == [{0}, {0, 1}, set()]
+
+
+def test_of_the_states_of_a_match_the_latest_is_kept_until_it_is_taken(executor, pipe):
+    executor._hand_out(matches(10))
+    for state in (live(0, 1), live(0, 2)):
+        pipe.send(state)
+    assert executor._collect(matches(0), 1.0) == []
+    assert executor.live_matches() == [live(0, 2)]
+    assert executor.live_matches() == []
+    assert len(executor._workers[0].given) == 2
+
+
+def test_a_match_with_a_result_is_no_longer_live(executor, pipe):
+    executor._hand_out(matches(10))
+    pipe.send(live(0, 1))
+    pipe.send(Void(executor._workers[0].given[0], "not played"))
+    pipe.send(live(1, 1))
+    assert [result.match for result in executor._collect(matches(0), 1.0)] == [0]
+    assert executor.live_matches() == [live(1, 1)]

@@ -1,0 +1,101 @@
+"""What a worker sends of the match that it plays, while somebody watches; the director is played by pipes here."""
+
+import multiprocessing
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from arena.executors import live_reports
+from arena.executors.live_reports import LiveReports
+from arena.match.referee import Referee
+from arena.players.scripted import ScriptedPlayer
+from arena.protocol.messages import Wants
+from arena.records import Bot
+from tests.matches import small_match
+
+LEGAL = Wants(legal=True, observation=False)
+
+
+@pytest.fixture
+def pool():
+    return SimpleNamespace(referee=None)
+
+
+@pytest.fixture
+def pipes(pool, monkeypatch):
+    """The director's ends: where it reads, and where it says what is watched."""
+    monkeypatch.setattr(live_reports, "LIVE_SECONDS", 0.001)
+    messages, worker = multiprocessing.Pipe()
+    watched, watching = multiprocessing.Pipe(duplex=False)
+    reports = LiveReports(pool, worker, watched)
+    reports.start()
+    with messages, worker, watching, watched:
+        yield SimpleNamespace(messages=messages, watching=watching, reports=reports)
+
+
+def play(pool, answer, match=1):
+    """Play a match in which ``answer`` is called with the ply before each action."""
+
+    def choose(request):
+        answer(request.ply)
+        return request.legal[0]
+
+    bots = [Bot(name=name, version="1", command=("x",), directory="/") for name in "ab"]
+    pool.referee = Referee(small_match(*bots, match=match), [ScriptedPlayer(choose, LEGAL) for _ in bots])
+    pool.referee.play()
+
+
+def test_each_position_of_a_watched_match_is_sent_while_the_next_action_is_awaited(pool, pipes):
+    """A bot here answers only when its position has arrived, so none is left out."""
+    seen = []
+    pipes.watching.send(frozenset({1, 5}))
+    play(pool, lambda ply: seen.append(pipes.messages.recv()))
+    assert [len(state.actions) for state in seen] == list(range(len(seen)))
+    assert [state.seat for state in seen] == [ply % 2 for ply in range(len(seen))]
+    assert {state.match for state in seen} == {1}
+
+
+def test_a_watch_that_begins_while_a_bot_thinks_shows_the_position_at_once(pool, pipes):
+    seen = []
+
+    def answer(ply):
+        if ply == 3:
+            pipes.watching.send(frozenset({1}))
+            seen.append(pipes.messages.recv())
+            pipes.watching.send(frozenset())
+
+    play(pool, answer)
+    assert len(seen[0].actions) == 3
+
+
+def test_other_matches_are_not_sent(pool, pipes):
+    pipes.watching.send(frozenset({2}))
+    play(pool, lambda ply: None, match=1)
+    seen = []
+    play(pool, lambda ply: seen or seen.append(pipes.messages.recv()), match=2)
+    assert seen[0].match == 2
+
+
+def test_a_state_is_not_sent_after_the_result(pool, pipes, monkeypatch):
+    """The thread has taken the state when the match ends and its result is sent; it is held up in between."""
+    taken, ended = threading.Event(), threading.Event()
+
+    def live(referee, take=Referee.live):
+        state = take(referee)
+        taken.set()
+        ended.wait()
+        return state
+
+    monkeypatch.setattr(Referee, "live", live)
+    pipes.watching.send(frozenset({1}))
+    play(pool, lambda ply: taken.wait())
+    pool.referee = None
+    pipes.reports.send("result of 1")
+    ended.set()
+    monkeypatch.undo()
+    pipes.watching.send(frozenset({2}))
+    messages = []
+    play(pool, lambda ply: len(messages) > 1 or messages.append(pipes.messages.recv()), match=2)
+    assert messages[0] == "result of 1"
+    assert messages[1].match == 2
