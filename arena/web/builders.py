@@ -87,7 +87,7 @@ class Builders:
         """Return the value of a page as JSON.
 
         Raises:
-            ProblemError: if there is none.
+            ProblemError: if it can't be built.
         """
         if self._waiting >= MAX_WAITING:
             raise ProblemError(BUSY)

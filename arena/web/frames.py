@@ -43,7 +43,7 @@ async def receive_frame(reader: asyncio.StreamReader) -> bytes:
     """Return the payload of the next frame.
 
     Raises:
-        FrameError: if it is malformed, or there is none.
+        FrameError: if it is malformed, or the process has ended.
     """
     try:
         return await reader.readexactly(_bounded(await reader.readexactly(_LENGTH.size)))

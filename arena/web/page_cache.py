@@ -32,8 +32,8 @@ LATE_SECONDS = 0.3
 
 CURRENT_SECONDS = 5.0
 CURRENT_PER_BUILD_SECOND = 20.0
-"""What no event tells, such as a director that was killed, is looked at after so many seconds, or so many times what
-the page takes to build: looking again costs at most a twentieth of a core.
+"""How long a value is current without an event, which nobody sends for a director that was killed: in seconds, and in
+seconds for each that it takes to build. Looking again costs at most a twentieth of a core.
 """
 
 FAILURE_SECONDS = 1.0
@@ -95,8 +95,8 @@ class Found:
     """What there is to show of a page.
 
     Attributes:
-        value: its value; None if there is none.
-        problem: why there is none, or no newer one; None if it is being built.
+        value: its value; None if it can’t be built.
+        problem: why it has no value, or no newer one; None if it is being built.
         is_current: whether the value is up to date.
         age_seconds: how old the value is, if that is because the store can't be read.
     """

@@ -56,7 +56,7 @@ STORE_AWAY = Problem(
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return the problem for an error; ``DEFECT`` if it is none that we raise on purpose."""
+    """Return the problem for an error; ``DEFECT`` if we never raise it on purpose."""
     match error:
         case ProblemError():
             return error.problem

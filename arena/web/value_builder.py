@@ -49,8 +49,8 @@ class ValueBuilder:
         """Return the value of a page.
 
         Raises:
-            ArenaError: if there is none.
-            ProblemError: if there is none.
+            ArenaError: if it can't be built.
+            ProblemError: if it can't be built.
         """
         if page.lane is Lane.ROWS:
             if self._threads.statistics().tasks_waiting >= MAX_WAITING:
