@@ -22,6 +22,7 @@ from arena.site.render import Setting, render, render_template
 from arena.web.page_cache import Found, PageCache, Value
 from arena.web.problems import Problem
 from arena.web.rendered import NOT_KEPT, PAGE_CACHING, Rendered, rendered, response_of
+from arena.web.security_headers import IS_EMBEDDABLE
 
 HTML, JSON, CSV = "text/html; charset=utf-8", "application/json", "text/csv; charset=utf-8"
 
@@ -73,6 +74,7 @@ class PageResponses:
         suffix = suffix or (".json" if _wants_json(request) else "")
         table = query.pop("table", None) if suffix == ".csv" else None
         parameters = page.parameters.model_validate({**query, **fields})
+        request.scope[IS_EMBEDDABLE] = parameters.may_be_framed
         if page.lane is Lane.SERVER:
             return await self._of_server(request, page, parameters, suffix, table)
         found = await self._cache.find(page, parameters, PROGRAM_SECONDS if suffix else FIRST_SECONDS[page.lane])
