@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arena.site.models.bot_profile import BotParameters, BotProfilePage
 from arena.site.models.bots import BotsPage, BotsParameters
+from arena.site.models.health import HealthPage, HealthParameters
 from arena.site.models.leaderboard import (
     LeaderboardPage,
     LeaderboardParameters,
@@ -87,6 +88,14 @@ PAGES: tuple[Page, ...] = (
         template="versus.html.jinja",
         room="bots",
         topics=("arena",),
+        name="health",
+        summary="Whether the server can read its store, and what it runs.",
+        path="/health",
+        parameters=HealthParameters,
+        model=HealthPage,
+        builder="",
+        lane=Lane.SERVER,
+        template="health.html.jinja",
     ),
     Page(
         name="match",
