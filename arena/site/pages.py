@@ -88,6 +88,8 @@ PAGES: tuple[Page, ...] = (
         template="versus.html.jinja",
         room="bots",
         topics=("arena",),
+    ),
+    Page(
         name="health",
         summary="Whether the server can read its store, and what it runs.",
         path="/health",
