@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from arena.report.column_meanings import meaning_of
+from arena.report.standings_columns import percent_text
 from arena.report.tables import printable, printable_lines
 from arena.site import charts
 from arena.site.links import Links
@@ -89,6 +91,10 @@ def environment() -> Environment:
         "whole": lambda count: f"{count:,}",
         "fixed": lambda value, decimals: f"{value:,.{decimals}f}",
         "score": score_text,
+        "halves": halves_text,
+        "chance": percent_text,
+        "rate": rate_text,
+        "shell": shlex.quote,
         "meaning": meaning_of,
     }
     made.globals["chart"] = charts
@@ -119,6 +125,28 @@ def score_text(score: float) -> str:
     ('9', '9', '75.61', '0.5')
     """
     return f"{score:.2f}".rstrip("0").rstrip(".")
+
+
+def halves_text(value: float) -> str:
+    """Return points with quarters and halves as fractions.
+
+    >>> halves_text(2.5), halves_text(0.5), halves_text(3), halves_text(0)
+    ('2½', '½', '3', '0')
+    """
+    whole, rest = divmod(value, 1)
+    fraction = {0.25: "¼", 0.5: "½", 0.75: "¾"}.get(rest)
+    return score_text(value) if fraction is None else f"{int(whole) or ''}{fraction}"
+
+
+def rate_text(per_second: float) -> str:
+    """Return how fast matches are played.
+
+    >>> rate_text(18.2), rate_text(2.25), rate_text(0.2)
+    ('18 a second', '2.2 a second', '12 a minute')
+    """
+    if per_second < 1:
+        return f"{60 * per_second:.0f} a minute" if per_second >= 1 / 6 else f"{60 * per_second:.1f} a minute"
+    return f"{per_second:.0f} a second" if per_second >= 10 else f"{per_second:.1f} a second"
 
 
 @cache
