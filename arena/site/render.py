@@ -54,7 +54,7 @@ class Setting:
 def render(page: Page, parameters: Parameters, model: Model, setting: Setting) -> str:
     """Return a page as HTML."""
     values = parameters.model_dump()
-    twin = setting.links.page(page.name, ".json", **values) if setting.is_served else None
+    twin = setting.links.page(page.name, ".json", **values)
     return render_template(page.template, setting, room=page.room, twin=twin, parameters=parameters, model=model)
 
 
