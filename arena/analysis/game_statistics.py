@@ -107,7 +107,7 @@ def statistics_of_results(game: str, results: ResultTable) -> GameStatistics:
     draws = (ranks == 1).sum(axis=1) > 1
     by_match = np.column_stack([np.ones(len(ranks)), draws, points])
     rows, kind = np.unique(np.add.reduceat(by_match, results.starts), axis=0, return_inverse=True)
-    counts = np.bincount(kind.ravel(), results.occurrences, len(rows))
+    counts = np.bincount(kind.ravel(), results.occurrences, len(rows)).astype(np.float64)
     shares = _shares(rows, counts)
     return GameStatistics(
         game,

@@ -109,9 +109,7 @@ def standings_sentence(table: Standings) -> Sentence:
     return _sentence(verdict(marked), {line.bot: line.label for line in table.lines})
 
 
-def ranking_sentence(
-    ranking: Sequence[tuple[str, Placing]], is_finished: bool, labels: Mapping[str, str]
-) -> Sentence:
+def ranking_sentence(ranking: Sequence[tuple[str, Placing]], is_finished: bool, labels: Mapping[str, str]) -> Sentence:
     """Return what the ranking of a format says.
 
     Args:

@@ -110,9 +110,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
     )
 
 
-def _verdict(
-    table: Standings, ranking: Sequence[tuple[str, Placing]] | None, labels: dict[str, str]
-) -> Sentence:
+def _verdict(table: Standings, ranking: Sequence[tuple[str, Placing]] | None, labels: dict[str, str]) -> Sentence:
     """Return what the format's own ranking says, if it has one and a match was played; else what the ratings say.
 
     At the end of a Swiss or a knockout the ratings say how sure that is.
@@ -141,9 +139,7 @@ def _latest(store: Store, tournament: StoredTournament) -> tuple[ListedResult, .
 
 def _played(store: Store, rated: RatedTournament) -> list[PlayedStatistics]:
     games = sorted(set(rated.tournament.games))
-    tables = {
-        game: rated.results if len(games) == 1 else read_results(store, rated.tournament, game) for game in games
-    }
+    tables = {game: rated.results if len(games) == 1 else read_results(store, rated.tournament, game) for game in games}
     return [_statistics(statistics_of_results(game, results)) for game, results in tables.items() if len(results.bots)]
 
 
@@ -175,6 +171,4 @@ def _corrections(store: Store, tournament: StoredTournament) -> tuple[LoggedCorr
     if not log:
         return ()
     _, rows = corrections_table(log, store.corrections.set_aside_counts(tournament))
-    return tuple(
-        LoggedCorrection(**{name: row[name] for name in LoggedCorrection.model_fields}) for row in rows
-    )
+    return tuple(LoggedCorrection(**{name: row[name] for name in LoggedCorrection.model_fields}) for row in rows)

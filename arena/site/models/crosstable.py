@@ -46,5 +46,3 @@ class Crosstable(Model):
 
 def _share(cell: CrosstableCell | None) -> float | None:
     return cell.points / cell.matches if cell is not None else None
-
-

@@ -154,8 +154,8 @@ class TournamentPage(Model):
         recorded: matches with a record.
         scheduled: matches in the schedule so far.
         verdict: what the standings say.
-        more_encounters: how many more encounters of each pairing would tell the first two apart, if the gap between them
-            is as it looks; None if they can be told apart, or that can't be said.
+        more_encounters: how many more encounters of each pairing would tell the first two bots apart, if they differ as
+            much as it looks; None if they can be told apart, or that can't be said.
         progress: what is being played; None if nothing is.
         players: the most in a match.
         standings: the best bot first.
