@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
 from arena.site.models.tournament import TournamentPage, TournamentParameters
 from arena.site.page import Lane, Page
@@ -30,6 +31,18 @@ PAGES: tuple[Page, ...] = (
         template="tournament.html.jinja",
         room="overview",
         topics=("tournaments/{tournament}",),
+    ),
+    Page(
+        name="match",
+        summary="A match, ply by ply: the board, both clocks, notes and faults.",
+        path="/tournaments/{tournament}/matches/{match}",
+        parameters=MatchParameters,
+        model=MatchPage,
+        builder="arena.site.build.match:build_match",
+        lane=Lane.BOARDS,
+        template="match.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}/matches/{match}",),
     ),
 )
 
