@@ -14,6 +14,7 @@ from arena.site.models.leaderboard import (
 from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
 from arena.site.models.versus import VersusPage, VersusParameters
+from arena.site.models.tournament import TournamentPage, TournamentParameters
 from arena.site.page import Lane, Page
 
 PAGES: tuple[Page, ...] = (
@@ -88,6 +89,18 @@ PAGES: tuple[Page, ...] = (
         template="versus.html.jinja",
         room="bots",
         topics=("arena",),
+    ),
+    Page(
+        name="tournament",
+        summary="A tournament: what its standings say, the standings, who beat whom, and the latest results.",
+        path="/tournaments/{tournament}",
+        parameters=TournamentParameters,
+        model=TournamentPage,
+        builder="arena.site.build.tournament:build_tournament",
+        lane=Lane.RATINGS,
+        template="tournament.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}",),
     ),
     Page(
         name="health",
