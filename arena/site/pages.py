@@ -13,8 +13,8 @@ from arena.site.models.leaderboard import (
 )
 from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
-from arena.site.models.versus import VersusPage, VersusParameters
 from arena.site.models.tournament import TournamentPage, TournamentParameters
+from arena.site.models.versus import VersusPage, VersusParameters
 from arena.site.page import Lane, Page
 
 PAGES: tuple[Page, ...] = (

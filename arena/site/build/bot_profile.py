@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from arena.analysis.bot_profile import BotProfile, bot_profile, find_labels
 from arena.analysis.bot_times import bot_times
 from arena.analysis.leaderboard_cache import leaderboard
-from arena.analysis.standings_cache import standings_of
 from arena.enums import FaultKind
 from arena.home import ArenaHome
 from arena.records import Bot, MatchRecord
 from arena.report.corrections_table import correction_text
+from arena.site.build.rated import rated_tournament
 from arena.site.build.rating_points import rating_point
 from arena.site.build.results import listed_result
 from arena.site.build.standings import standing_line
@@ -269,7 +269,7 @@ def _rank(home: ArenaHome, tournament: StoredTournament, label: str) -> int | No
     if ranking is not None:
         name = tournament.listed_names.get(label)
         return next((placing.rank for shown, placing in ranking if shown == name), None)
-    lines = standings_of(home.store, tournament.name, cache_directory=home.cache_directory).lines
+    lines = rated_tournament(home, tournament).table.lines
     return next((line.rank for line in lines if line.label == label), None)
 
 

@@ -10,8 +10,9 @@ from arena.analysis.standings_cache import standings_of
 from arena.errors import UnknownNameError
 from arena.games import GAMES
 from arena.home import ArenaHome
+from arena.site.build.findings import findings
 from arena.site.build.rating_points import rating_point
-from arena.site.build.standings import findings, standing_line, standings_sentence
+from arena.site.build.standings import standing_line, standings_sentence
 from arena.site.models.leaderboard import (
     GameLeaders,
     LeaderboardPage,
