@@ -18,6 +18,9 @@ from arena.text import minute_text
 MAX_LINES = 8
 """As there are colours and dashes that can be told apart."""
 
+MAX_BANDS = 3
+"""With more lines, bands would hide each other; their intervals are strokes then."""
+
 _DASHES = ("", "7 4", "2 4", "9 4 2 4", "1 5", "12 3", "5 5", "3 2")
 _STEPS = (0.5, 1, 2, 5, 10, 20, 50)
 
@@ -36,7 +39,7 @@ class ChartedBot:
 
 
 class RatingChart:
-    """Draws ratings after tournaments: a line and a band for each bot."""
+    """Draws ratings after tournaments: a line for each bot, and its intervals."""
 
     def __init__(self, points: Sequence[RatingPoint]) -> None:
         """Choose the scale.
@@ -94,7 +97,8 @@ class RatingChart:
         known = [point for point in own if point.margin_95 is not None]
         upper = [self._at(point, 1) for point in known]
         lower = [self._at(point, -1) for point in reversed(known)]
-        band = f'<polygon class="band" points="{" ".join(upper + lower)}"/>' if len(known) > 1 else ""
+        has_band = len(known) > 1 and len(self._bots) <= MAX_BANDS
+        band = f'<polygon class="band" points="{" ".join(upper + lower)}"/>' if has_band else ""
         spans = "".join(f'<path class="span" d="M{self._at(point, -1)}L{self._at(point, 1)}"/>' for point in known)
         line = f'<path class="line" stroke-dasharray="{_DASHES[number]}" d="M{"L".join(map(self._at, own))}"/>'
         dots = Markup().join(
