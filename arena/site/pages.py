@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arena.site.models.games import GamePage, GameParameters, GamesPage, GamesParameters
+from arena.site.models.health import HealthPage, HealthParameters
 from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
 from arena.site.page import Lane, Page
@@ -19,6 +20,16 @@ PAGES: tuple[Page, ...] = (
         template="overview.html.jinja",
         room="overview",
         topics=("arena",),
+    ),
+    Page(
+        name="health",
+        summary="Whether the server can read its store, and what it runs.",
+        path="/health",
+        parameters=HealthParameters,
+        model=HealthPage,
+        builder="",
+        lane=Lane.SERVER,
+        template="health.html.jinja",
     ),
     Page(
         name="match",
