@@ -18,7 +18,7 @@ STRIP = 0.1
 
 
 def action_targets(game: Game[Any], state: Any, actions: Sequence[Any]) -> list[Shape | None]:
-    """Return for each action the shape on the board that stands for it; None where there is none.
+    """Return for each action the shape on the board that stands for it; None without one.
 
     Raises:
         GameError: if the rules are wrong.

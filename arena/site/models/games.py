@@ -110,7 +110,7 @@ class LegalAction(Model):
     Attributes:
         text: of the action.
         actions: what leads to the position after it; empty if that is too long for an address.
-        target: the shape on the board that stands for it; None if there is none.
+        target: the shape on the board that stands for it; None without one.
     """
 
     text: str
