@@ -19,7 +19,7 @@ NEEDED = ("starlette", "uvicorn", "httptools")
 
 @click.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="The address to listen on.")
-@click.option("--port", type=WholeNumber(1, 65535), default=8000, show_default=True, help="The port to listen on.")
+@click.option("--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="The port; 0 for any.")
 @click.option("--open", "is_opened", is_flag=True, help="Open the first page in a browser.")
 @click.option("--public", is_flag=True, help="Allow an address that other machines can reach.")
 @click.option(
