@@ -12,11 +12,8 @@ from math import ceil, floor
 from markupsafe import Markup
 
 from arena.report.tables import printable
-from arena.site.models.rating_point import RatingPoint
+from arena.site.models.rating_point import MAX_CHARTED, RatingPoint
 from arena.text import minute_text
-
-MAX_LINES = 8
-"""As there are colours and dashes that can be told apart."""
 
 MAX_BANDS = 3
 """With more lines, bands would hide each other; their intervals are strokes then."""
@@ -47,7 +44,7 @@ class RatingChart:
         Args:
             points: of one game; bots in the order of their lines, of which the first eight are drawn.
         """
-        self._bots = list(dict.fromkeys(point.bot for point in points))[:MAX_LINES]
+        self._bots = list(dict.fromkeys(point.bot for point in points))[:MAX_CHARTED]
         self._points = [point for point in points if point.bot in self._bots]
         times = {(point.at, point.tournament): None for point in self._points}
         self._places = {tournament: place for place, (_, tournament) in enumerate(sorted(times))}

@@ -105,7 +105,7 @@ class _Versions:
         """Find them.
 
         Raises:
-            UnknownNameError: if there is none.
+            UnknownNameError: if it does not exist.
         """
         self._tournaments = tournaments
         self.numbers = {tournament.name: tournament.number for tournament in tournaments}

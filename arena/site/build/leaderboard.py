@@ -21,8 +21,7 @@ from arena.site.models.leaderboard import (
     LeaderboardsParameters,
     ListedSeason,
 )
-from arena.site.models.rating_point import RatingPoint
-from arena.site.rating_chart import MAX_LINES
+from arena.site.models.rating_point import MAX_CHARTED, RatingPoint
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.values import StoredTournament
 
@@ -57,7 +56,7 @@ def build_leaderboard(home: ArenaHome, parameters: LeaderboardParameters) -> Lea
         matches=table.matches,
         standings=tuple(map(standing_line, table.lines)),
         findings=tuple(findings(table)) if table.matches else (),
-        history=tuple(_history(home, scope, game, counting, [line.label for line in table.lines[:MAX_LINES]])),
+        history=tuple(_history(home, scope, game, counting, [line.label for line in table.lines[:MAX_CHARTED]])),
         seasons=tuple(
             season.name
             for season in store.seasons.all()

@@ -5,6 +5,10 @@ from __future__ import annotations
 from arena.site.models.model import Model
 
 
+MAX_CHARTED = 8
+"""Bots in a chart: there are no more colours and dashes that can be told apart."""
+
+
 class RatingPoint(Model):
     """A bot's rating on the leaderboard of a game as it was after a tournament.
 
