@@ -128,7 +128,7 @@ def bot_profile(
         history=tuple(point for game in games for point in _history(store, game, label, scope, names, cache_directory)),
         rivals=tuple(_rivals(store, label, scope)),
         faults=tuple(store.faults_of(label, MAX_FAULTS)),
-        fault_kinds=store.fault_kinds_of(label),
+        fault_kinds=store.fault_counts_of([label]),
         corrections=tuple((tournament.name, c) for tournament in played for c in _corrections(tournament, label)),
     )
 

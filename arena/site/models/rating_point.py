@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from arena.site.models.model import Model
 
-
 MAX_CHARTED = 8
 """Bots in a chart: there are no more colours and dashes that can be told apart."""
 
