@@ -11,18 +11,18 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.definition import Definition
-from arena.errors import GameError, StoreError, UsageError
+from arena.errors import StoreError, UsageError
 from arena.executors import Executor, Job, Played, Void, WorkQueue, open_executor
 from arena.executors.worker_start import end_if_importing
 from arena.records import Bot, ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.formats import StopLimits, format_class
+from arena.tournament.formats import format_class
+from arena.tournament.progress import Progress
 from arena.tournament.resumption import Resumed, brought_up_to_date, create_or_resume
 from arena.tournament.rounds import TournamentRounds
 from arena.tournament.schedule import spec_of
@@ -34,45 +34,6 @@ STORE_RETRY_SECONDS = 60.0
 """How long a run waits for a database server that can't be reached."""
 
 log = logging.getLogger("arena.director")
-
-
-@dataclass(slots=True)
-class Progress:
-    """How much of a tournament has been played.
-
-    Attributes:
-        scheduled: matches in the schedule so far.
-        recorded: matches with a record, earlier runs included.
-        expected: matches in the whole tournament; None if their number is not known.
-        status: the state of the tournament in a few words, from its format.
-        stop_limits: what ends a tournament without a fixed number of rounds, such as a ladder.
-        is_finished: whether no round follows.
-        played: matches recorded in this run.
-        given_up: matches that were void too often, with the reason of the last try.
-        game_errors: matches that have no result because their game is wrong, with its mistake.
-        new: the rows recorded since the last call of the listener.
-    """
-
-    scheduled: int
-    recorded: int
-    expected: int | None = None
-    status: str = ""
-    stop_limits: StopLimits | None = None
-    is_finished: bool = False
-    played: int = 0
-    given_up: dict[int, str] = field(default_factory=dict)
-    game_errors: dict[int, GameError] = field(default_factory=dict)
-    new: list[RecordRow] = field(default_factory=list)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every match has a record, and no round follows in this run."""
-        return self.recorded == self.scheduled and self.is_finished
-
-    @property
-    def left(self) -> int:
-        """Scheduled matches without a record."""
-        return self.scheduled - self.recorded
 
 
 Listener = Callable[[Progress], None]
