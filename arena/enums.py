@@ -148,6 +148,22 @@ class CorrectionKind(StrEnum):
     UNDO = "undo", "undoing"
 
 
+class EventKind(StrEnum):
+    """What has changed in a tournament: the kind of an event in its log."""
+
+    CREATED = "created"
+    SCHEDULE = "schedule"
+    DEFINITION = "definition"
+    RESULTS = "results"
+    FINISHED = "finished"
+    REOPENED = "reopened"
+    CORRECTION = "correction"
+    RENAMED = "renamed"
+    DELETED = "deleted"
+    RESTORED = "restored"
+    IMPORTED = "imported"
+
+
 class DisqualifiedMatches(StrEnum):
     """What becomes of the matches of a disqualified bot."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
 
-from arena.analysis.encounters import CountedEncounter, count_encounters
+from arena.analysis.head_to_head import grouped, meetings
 from arena.analysis.rating_history import history_over_tournaments
-from arena.analysis.standings import Standing, rated_encounters
+from arena.analysis.standings import Standing
 from arena.errors import UnknownNameError
-from arena.ratings.consistency import pair_scores
-from arena.ratings.environment import CONFIDENCE_95
 from arena.store.correction import Correction, in_force
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
@@ -93,7 +93,9 @@ def find_labels(text: str, known: Sequence[str]) -> list[str]:
     return labels
 
 
-def bot_profile(store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS) -> BotProfile:
+def bot_profile(
+    store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS, *, cache_directory: Path | None = None
+) -> BotProfile:
     """Return the profile of a bot.
 
     Args:
@@ -101,6 +103,7 @@ def bot_profile(store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS) ->
         label: its ``name@version``.
         scope: the tournaments that count for its ratings and rivals, by default all but comparisons. Its faults are
             those in all tournaments.
+        cache_directory: where leaderboards are cached; None for no cache.
 
     Raises:
         UnknownNameError: if the scope names a tournament or a season that does not exist.
@@ -112,23 +115,24 @@ def bot_profile(store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS) ->
     ]
     names = [tournament.name for tournament in played]
     games = sorted({game for tournament in played for game in tournament.games})
-    encounters = [encounter for tournament in played for encounter in count_encounters(store.results(tournament))]
     faults = store.faults_of(label)
     return BotProfile(
         label=label,
-        history=tuple(point for game in games for point in _history(store, game, label, scope, names)),
-        rivals=tuple(_rivals(encounters, label)),
+        history=tuple(point for game in games for point in _history(store, game, label, scope, names, cache_directory)),
+        rivals=tuple(_rivals(store, label, scope)),
         faults=tuple(faults[:MAX_FAULTS]),
         fault_count=len(faults),
         corrections=tuple((tournament.name, c) for tournament in played for c in _corrections(tournament, label)),
     )
 
 
-def _history(store: Store, game: str, label: str, scope: Scope, played: Sequence[str]) -> list[RatingPoint]:
+def _history(
+    store: Store, game: str, label: str, scope: Scope, played: Sequence[str], cache_directory: Path | None
+) -> list[RatingPoint]:
     return [
-        RatingPoint(game=game, tournament=snapshot.title, at=snapshot.at, bots=len(snapshot.table.lines), standing=line)
-        for snapshot in history_over_tournaments(store, game, scope, after=played)
-        for line in snapshot.table.lines
+        RatingPoint(game=game, tournament=snapshot.title, at=snapshot.at, bots=len(snapshot.lines), standing=line)
+        for snapshot in history_over_tournaments(store, game, scope, after=played, cache_directory=cache_directory)
+        for line in snapshot.lines
         if line.label == label
     ]
 
@@ -142,15 +146,11 @@ def _corrections(tournament: StoredTournament, label: str) -> list[Correction]:
     ]
 
 
-def _rivals(encounters: Sequence[CountedEncounter], label: str) -> list[Rival]:
-    rivals = []
-    for (a, b), pair in pair_scores(rated_encounters(encounters).items()).items():
-        if label in (a, b):
-            rival = Rival(
-                rival=b if label == a else a,
-                score=pair.score if label == a else 1.0 - pair.score,
-                margin=CONFIDENCE_95 * pair.error,
-                encounters=pair.encounters,
-            )
-            rivals.append(rival)
+def _rivals(store: Store, label: str, scope: Scope) -> list[Rival]:
+    met = meetings(store.matches_of([label], within=scope).results(), [label])
+    rivals = [
+        Rival(rival=rival, score=score.score, margin=score.margin or 0.0, encounters=score.encounters)
+        for rival, score in grouped(met, attrgetter("rival")).items()
+        if score.score is not None
+    ]
     return sorted(rivals, key=lambda rival: (-rival.score, rival.rival))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
+from arena.analysis.leaderboard_cache import leaderboard
 from arena.analysis.result_table import read_results
-from arena.analysis.standings import Standings, standings, without
-from arena.analysis.standings_cache import unlisted
+from arena.analysis.standings import Standing, standings
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredTournament
@@ -23,13 +24,13 @@ class RatingSnapshot:
         title: the name of the tournament that had ended, or the number of matches.
         at: when that tournament began (UTC, ISO 8601), or the number of matches as text.
         matches: the number of matches until then.
-        table: the standings.
+        lines: of the standings, the best bot first.
     """
 
     title: str
     at: str
     matches: int
-    table: Standings
+    lines: tuple[Standing, ...]
 
 
 def history_of_tournament(store: Store, tournament: StoredTournament, points: int = POINTS) -> list[RatingSnapshot]:
@@ -40,7 +41,9 @@ def history_of_tournament(store: Store, tournament: StoredTournament, points: in
         table = standings(read_results(store, tournament, last_encounter=end), {})
         if table.matches:
             snapshots.append(
-                RatingSnapshot(title=str(table.matches), at=str(table.matches), matches=table.matches, table=table)
+                RatingSnapshot(
+                    title=str(table.matches), at=str(table.matches), matches=table.matches, lines=table.lines
+                )
             )
     return snapshots
 
@@ -57,14 +60,19 @@ def mu_histories(
     """
     histories: dict[str, list[tuple[float, float]]] = {shown: [] for shown in shown_names.values()}
     for snapshot in history_of_tournament(store, tournament):
-        for line in snapshot.table.lines:
+        for line in snapshot.lines:
             if line.label in shown_names:
                 histories[shown_names[line.label]].append((snapshot.matches, line.rating.mu))
     return histories
 
 
 def history_over_tournaments(
-    store: Store, game: str | None = None, scope: Scope = ALL_BUT_COMPARISONS, after: Collection[str] | None = None
+    store: Store,
+    game: str | None = None,
+    scope: Scope = ALL_BUT_COMPARISONS,
+    after: Collection[str] | None = None,
+    *,
+    cache_directory: Path | None = None,
 ) -> list[RatingSnapshot]:
     """Return the leaderboard as it was after each tournament, of one game or of all.
 
@@ -73,18 +81,21 @@ def history_over_tournaments(
         game: only this game; None for all.
         scope: the tournaments that count, by default all but comparisons.
         after: only as it was after these; by default after each.
+        cache_directory: where the lines of leaderboards are cached; None for no cache.
 
     Raises:
         UnknownNameError: if the scope names a tournament or a season that does not exist.
     """
     snapshots = []
-    tournaments = store.tournaments(scope)
-    for count, tournament in enumerate(tournaments, 1):
+    counting: list[StoredTournament] = []
+    for tournament in store.tournaments(scope):
+        counting.append(tournament)
         is_wanted = after is None or tournament.name in after
         if is_wanted and tournament.recorded and (game is None or game in tournament.games):
-            until = Scope(tournaments=tuple(earlier.name for earlier in tournaments[:count]))
-            table = without(standings(read_results(store, until, game), {}), unlisted(tournaments[:count], game))
+            board = leaderboard(store, counting, game, cache_directory)
             snapshots.append(
-                RatingSnapshot(title=tournament.name, at=tournament.created_at, matches=table.matches, table=table)
+                RatingSnapshot(
+                    title=tournament.name, at=tournament.created_at, matches=board.matches, lines=board.lines
+                )
             )
     return snapshots

@@ -128,7 +128,7 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
     if tournament.finished_at is None:
         return compute()
     times = (tournament.created_at, tournament.finished_at)
-    key = (__version__, _code(), tournament.number, *times, tournament.recorded, len(tournament.corrections))
+    key = (__version__, code_time(), tournament.number, *times, tournament.recorded, len(tournament.corrections))
     path = cache_path(directory, tournament)
     if path.exists():
         from arena.analysis.standings_file import read_standings  # pydantic takes time to import
@@ -150,7 +150,7 @@ def cache_path(directory: Path, tournament: StoredTournament) -> Path:
     return directory / f"{blake2b(tournament.name.encode(), digest_size=8).hexdigest()}.standings"
 
 
-def _code() -> int:
+def code_time() -> int:
     """Return when the code that computes standings was changed last (nanoseconds since 1970)."""
     package = Path(__file__).parents[1]
     sources = [*(package / "ratings").glob("*.py"), *(package / "analysis").glob("*.py")]

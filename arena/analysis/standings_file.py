@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -88,7 +88,7 @@ def _standings(line: _Line, data: bytes) -> Standings:
         encounters=line.encounters,
     )
     table = Standings(
-        lines=tuple(map(_standing, line.lines)),
+        lines=tuple(map(standing_from, line.lines)),
         players=line.players,
         matches=line.matches,
         rated=line.rated,
@@ -101,10 +101,17 @@ def _standings(line: _Line, data: bytes) -> Standings:
     return table
 
 
-def _standing(stored: object) -> Standing:
+def standing_from(stored: object) -> Standing:
+    """Return a line of a table from its stored form.
+
+    Raises:
+        StoreError: if it is malformed, or a number is larger than tables can show.
+    """
     fields = dict(mapping_of(stored, _PLACE))
     rating, interval = _rating(fields.pop("rating", None)), fields.pop("rank_interval", None)
     line = from_stored(Standing, fields, _PLACE)
+    if not _is_bounded(line):
+        raise StoreError(f"{_PLACE} is malformed: expected counts for each seat")
     if interval is None:
         return replace(line, rating=rating)
     if len(list_of(interval, _PLACE)) != 2 or not _are_counts(interval):
@@ -133,20 +140,29 @@ def _read_parts(path: Path, key: Key) -> tuple[_Line, bytes] | None:
         OSError: if the file can't be read.
         StoreError: if the line is malformed.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(descriptor)
-        return None
-    with os.fdopen(descriptor, "rb") as file:
+    with open_plain(path) as file:
+        size_bytes = os.fstat(file.fileno()).st_size
         text = file.readline(MAX_LINE_BYTES)
         line = from_stored(_Line, _json(text), _PLACE)
         if line.layout != LAYOUT or tuple(line.key) != key:
             return None
         size = draws_of(len(line.names)) * len(line.names) * _DRAW_BYTES
-        data = file.read(size) if status.st_size == len(text) + size + _DIGEST_BYTES else b""
+        data = file.read(size) if size_bytes == len(text) + size + _DIGEST_BYTES else b""
         is_undamaged = file.read(_DIGEST_BYTES) == digest_of(text + data)
     return (line, data) if is_undamaged and len(data) == size else None
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a plain file to read: no link, pipe or directory.
+
+    Raises:
+        OSError: if it can't be opened, or is something else.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    raise OSError(f"{path} is no plain file")
 
 
 def digest_of(content: bytes) -> bytes:
@@ -155,6 +171,11 @@ def digest_of(content: bytes) -> bytes:
 
 
 def _json(text: bytes) -> Any:
+    """Return the value of a line.
+
+    Raises:
+        StoreError: if it is not JSON.
+    """
     try:
         return from_json_text(text.decode(), _PLACE)
     except UnicodeDecodeError as error:
@@ -173,7 +194,6 @@ def _fits_together(table: Standings) -> bool:
         and _are_counts([table.players, table.matches, table.rated, table.fitted.encounters])
         and table.players == (most_players or 2)
         and all(bot in labels for cycle in table.consistency.cycles for bot in cycle)
-        and all(_is_bounded(line) for line in table.lines)
     )
 
 
@@ -209,6 +229,12 @@ def write_standings(path: Path, key: Key, table: Standings) -> None:
     text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
     if len(text) > MAX_LINE_BYTES:
         return
+    content = text + np.ascontiguousarray(fitted.draws, dtype="<f8").tobytes()
+    write_whole(path, content + digest_of(content))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file of the cache, which appears only when it is complete; errors in writing it are ignored."""
     unfinished = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -216,8 +242,7 @@ def write_standings(path: Path, key: Key, table: Standings) -> None:
             return
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             unfinished = Path(file.name)
-            content = text + np.ascontiguousarray(fitted.draws, dtype="<f8").tobytes()
-            file.write(content + digest_of(content))
+            file.write(content)
         unfinished.replace(path)
     except OSError:
         if unfinished is not None:

@@ -62,7 +62,9 @@ def command(
         if since is not None and not arena_home.store.tournaments(scope):
             click.echo(f"No tournament of these was begun since {since:%Y-%m-%d %H:%M} (UTC).", err=True)
         if over_time:
-            _print_history(history_over_tournaments(arena_home.store, game, scope), table_format)
+            directory = arena_home.cache_directory
+            history = history_over_tournaments(arena_home.store, game, scope, cache_directory=directory)
+            _print_history(history, table_format)
             return
         table = standings_of(arena_home.store, scope, game)
     print_standings(table, table_format)
@@ -70,7 +72,7 @@ def command(
 
 def _print_history(snapshots: list[RatingSnapshot], table_format: str) -> None:
     """Print mu after each tournament, a column for each bot, the best at the end first."""
-    bots = list(snapshots[-1].table.shown_names) if snapshots else []
+    bots = [line.label for line in snapshots[-1].lines] if snapshots else []
     shown = bots if table_format in ("json", "csv") or is_wide() else bots[:SHOWN_BOTS]
     columns = [
         Column("tournament", "after", is_number=False),
@@ -80,7 +82,7 @@ def _print_history(snapshots: list[RatingSnapshot], table_format: str) -> None:
     ]
     rows = []
     for snapshot in snapshots:
-        rated = {line.label: line for line in snapshot.table.lines}
+        rated = {line.label: line for line in snapshot.lines}
         mus = {bot: rated[bot].rating.mu if bot in rated else None for bot in shown}
         at = snapshot.at if table_format == "json" else minute_text(snapshot.at)
         rows.append({"tournament": snapshot.title, "at": at, "matches": snapshot.matches, **mus})

@@ -62,7 +62,8 @@ def command(bot: str, comparisons: bool, as_json: bool) -> None:
 
     with open_home(must_exist=True) as arena_home:
         labels = find_labels(bot, known_bots(arena_home.store.tournaments()))
-        profiles = [bot_profile(arena_home.store, label, Scope(comparisons=comparisons)) for label in labels]
+        scope, directory = Scope(comparisons=comparisons), arena_home.cache_directory
+        profiles = [bot_profile(arena_home.store, label, scope, cache_directory=directory) for label in labels]
     if as_json:
         print_json([_as_json(profile) for profile in profiles])
         return

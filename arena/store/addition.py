@@ -9,14 +9,17 @@ from typing import Any
 from sqlalchemy import Connection
 
 from arena.definition import Definition
+from arena.enums import EventKind
 from arena.records import ScheduledMatch
 from arena.store.correction import Correction
 from arena.store.correction_log import Skipped, correction_row
 from arena.store.counters import Counters, add_to_counters
+from arena.store.events import about_matches, add_event
+from arena.store.recording import insert_records, without_faults
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import corrections, set_aside, skipped, tournaments, voids
 from arena.store.source import VoidTry
-from arena.store.statements import chunks, insert_lines, insert_records, without_faults
+from arena.store.statements import chunks, insert_lines
 
 RECORDS_AT_A_TIME = 20
 """Records of another home may be large."""
@@ -55,8 +58,10 @@ def insert_addition(connection: Connection, addition: Addition) -> None:
     """Write what is added."""
     number = _tournament(connection, addition)
     insert_lines(connection, number, addition.lines)
+    recorded: list[int] = []
     for some in chunks(addition.records, RECORDS_AT_A_TIME):
         insert_records(connection, number, some)
+        recorded += (row.match for row in some)
     key = {"tournament_id": number}
     for tries in chunks(addition.voids):
         connection.execute(voids.insert(), [{**key, **void._asdict()} for void in tries])
@@ -67,6 +72,7 @@ def insert_addition(connection: Connection, addition: Addition) -> None:
         add_to_counters(connection, number, Counters(record_bytes=sum(len(row.record) for _, row in away)))
     for left_out in chunks(addition.skipped):
         connection.execute(skipped.insert(), [{**key, **line._asdict()} for line in left_out])
+    add_event(connection, number, EventKind.IMPORTED, about_matches(recorded))
 
 
 def _tournament(connection: Connection, addition: Addition) -> int:

@@ -14,14 +14,16 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, select
 
 from arena.definition import Definition
-from arena.enums import CorrectionKind, FaultKind
+from arena.enums import CorrectionKind, EventKind, FaultKind
 from arena.errors import StoreError
 from arena.records import ScheduledMatch
 from arena.store.connection import Database
 from arena.store.correction import Correction, CorrectionDetails
 from arena.store.counters import Counters, add_to_counters
+from arena.store.events import about_matches, add_event
 from arena.store.rows import as_json
 from arena.store.schema import corrections, faults, matches, records, set_aside, skipped, tournaments
+from arena.store.seats import Sitting, insert_seats, remove_seats
 from arena.store.statements import CHUNK_ROWS, chunks, insert_lines, is_to_be_played
 from arena.store.values import StoredTournament, utc_now
 from arena.stored import from_json_text, from_stored, is_text, is_whole, list_of
@@ -183,6 +185,7 @@ def _make(connection: Connection, tournament: StoredTournament, change: Change, 
     _skip(connection, key, change.skip, number)
     insert_lines(connection, key, change.lines)
     _update(connection, tournament, change)
+    add_event(connection, key, EventKind.CORRECTION, about_matches(change.set_aside, correction=number), made_at)
     return made
 
 
@@ -214,7 +217,12 @@ def _move_aside(connection: Connection, tournament: int, chosen: Iterable[int], 
             connection.execute(set_aside.insert(), rows)
             connection.execute(faults.delete().where(faults_here))
             connection.execute(records.delete().where(here))
+            remove_seats(connection, tournament, map(_sitting, rows))
             add_to_counters(connection, tournament, Counters(record_count=-len(rows)))
+
+
+def _sitting(row: dict[str, Any]) -> Sitting:
+    return Sitting(row["match"], row["game"], row["bots"], row["ranks"])
 
 
 def _records_by_key() -> Select[Any]:
@@ -230,6 +238,7 @@ def _bring_back(connection: Connection, tournament: int, undone: int, correction
         for row in connection.execute(select(set_aside).where(where, set_aside.c.match.in_(chunk))).all():
             values = {key: getattr(row, key) for key in _RECORD_COLUMNS}
             connection.execute(records.insert(), {"tournament_id": tournament, **values})
+            insert_seats(connection, tournament, [_sitting(values)])
             add_to_counters(connection, tournament, Counters(record_count=1))
             _insert_faults(connection, tournament, row)
     connection.execute(set_aside.delete().where(where))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, bindparam, func, select
 
 from arena.store.schema import BigInteger, Integer, matches, records, set_aside, tournaments
 
@@ -26,11 +26,16 @@ class Counters(NamedTuple):
     record_bytes: int = 0
 
 
+_ADD = (
+    tournaments.update()
+    .where(tournaments.c.id == bindparam("number"))
+    .values({name: tournaments.c[name] + bindparam(f"more_{name}") for name in Counters._fields})
+)
+
+
 def add_to_counters(connection: Connection, tournament: int, change: Counters) -> None:
     """Change the counters of a tournament."""
-    values = {name: tournaments.c[name] + by for name, by in change._asdict().items() if by}
-    if values:
-        connection.execute(tournaments.update().where(tournaments.c.id == tournament).values(**values))
+    connection.execute(_ADD, {"number": tournament, **{f"more_{name}": by for name, by in change._asdict().items()}})
 
 
 def counted(connection: Connection, tournament: int) -> Counters:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,7 +17,11 @@ from sqlalchemy import Connection
 
 from arena.errors import StoreError
 from arena.store.counters import count_again
-from arena.store.schema import SCHEMA_VERSION, meta
+from arena.store.schema import SCHEMA_VERSION, Label, meta
+from arena.store.seats import Sitting, insert_seats
+from arena.stored import is_whole
+
+SEATS_AT_A_TIME = 20_000
 
 
 def migrate(connection: Connection, version: int) -> None:
@@ -125,4 +130,74 @@ def _to_4(operations: Operations, connection: Connection) -> None:
     count_again(connection)
 
 
-_STEPS: Mapping[int, Callable[[Operations, Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4}
+def _to_5(operations: Operations, connection: Connection) -> None:
+    """The log of events, seats, what is known of a tournament while it is played, and indexes for lists of matches."""
+    operations.create_table(
+        "topics",
+        sa.Column("topic", sa.String(80), primary_key=True),
+        *_required(sa.BigInteger, "seq"),
+    )
+    operations.create_table(
+        "events",
+        sa.Column("topic", sa.String(80), primary_key=True),
+        sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+        *_required(sa.String(16), "kind"),
+        *_required(sa.String(40), "at"),
+        *_required(sa.Text, "body"),
+        sa.Column("visible_from", sa.String(40)),
+    )
+    operations.create_table(
+        "seats",
+        sa.Column("bot", Label, primary_key=True),
+        *_key("match", "seat", "rival_seat"),
+        *_required(Label, "rival"),
+        *_required(sa.Integer, "ahead"),
+        *_required(sa.String(200), "game"),
+        sqlite_with_rowid=False,
+    )
+    operations.create_table("progress", *_key(), *_required(sa.String(40), "at"), *_required(sa.Text, "body"))
+    operations.create_table(
+        "live_matches",
+        *_key("match"),
+        *_required(sa.BigInteger, "seq"),
+        *_required(sa.String(40), "at"),
+        *_required(sa.Text, "body"),
+    )
+    operations.create_table("watches", *_key("match"), *_required(sa.String(40), "until"))
+    operations.create_index("events_by_time", "events", ["at"])
+    operations.drop_index("records_by_game", "records")
+    operations.create_index("records_by_game", "records", ["tournament_id", "game", "match"])
+    operations.create_index("records_by_termination", "records", ["tournament_id", "termination", "match"])
+    operations.create_index("faults_by_kind", "faults", ["tournament_id", "kind", "match"])
+    _fill_seats(connection)
+    _begin_logs(connection)
+
+
+def _fill_seats(connection: Connection) -> None:
+    """Fill ``seats`` from ``records``, piece by piece, without looking into any record."""
+    records = sa.table("records", *map(sa.column, ("tournament_id", "match", "game", "bots", "ranks")))
+    key = sa.tuple_(records.c.tournament_id, records.c.match)
+    query = sa.select(*records.c).order_by(records.c.tournament_id, records.c.match).limit(SEATS_AT_A_TIME)
+    last = (-1, -1)
+    while rows := connection.execute(query.where(key > last)).all():
+        for number, some in groupby(rows, key=lambda row: row.tournament_id):
+            insert_seats(connection, number, sorted((Sitting(*row[1:]) for row in some), key=lambda sat: sat.bots))
+        last = rows[-1][:2]
+
+
+def _begin_logs(connection: Connection) -> None:
+    """Give every tournament an event, as if it had been imported when it ended."""
+    found = sa.text("SELECT id, coalesce(finished_at, created_at), record_count FROM tournaments ORDER BY id")
+    matches = sa.text('SELECT "match" FROM records WHERE tournament_id = :number ORDER BY "match" DESC LIMIT 20')
+    for number, at, count in connection.execute(found).all():
+        latest = [match for match in connection.execute(matches, {"number": number}).scalars() if is_whole(match)]
+        body = json.dumps({"matches": latest[::-1], "match_count": count}, separators=(",", ":"))
+        topic = {"topic": f"tournament/{number}"}
+        connection.execute(sa.text("INSERT INTO topics (topic, seq) VALUES (:topic, 1)"), topic)
+        connection.execute(
+            sa.text("INSERT INTO events (topic, seq, kind, at, body) VALUES (:topic, 1, 'imported', :at, :body)"),
+            {**topic, "at": str(at), "body": body},
+        )
+
+
+_STEPS: Mapping[int, Callable[[Operations, Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from sqlalchemy import Integer, and_, exists, func, select
@@ -11,6 +11,7 @@ from arena.enums import Termination
 from arena.errors import StoreError
 from arena.records import MatchRecord
 from arena.results import StoredResult
+from arena.store.bot_matches import BotMatches
 from arena.store.match_records import Records, pieces_by_match, record_texts, rows_by_match
 from arena.store.result_columns import RESULT_COLUMNS, ResultColumns, result_columns
 from arena.store.schema import faults, matches, records, tournaments, voids
@@ -116,6 +117,21 @@ class RecordReader(TournamentReader):
         for bot, kind, count in self._rows(query):
             counts.setdefault(bot, {})[kind] = count
         return counts
+
+    def matches_of(
+        self, bots: Collection[str], rivals: Collection[str] | None = None, within: Within = ALL_TOURNAMENTS
+    ) -> BotMatches:
+        """Return the recorded matches of some bots, read when they are asked for.
+
+        Args:
+            bots: ``name@version`` each.
+            rivals: only those against one of these; None for all.
+            within: of this tournament, or of those in this scope; by default of all.
+
+        Raises:
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+        """
+        return BotMatches(self._database, self._numbers_within(within), bots, rivals)
 
     def faults_of(self, bot: str) -> list[StoredFault]:
         """Return the faults of a bot (``name@version``) in all tournaments, the latest first."""

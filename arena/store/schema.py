@@ -25,11 +25,11 @@ from typing import Any, ClassVar
 import sqlalchemy as sa
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
-from arena.enums import CorrectionKind, FaultKind
+from arena.enums import CorrectionKind, EventKind, FaultKind
 from arena.errors import StoreError
 from arena.text import any_of
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 
 def expected(*kinds: type) -> Callable[[Any], Any]:
@@ -103,6 +103,19 @@ class OptionalString(_Checked):
     check = staticmethod(expected(str, type(None)))
 
 
+class Label(_Checked):
+    """A column of bots (``name@version``), in the same order in every database: by code point."""
+
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(expected(str))
+
+    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
+        """Return the column's type in a database."""
+        collation = "C" if dialect.name == "postgresql" else None
+        return dialect.type_descriptor(sa.String(140, collation))
+
+
 class Text(_Checked):
     """A column of texts."""
 
@@ -125,6 +138,14 @@ class CorrectionKindText(_Checked):
     impl = sa.String
     cache_ok = True
     check = staticmethod(_member_of(CorrectionKind, "correction"))
+
+
+class EventKindText(_Checked):
+    """A column of kinds of events."""
+
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(_member_of(EventKind, "event"))
 
 
 metadata = MetaData()
@@ -175,7 +196,8 @@ records = Table(
     Column("start", String(32), nullable=False, key="opening_hash"),
     Column("digest", String(32), nullable=False, key="actions_hash"),
     Column("record", Text, nullable=False),
-    Index("records_by_game", "game"),
+    Index("records_by_game", "tournament_id", "game", "match"),
+    Index("records_by_termination", "tournament_id", "termination", "match"),
 )
 
 faults = Table(
@@ -188,6 +210,7 @@ faults = Table(
     Column("bot", String(140), nullable=False),
     Column("kind", FaultKindText(16), nullable=False),
     Index("faults_by_bot", "bot"),
+    Index("faults_by_kind", "tournament_id", "kind", "match"),
 )
 
 voids = Table(
@@ -253,4 +276,63 @@ seasons = Table(
     metadata,
     Column("name", String(64), primary_key=True),
     Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+)
+
+topics = Table(
+    "topics",
+    metadata,
+    Column("topic", String(80), primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("topic", String(80), primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("kind", EventKindText(16), nullable=False),
+    Column("at", String(40), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("visible_from", OptionalString(40)),
+    Index("events_by_time", "at"),
+)
+
+seats = Table(
+    "seats",
+    metadata,
+    Column("bot", Label, primary_key=True),
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("match", Integer, primary_key=True, autoincrement=False),
+    Column("seat", Integer, primary_key=True, autoincrement=False),
+    Column("rival_seat", Integer, primary_key=True, autoincrement=False),
+    Column("rival", Label, nullable=False),
+    Column("ahead", Integer, nullable=False),
+    Column("game", String(200), nullable=False),
+    sqlite_with_rowid=False,
+)
+
+progress = Table(
+    "progress",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("at", String(40), nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+live_matches = Table(
+    "live_matches",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("match", Integer, primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("at", String(40), nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+watches = Table(
+    "watches",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("match", Integer, primary_key=True, autoincrement=False),
+    Column("until", String(40), nullable=False),
 )

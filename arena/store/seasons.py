@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Delete, select
 
 from arena.errors import UnknownNameError, UsageError
 from arena.names import ACCEPTED, is_name
 from arena.store.connection import Database
+from arena.store.events import SEASONS, advance
 from arena.store.schema import seasons, tournaments
 from arena.store.values import StoredTournament
 
@@ -70,6 +71,7 @@ class Seasons:
             for number in dict.fromkeys(tournament.number for tournament in chosen):
                 if number not in present:
                     connection.execute(seasons.insert(), {"name": name, "tournament_id": number})
+            advance(connection, SEASONS)
 
         self._database.write(add)
 
@@ -86,7 +88,7 @@ class Seasons:
                 raise UsageError(f"season {name!r}: tournament {tournament.name!r} is not in it")
         numbers = [tournament.number for tournament in chosen]
         change = seasons.delete().where(seasons.c.name == name, seasons.c.tournament_id.in_(numbers))
-        self._database.write(lambda connection: connection.execute(change))
+        self._remove(change)
 
     def delete(self, name: str) -> None:
         """Delete a season; its tournaments stay.
@@ -96,4 +98,11 @@ class Seasons:
         """
         self.get(name)
         change = seasons.delete().where(seasons.c.name == name)
-        self._database.write(lambda connection: connection.execute(change))
+        self._remove(change)
+
+    def _remove(self, change: Delete) -> None:
+        def remove(connection: Connection) -> None:
+            connection.execute(change)
+            advance(connection, SEASONS)
+
+        self._database.write(remove)

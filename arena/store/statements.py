@@ -14,8 +14,8 @@ from arena.records import MatchRecord, ScheduledMatch
 from arena.results import StoredResult
 from arena.store.correction import Correction
 from arena.store.counters import Counters, add_to_counters
-from arena.store.rows import RecordRow, as_json
-from arena.store.schema import faults, matches, records, skipped
+from arena.store.rows import as_json
+from arena.store.schema import matches, records, skipped
 from arena.store.values import StoredTournament
 from arena.stored import from_json_text, is_plain, is_text, is_whole
 
@@ -46,34 +46,11 @@ def insert_lines(connection: Connection, number: int, lines: Iterable[ScheduledM
         add_to_counters(connection, number, Counters(match_count=len(chunk)))
 
 
-def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow]) -> None:
-    """Write records and their faults."""
-    key = {"tournament_id": number}
-    found = [
-        {**key, "match": row.match, "seat": seat, "game": row.game, "bot": bot, "kind": kind}
-        for row in rows
-        for seat, bot, kind in row.faults
-    ]
-    if rows:
-        connection.execute(records.insert(), [{**key, **without_faults(row)} for row in rows])
-        size = sum(len(row.record) for row in rows)
-        add_to_counters(connection, number, Counters(record_count=len(rows), record_bytes=size))
-    if found:
-        connection.execute(faults.insert(), found)
-
-
 def _schedule_row(number: int, line: ScheduledMatch) -> dict[str, Any]:
     """Return a line of a schedule as its row: a column for each field, and tuples as JSON."""
     values = ((name, getattr(line, name)) for name in line.__slots__)
     row = {name: as_json(value) if isinstance(value, tuple) else value for name, value in values}
     return {"tournament_id": number, **row}
-
-
-def without_faults(row: RecordRow) -> dict[str, Any]:
-    """Return the columns of a record, without its faults."""
-    values = row._asdict()
-    del values["faults"]
-    return values
 
 
 def _tuples(actions: Sequence[Any]) -> Iterator[Any]:

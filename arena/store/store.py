@@ -6,20 +6,23 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Integer, func, select
+from sqlalchemy import ColumnElement, Connection, Executable, Integer, func, select
 
 from arena.definition import Definition
+from arena.enums import EventKind
 from arena.errors import StoreError
 from arena.records import ScheduledMatch
 from arena.store.addition import Addition, insert_addition
 from arena.store.connection import Database
 from arena.store.correction_log import CorrectionLog
+from arena.store.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
 from arena.store.lock import DirectorLock, FileLock, ServerLock, file_lock_holders, server_lock_holders
 from arena.store.record_reader import RecordReader
+from arena.store.recording import insert_records
 from arena.store.rows import RecordRow, as_json
 from arena.store.schema import bots, matches, metadata, records, tournaments, voids
 from arena.store.source import Source
-from arena.store.statements import insert_lines, insert_records
+from arena.store.statements import insert_lines
 from arena.store.values import StoredBot, StoredTournament, utc_now
 from arena.store.version import bring_up_to_date
 
@@ -91,7 +94,9 @@ class Store(RecordReader):
                 "format": definition.format,
             }
             key = connection.execute(tournaments.insert(), values).inserted_primary_key
-            insert_lines(connection, int(key[0]) if key is not None else 0, schedule)
+            number = int(key[0]) if key is not None else 0
+            insert_lines(connection, number, schedule)
+            add_event(connection, number, EventKind.CREATED)
 
         self._database.write(create)
         return self.tournament(definition.name)
@@ -100,25 +105,51 @@ class Store(RecordReader):
         """Add a round to the schedule, or nothing."""
         number = tournament.number
 
+        def extend(connection: Connection) -> None:
+            insert_lines(connection, number, lines)
+            details = EventDetails(round=lines[0].round, match_count=len(lines))
+            add_event(connection, number, EventKind.SCHEDULE, details)
+
         def extend_once(connection: Connection) -> None:
             query = select(func.max(matches.c.round, type_=Integer)).where(matches.c.tournament_id == number)
             if (connection.execute(query).scalar() or 0) < lines[0].round:
-                insert_lines(connection, number, lines)
+                extend(connection)
 
-        self._database.write(lambda connection: insert_lines(connection, number, lines), again=extend_once)
+        self._database.write(extend, again=extend_once)
 
     def change_definition(self, tournament: StoredTournament, definition: Definition) -> None:
         """Replace the definition of a ladder whose entrants change."""
         values = {"definition": as_json(definition.to_json()), "finished_at": None}
-        self._update(tournament, values)
+        self._update(tournament, values, EventKind.DEFINITION)
 
     def set_finished(self, tournament: StoredTournament, is_finished: bool) -> None:
         """Store whether no round follows."""
-        self._update(tournament, {"finished_at": utc_now() if is_finished else None})
+        values = {"finished_at": utc_now() if is_finished else None}
+        was_finished = tournaments.c.finished_at.is_not(None)
+        if is_finished:
+            self._update(tournament, values, EventKind.FINISHED)
+        else:
+            self._update(tournament, values, EventKind.REOPENED, only_if=was_finished)
 
-    def _update(self, tournament: StoredTournament, values: dict[str, Any]) -> None:
+    def _update(
+        self,
+        tournament: StoredTournament,
+        values: dict[str, Any],
+        kind: EventKind,
+        *,
+        name: str | None = None,
+        only_if: ColumnElement[bool] | None = None,
+    ) -> None:
+        """Change a tournament's row, and say so in its log, if a condition holds."""
         change = tournaments.update().where(tournaments.c.id == tournament.number).values(**values)
-        self._database.write(lambda connection: connection.execute(change))
+        if only_if is not None:
+            change = change.where(only_if)
+
+        def update(connection: Connection) -> None:
+            if connection.execute(change).rowcount:
+                add_event(connection, tournament.number, kind, EventDetails(name=name))
+
+        self._database.write(update)
 
     # names, and the bin; the caller holds the locks of the names that change
 
@@ -129,13 +160,13 @@ class Store(RecordReader):
             StoreError: if another tournament has this name.
         """
         self._require_unused(name)
-        self._update(tournament, {"name": name})
+        self._update(tournament, {"name": name}, EventKind.RENAMED, name=name)
         return self.tournament(name)
 
     def delete(self, tournament: StoredTournament) -> None:
         """Put a tournament into the bin; it counts nowhere any more, and its name can be used again."""
         values = {"name": tournament.bin_name, "deleted_name": tournament.name, "deleted_at": utc_now()}
-        self._update(tournament, values)
+        self._update(tournament, values, EventKind.DELETED)
 
     def restore(self, tournament: StoredTournament, name: str) -> StoredTournament:
         """Take a tournament out of the bin, under this name.
@@ -144,7 +175,8 @@ class Store(RecordReader):
             StoreError: if another tournament has this name.
         """
         self._require_unused(name)
-        self._update(tournament, {"name": name, "deleted_name": None, "deleted_at": None})
+        values = {"name": name, "deleted_name": None, "deleted_at": None}
+        self._update(tournament, values, EventKind.RESTORED, name=name)
         return self.tournament(name)
 
     def erase(self, tournament: StoredTournament) -> None:
@@ -161,6 +193,7 @@ class Store(RecordReader):
                 if "tournament_id" in table.c:
                     connection.execute(table.delete().where(table.c.tournament_id == tournament.number))
             connection.execute(tournaments.delete().where(tournaments.c.id == tournament.number))
+            remove_topics(connection, tournament.number)
 
         self._database.write(erase)
 
@@ -184,13 +217,18 @@ class Store(RecordReader):
         """Record played matches, all or none; a match that has a record already is refused by its key."""
         number = tournament.number
 
+        def record(connection: Connection, new: Sequence[RecordRow] = rows) -> None:
+            if new:
+                insert_records(connection, number, new)
+                add_event(connection, number, EventKind.RESULTS, about_matches([row.match for row in new]))
+
         def record_the_rest(connection: Connection) -> None:
             wanted = [row.match for row in rows]
             query = select(records.c.match).where(records.c.tournament_id == number, records.c.match.in_(wanted))
             known = {match for (match,) in connection.execute(query)}
-            insert_records(connection, number, [row for row in rows if row.match not in known])
+            record(connection, [row for row in rows if row.match not in known])
 
-        self._database.write(lambda connection: insert_records(connection, number, rows), again=record_the_rest)
+        self._database.write(record, again=record_the_rest)
 
     def note_void(self, tournament: StoredTournament, match: int, reason: str) -> None:
         """Record a void try, which ended because the arena failed."""
@@ -202,12 +240,18 @@ class Store(RecordReader):
 
     def add_bot(self, bot: StoredBot) -> None:
         """Add a submitted bot."""
-        self._database.write(lambda connection: connection.execute(bots.insert(), bot._asdict()))
+        self._change_bots(bots.insert().values(**bot._asdict()))
 
     def remove_bot(self, bot: StoredBot) -> None:
         """Remove a submitted bot."""
-        change = bots.delete().where(bots.c.name == bot.name, bots.c.version == bot.version)
-        self._database.write(lambda connection: connection.execute(change))
+        self._change_bots(bots.delete().where(bots.c.name == bot.name, bots.c.version == bot.version))
+
+    def _change_bots(self, change: Executable) -> None:
+        def make(connection: Connection) -> None:
+            connection.execute(change)
+            advance(connection, BOTS)
+
+        self._database.write(make)
 
     def submitted_bots(self) -> list[StoredBot]:
         """Return the submitted bots, the oldest first."""

@@ -270,13 +270,13 @@ def test_histories_end_at_the_final_table(write_definition, tmp_path):
             run_tournament(load_definition(path), home.store, workers=2)
         snapshots = history_of_tournament(home.store, home.store.tournament("b"))
         assert [snapshot.matches for snapshot in snapshots] == sorted({snapshot.matches for snapshot in snapshots})
-        assert [line.rating for line in snapshots[-1].table.lines] == [
+        assert [line.rating for line in snapshots[-1].lines] == [
             line.rating for line in standings_of(home.store, "b").lines
         ]
         over_time = history_over_tournaments(home.store, "differences")
         assert [snapshot.title for snapshot in over_time] == ["a", "b"]
         board = standings_of(home.store, game="differences")
-        assert [line.rating for line in over_time[-1].table.lines] == [line.rating for line in board.lines]
+        assert [line.rating for line in over_time[-1].lines] == [line.rating for line in board.lines]
         assert history_over_tournaments(home.store, "plaid") == []
         profile = bot_profile(home.store, "minimal@1")
         assert [(point.game, point.tournament) for point in profile.history] == [

@@ -60,7 +60,7 @@ COLUMNS = [
 @pytest.fixture
 def database(tmp_path, monkeypatch):
     home = tmp_path / "home"
-    shutil.copytree(STORED / "homes" / HOMES[0], home)
+    shutil.copytree(STORED / "homes" / HOMES[1], home)
     monkeypatch.setenv("ARENA_HOME", str(home))
     monkeypatch.chdir(tmp_path)
     return home / "arena.sqlite3"

@@ -1,0 +1,118 @@
+"""The lines of leaderboards, which many profiles share: kept in the process, and in files of the home's cache.
+
+A leaderboard depends on all matches of its tournaments, and every bot's profile shows one line of it. A file is for one
+game after one tournament; its key says from which records and by which code its lines were computed. As in
+``standings_file.py``, nothing in a file is trusted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+
+from arena.analysis.result_table import read_results
+from arena.analysis.standings import Standing, standings, without
+from arena.analysis.standings_cache import code_time, unlisted
+from arena.analysis.standings_file import digest_of, open_plain, standing_from, write_whole
+from arena.errors import StoreError
+from arena.store.scope import Scope
+from arena.store.store import Store
+from arena.store.values import StoredTournament
+from arena.stored import from_json_text, is_whole, list_of, mapping_of
+from arena.version import __version__
+
+LAYOUT = 1
+MAX_FILE_BYTES = 16 * 1024 * 1024
+MAX_KEPT = 64
+"""Leaderboards in the memory of a process."""
+
+_PLACE = "a file of the leaderboard cache"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard:
+    """What a leaderboard shows.
+
+    Attributes:
+        matches: the number of its matches.
+        lines: the best bot first.
+    """
+
+    matches: int
+    lines: tuple[Standing, ...]
+
+
+class _NotThereError(Exception):
+    """There is no such file, or another one."""
+
+
+def leaderboard(
+    store: Store, tournaments: Sequence[StoredTournament], game: str | None, cache_directory: Path | None
+) -> Leaderboard:
+    """Return the leaderboard of some tournaments.
+
+    Args:
+        store: where they are.
+        tournaments: those that count, the oldest first.
+        game: only matches of this game; None for all.
+        cache_directory: where leaderboards are cached; None for no cache.
+    """
+    if cache_directory is None:
+        return _compute(store, tournaments, game)
+    path, key = _place_of(cache_directory, store, tournaments, game)
+    try:
+        return _read(path, key)
+    except _NotThereError:
+        board = _compute(store, tournaments, game)
+        text = json.dumps({"layout": LAYOUT, "key": key, **asdict(board)}).encode()
+        write_whole(path, text + digest_of(text))
+        return board
+
+
+def _compute(store: Store, tournaments: Sequence[StoredTournament], game: str | None) -> Leaderboard:
+    scope = Scope(tournaments=tuple(tournament.name for tournament in tournaments))
+    table = standings(read_results(store, scope, game), store.fault_counts(scope, game))
+    return Leaderboard(matches=table.matches, lines=without(table, unlisted(tournaments, game)).lines)
+
+
+def _place_of(
+    directory: Path, store: Store, tournaments: Sequence[StoredTournament], game: str | None
+) -> tuple[Path, str]:
+    """Return the file for a leaderboard, and the key it must have."""
+    numbers = [tournament.number for tournament in tournaments]
+    records = [
+        (t.name, t.created_at, t.finished_at, t.recorded, len(t.corrections), t.definition_text) for t in tournaments
+    ]
+    name = _hash([store.server, game, numbers])
+    return directory / f"{name}.leaderboard", _hash([__version__, code_time(), records])
+
+
+def _hash(value: object) -> str:
+    return blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _read(path: Path, key: str) -> Leaderboard:
+    """Return the leaderboard in a file.
+
+    Raises:
+        _NotThereError: if there are none, or the file has another key.
+    """
+    try:
+        with open_plain(path) as file:
+            content = file.read(MAX_FILE_BYTES)
+        text, digest = content[: -len(digest_of(b""))], content[-len(digest_of(b"")) :]
+        stored = mapping_of(from_json_text(text.decode(), _PLACE), _PLACE) if digest == digest_of(text) else {}
+        if stored.get("layout") != LAYOUT or stored.get("key") != key:
+            raise _NotThereError
+        lines = tuple(map(standing_from, list_of(stored.get("lines"), _PLACE)))
+        matches = stored.get("matches")
+        if not isinstance(matches, int) or not is_whole(matches, 0):
+            raise _NotThereError
+        return Leaderboard(matches=matches, lines=lines)
+    except (OSError, StoreError, UnicodeDecodeError) as error:
+        raise _NotThereError from error
