@@ -125,6 +125,11 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.correction_log import CorrectionLog as CorrectionLog
     from arena.store.correction_log import SetAside as SetAside
     from arena.store.correction_log import Skipped as Skipped
+    from arena.store.live_state import LiveState as LiveState
+    from arena.store.live_state import PlayedNow as PlayedNow
+    from arena.store.live_state import RunProgress as RunProgress
+    from arena.store.live_state import StoredLiveMatch as StoredLiveMatch
+    from arena.store.live_state import StoredProgress as StoredProgress
     from arena.store.lock import DirectorLock as DirectorLock
     from arena.store.match_records import Records as Records
     from arena.store.rows import RecordRow as RecordRow
@@ -192,6 +197,7 @@ _MODULE_OF = {
         "arena.store.addition": "Addition",
         "arena.store.correction": "Correction CorrectionDetails",
         "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
+        "arena.store.live_state": "LiveState PlayedNow RunProgress StoredLiveMatch StoredProgress",
         "arena.store.lock": "DirectorLock",
         "arena.store.match_records": "Records",
         "arena.store.rows": "RecordRow",

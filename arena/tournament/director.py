@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from arena.definition import Definition
@@ -22,6 +22,7 @@ from arena.store.rows import RecordRow
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.formats import format_class
+from arena.tournament.live_writer import LiveWriter
 from arena.tournament.progress import Progress
 from arena.tournament.resumption import Resumed, brought_up_to_date, create_or_resume
 from arena.tournament.rounds import TournamentRounds
@@ -148,9 +149,18 @@ class _Run:
         self._rounds = TournamentRounds(self._definition, store, self._tournament)
         self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.expected_matches)
         self.progress.stop_limits = self._rounds.stop_limits
+        self._live = LiveWriter(store, self._tournament, executor)
 
     def play(self) -> None:
         """Play the schedule and the rounds that follow, until no match is left that may be tried again."""
+        with self._live:
+            self._executor.meanwhile = lambda: self._live.update(self.progress)
+            try:
+                self._play()
+            finally:
+                self._executor.meanwhile = None
+
+    def _play(self) -> None:
         progress, name = self.progress, self._definition.name
         log.info("%s: %d of %d matches to play", name, progress.left, progress.scheduled)
         started = time.monotonic()
@@ -200,7 +210,7 @@ class _Run:
                     self._requeue_or_give_up(result, queue)
                 else:
                     queue.done(result.match)
-            self._report(rows)
+            self._report(rows, [result.match for result in results])
 
     def _requeue_or_give_up(self, void: Void, queue: WorkQueue) -> None:
         self._store.note_void(self._tournament, void.match, void.reason)
@@ -217,9 +227,10 @@ class _Run:
             self.progress.given_up[void.match] = void.reason
             queue.done(void.match)
 
-    def _report(self, rows: list[RecordRow]) -> None:
+    def _report(self, rows: list[RecordRow], ended: Sequence[int] = ()) -> None:
         self.progress.recorded += len(rows)
         self.progress.played += len(rows)
         self.progress.new = rows
+        self._live.update(self.progress, ended)
         if self._listener is not None:
             self._listener(self.progress)

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.executors import live_reports
+from arena.executors import Job, in_process, live_reports
+from arena.executors.in_process import InProcessExecutor
 from arena.executors.live_reports import LiveReports
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
@@ -67,6 +68,18 @@ def test_a_watch_that_begins_while_a_bot_thinks_shows_the_position_at_once(pool,
 
     play(pool, answer)
     assert len(seen[0].actions) == 3
+
+
+def test_in_this_process_the_caller_may_look_four_times_a_second(monkeypatch):
+    """At once while there were fewer: the position of a slow bot may follow that of a quick one."""
+    now, looks = [], []
+    monkeypatch.setattr(in_process, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    executor = InProcessExecutor(Job(isolation="none"))
+    executor.meanwhile = lambda: looks.append(now[0])
+    for second in (0.0, 0.1, 0.2, 0.9, 0.95, 0.99, 1.0, 1.05, 1.1, 1.2, 7.0):
+        now[:] = [second]
+        executor._look()
+    assert looks == [0.0, 0.1, 0.2, 0.9, 1.0, 1.1, 1.2, 7.0]
 
 
 def test_other_matches_are_not_sent(pool, pipes):
