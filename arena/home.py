@@ -37,13 +37,18 @@ class ArenaHome:
     """
 
     def __init__(
-        self, directory: str | os.PathLike[str] | None = None, must_exist: bool = False, *, store: str | None = None
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        must_exist: bool = False,
+        *,
+        store: str | Path | None = None,
     ) -> None:
         """Open the directory; create it if it does not exist.
 
         Args:
             directory: by default $ARENA_HOME, or ``.arena`` in the working directory.
-            store: address of a PostgreSQL database; by default $ARENA_STORE, or a file in the directory.
+            store: address of a PostgreSQL database, or the path of a file; by default $ARENA_STORE, or a file in the
+                directory.
             must_exist: raise an error instead of creating it, for commands that only read.
 
         Raises:

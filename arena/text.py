@@ -50,6 +50,37 @@ def short_size_text(size_bytes: int) -> str:
     return f"{kib / 2**10:.1f} MiB" if kib < 1000 * 2**10 else f"{kib / 2**20:.1f} GiB"
 
 
+def score_text(score: float) -> str:
+    """Return a score with at most two decimals.
+
+    >>> score_text(9), score_text(9.0), score_text(75.614), score_text(0.5)
+    ('9', '9', '75.61', '0.5')
+    """
+    return f"{score:.2f}".rstrip("0").rstrip(".")
+
+
+def halves_text(value: float) -> str:
+    """Return points with quarters and halves as fractions.
+
+    >>> halves_text(2.5), halves_text(0.5), halves_text(3), halves_text(0)
+    ('2½', '½', '3', '0')
+    """
+    whole, rest = divmod(value, 1)
+    fraction = {0.25: "¼", 0.5: "½", 0.75: "¾"}.get(rest)
+    return score_text(value) if fraction is None else f"{int(whole) or ''}{fraction}"
+
+
+def rate_text(per_second: float) -> str:
+    """Return how fast matches are played.
+
+    >>> rate_text(18.2), rate_text(2.25), rate_text(0.2)
+    ('18 a second', '2.2 a second', '12 a minute')
+    """
+    if per_second < 1:
+        return f"{60 * per_second:.0f} a minute" if per_second >= 1 / 6 else f"{60 * per_second:.1f} a minute"
+    return f"{per_second:.0f} a second" if per_second >= 10 else f"{per_second:.1f} a second"
+
+
 def duration_text(seconds: float) -> str:
     """Return a duration in a few characters.
 

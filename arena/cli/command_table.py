@@ -43,6 +43,7 @@ COMMANDS = {
     "matches": CommandEntry(LOOK, "List the matches of a tournament."),
     "replay": CommandEntry(LOOK, "Step through a recorded match."),
     "serve": CommandEntry(LOOK, "Show tournaments, bots and matches in a browser."),
+    "publish": CommandEntry(LOOK, "Write tournaments as a folder of pages."),
     "report": CommandEntry(LOOK, "Write a tournament as one HTML file."),
     "plot": CommandEntry(LOOK, "Draw ratings, crosstable, seats and times."),
     "show": CommandEntry(LOOK, "Show one bot: ratings, rivals, faults."),

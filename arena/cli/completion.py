@@ -73,7 +73,11 @@ CANDIDATES: dict[str, Candidates] = {
 }
 """By the name of a parameter, which means the same in every command."""
 
-PATHS = dict.fromkeys(("bot", "bots", "new", "old", "hints", "file"), "file") | {"home": "dir", "other_home": "dir"}
+PATHS = dict.fromkeys(("bot", "bots", "new", "old", "hints", "file"), "file") | {
+    "home": "dir",
+    "other_home": "dir",
+    "out": "dir",
+}
 """Parameters that may be paths too: any file, or a directory."""
 
 

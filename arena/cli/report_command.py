@@ -19,7 +19,7 @@ from arena.names import as_file_name
     "--max-matches",
     cls=RenamedOption,
     earlier="--matches",
-    type=WholeNumber(0, 100_000),
+    type=WholeNumber(0, 10_000_000),
     help="Matches to replay, at most [default: what fits into about 2 MB].",
 )
 @json_option

@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
+
 import click
 
 from arena.cli.common import open_home, print_json
 from arena.cli.group import FAILED, OK
+from arena.cli.merged_tournaments import external_game_option
 from arena.cli.options import json_option
+from arena.errors import UsageError
 from arena.report.tables import printable
 from arena.text import counted
 
 UNSETTLED = "all records hold; the ratings are not compared, because matches were recorded meanwhile"
+MANIFEST = "manifest.json"
+COUNTS_A_STEP = 100
 
 
 @click.command("verify")
-@click.argument("tournament", required=False)
+@click.argument("tournament", required=False, metavar="[TOURNAMENT or OUT]")
+@external_game_option
 @json_option
-def command(tournament: str | None, as_json: bool) -> int:
+def command(tournament: str | None, external_games: tuple[str, ...], as_json: bool) -> int:
     """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings.
 
     Of a corrected tournament, the log of corrections has to explain every record and every match that does not count.
+    OUT is a folder that arena publish has made: its digests, its records and every page are checked, from the folder
+    alone.
     """
+    if tournament is not None and os.path.isfile(os.path.join(tournament, MANIFEST)):  # noqa: PTH113, PTH118 (odd names)
+        return _verify_folder(Path(tournament), external_games, as_json)
+    if external_games:
+        raise UsageError(
+            "--external-game: the records of this arena's own home need none; it is for a published folder"
+        )
+    return _verify_home(tournament, as_json)
+
+
+def _verify_home(tournament: str | None, as_json: bool) -> int:
     from arena.analysis.verification import is_settled, verify
 
     with open_home(must_exist=True) as arena_home:
@@ -44,3 +65,27 @@ def command(tournament: str | None, as_json: bool) -> int:
     if as_json:
         print_json(rows)
     return FAILED if any(row["problems"] for row in rows) else OK
+
+
+def _verify_folder(folder: Path, external_games: tuple[str, ...], as_json: bool) -> int:
+    from arena.site.publish.verification import verify_folder
+
+    found = verify_folder(folder, external_games=external_games, progress=_show_progress)
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", nl=False, err=True)
+    for problem in found.problems:
+        click.echo(printable(f"{folder}: {problem}"), err=True)
+    counts = {"files": found.files, "matches": found.matches, "pages": found.pages}
+    if as_json:
+        print_json({"folder": str(folder), **counts, "problems": found.problems})
+    else:
+        parts = [counted(count, noun) for count, noun in zip(counts.values(), ("file", "match", "page"), strict=True)]
+        verdict = counted(len(found.problems), "problem") if found.problems else "all of them hold"
+        click.echo(printable(f"{folder}: {', '.join(parts)} checked: {verdict}"))
+    return FAILED if found.problems else OK
+
+
+def _show_progress(noun: str, count: int) -> None:
+    """Show how much has been checked, in a terminal."""
+    if sys.stderr.isatty() and count % COUNTS_A_STEP == 0:
+        click.echo(f"\r\x1b[K{counted(count, noun)}", nl=False, err=True)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import posixpath
+from collections.abc import Mapping
 from typing import Any, Protocol
 from urllib.parse import quote, urlencode
 
 from arena.site.page import Page
 from arena.site.pages import PAGE_BY_NAME
+
+SUFFIXES = (".json", ".csv")
+"""What follows an address where a program wants the same page."""
+
+STATIC = "static"
+"""Where a folder has the files of ``static``."""
 
 
 class Links(Protocol):
@@ -51,6 +59,9 @@ def address_of(page: Page, values: dict[str, Any], suffix: str = "") -> str:
     path = (page.path if page.path != "/" or not suffix else "/index").format(
         **{field: quote(str(values[field]), safe="") for field in page.path_fields}
     )
+    if not suffix and path.endswith(SUFFIXES):  # a name that ends like this
+        head, _, tail = path.rpartition(".")
+        path = f"{head}%2E{tail}"
     defaults = {name: field.default for name, field in page.parameters.model_fields.items()}
     query = {
         name: str(values[name])
@@ -58,3 +69,36 @@ def address_of(page: Page, values: dict[str, Any], suffix: str = "") -> str:
         if name in values and name not in page.path_fields and values[name] != defaults[name]
     }
     return f"{path}{suffix}" + (f"?{urlencode(query)}" if query else "")
+
+
+class Places(Protocol):
+    """Where the pages of a folder are."""
+
+    def place(self, name: str, values: Mapping[str, Any]) -> str | None:
+        """Return the file of a page, from the folder and without its ending; None if it is not there."""
+
+
+class FolderLinks:
+    """Addresses in a folder of files, seen from one of them: they hold wherever the folder is, on a disk as well."""
+
+    def __init__(self, places: Places, here: str) -> None:
+        """Prepare addresses.
+
+        Args:
+            places: where the pages are.
+            here: the file that is written, from the folder.
+        """
+        self._places = places
+        self._directory = posixpath.dirname(here)
+
+    def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
+        """Return the address of a page; None if the folder does not have it."""
+        place = self._places.place(name, values)
+        return None if place is None else self._from_here(f"{place}{suffix or '.html'}")
+
+    def asset(self, name: str) -> str:
+        """Return the address of a file in ``static``."""
+        return self._from_here(f"{STATIC}/{name}")
+
+    def _from_here(self, path: str) -> str:
+        return posixpath.relpath(path, self._directory or ".")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from arena.site.models.health import HealthPage, HealthParameters
+from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
+from arena.site.models.tournament import TournamentPage, TournamentParameters
 from arena.site.page import Lane, Page
 
 PAGES: tuple[Page, ...] = (
@@ -17,6 +20,40 @@ PAGES: tuple[Page, ...] = (
         template="overview.html.jinja",
         room="overview",
         topics=("arena",),
+    ),
+    Page(
+        name="tournament",
+        summary="A tournament: what its standings say, the standings, who beat whom, and the latest results.",
+        path="/tournaments/{tournament}",
+        parameters=TournamentParameters,
+        model=TournamentPage,
+        builder="arena.site.build.tournament:build_tournament",
+        lane=Lane.RATINGS,
+        template="tournament.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}",),
+    ),
+    Page(
+        name="health",
+        summary="Whether the server can read its store, and what it runs.",
+        path="/health",
+        parameters=HealthParameters,
+        model=HealthPage,
+        builder="",
+        lane=Lane.SERVER,
+        template="health.html.jinja",
+    ),
+    Page(
+        name="match",
+        summary="A match, ply by ply: the board, both clocks, notes and faults.",
+        path="/tournaments/{tournament}/matches/{match}",
+        parameters=MatchParameters,
+        model=MatchPage,
+        builder="arena.site.build.match:build_match",
+        lane=Lane.BOARDS,
+        template="match.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}/matches/{match}",),
     ),
 )
 

@@ -132,7 +132,7 @@ class Database:
         if self.path is None:
             return
         try:
-            with closing(self._engine.raw_connection()) as connection:
+            with closing(self.raw_connection()) as connection:
                 connection.cursor().execute("PRAGMA journal_mode = WAL")
         except DBAPIError as error:
             raise StoreError(f"{self.shown}: {reason_of(str(error.orig))}") from error
@@ -144,6 +144,10 @@ class Database:
             StoreAwayError: if the server can't be reached.
         """
         return self._connected().execution_options(isolation_level="AUTOCOMMIT")
+
+    def raw_connection(self) -> Any:
+        """Return a separate connection as the driver knows it, without transactions of our own."""
+        return self._engine.raw_connection()
 
     def close(self) -> None:
         """Close all connections."""

@@ -9,9 +9,11 @@ from sqlalchemy import Connection, Integer, Select, exists, func, select
 
 from arena.errors import StoreError, UnknownNameError
 from arena.records import ScheduledMatch, Seating
+from arena.store.commit_signal import CommitSignal
 from arena.store.connection import Database
 from arena.store.correction_log import all_corrections
 from arena.store.counters import counted
+from arena.store.event_log import EventLog
 from arena.store.schema import corrections, matches, records, skipped, tournaments
 from arena.store.scope import ALL_TOURNAMENTS, COMPARISON, Scope
 from arena.store.seasons import Seasons
@@ -83,6 +85,15 @@ class TournamentReader:
         if not season.tournaments:
             raise StoreError(f"season {season.name!r}: all its tournaments are deleted; arena restore brings one back")
         return {*scope.tournaments, *season.tournaments}
+
+    @property
+    def events(self) -> EventLog:
+        """The log of events."""
+        return EventLog(self._database)
+
+    def commit_signal(self) -> CommitSignal:
+        """A new signal of commits, to be closed."""
+        return CommitSignal(self._database)
 
     @property
     def seasons(self) -> Seasons:
@@ -169,6 +180,18 @@ class TournamentReader:
         query = select(func.max(matches.c.match, type_=Integer))
         query = query.where(matches.c.tournament_id == self._number(tournament))
         return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
+
+    def scheduled_match(self, tournament: StoredTournament | str, match: int) -> ScheduledMatch:
+        """Return one line of the schedule.
+
+        Raises:
+            StoreError: if it does not exist, or does not fit the tournament's definition.
+        """
+        tournament = self._stored(tournament)
+        query = select(matches).where(matches.c.tournament_id == tournament.number, matches.c.match == match)
+        for line in self._rows(query):
+            return scheduled_match(line, tournament.definition)
+        raise StoreError(f"match {match} of tournament {tournament.name!r} is not in its schedule")
 
     def last_round(self, tournament: StoredTournament | str) -> int:
         """Return the number of the last round in the schedule; 0 if it is empty."""

@@ -59,20 +59,7 @@ class NewTournament:
             pass
         left = scheduled - len(left_out) - recorded
         finished = finished_at(definition, left, there.finished_at)
-        store.add(
-            Addition(
-                tournament=None,
-                definition=definition,
-                created_at=check_time(there.created_at, "created_at"),
-                finished_at=finished,
-                lines=self._source.lines(there),
-                records=self._records(replays=False),
-                voids=checked_voids(self._source, there),
-                corrections=corrections_without_locations(there.corrections),
-                set_aside=self._set_aside(replays=False),
-                skipped=self._source.skipped(there),
-            )
-        )
+        self._add(store, check_time(there.created_at, "created_at"), finished)
         return MergedTournament(
             name=there.name,
             is_new=True,
@@ -81,6 +68,31 @@ class NewTournament:
             left=left,
             is_finished=finished is not None,
             absent_bots=absent_bots(store, definition),
+        )
+
+    def copy(self, store: Store) -> None:
+        """Take the tournament as it is: the source is ours, and nothing is replayed.
+
+        Raises:
+            StoreError: if a record is not that of its match.
+        """
+        self._add(store, self._there.created_at, self._there.finished_at)
+
+    def _add(self, store: Store, created_at: str, finished: str | None) -> None:
+        there = self._there
+        store.add(
+            Addition(
+                tournament=None,
+                definition=self._definition,
+                created_at=created_at,
+                finished_at=finished,
+                lines=self._source.lines(there),
+                records=self._records(replays=False),
+                voids=checked_voids(self._source, there),
+                corrections=corrections_without_locations(there.corrections),
+                set_aside=self._set_aside(replays=False),
+                skipped=self._source.skipped(there),
+            )
         )
 
     def _checked_lines(self) -> Iterator[ScheduledMatch]:

@@ -24,6 +24,10 @@ VARIANTS = {
         "Load this external game, which the bot claims; repeatable.",
     },
     "--json": {"Print JSON, and nothing else.", "Print JSON, and nothing else; it does so anyway."},
+    "--max-matches": {
+        "Matches to replay, at most [default: what fits into about 2 MB].",
+        "Matches to replay, at most, of each tournament [default: all].",
+    },
     "--name": {
         "The name of the tournament [default: that of the file].",
         "The name of the tournament [default: that in the file].",

@@ -1,0 +1,57 @@
+"""``arena publish``: tournaments as a folder of pages."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from arena.cli.common import open_home, print_json
+from arena.cli.options import WholeNumber, json_option
+from arena.errors import UsageError
+from arena.text import counted, short_size_text
+
+PAGES_A_STEP = 50
+
+
+@click.command("publish")
+@click.argument("tournaments", nargs=-1, metavar="[TOURNAMENT]...")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option(
+    "--max-matches",
+    type=WholeNumber(0, 10_000_000),
+    help="Matches to replay, at most, of each tournament [default: all].",
+)
+@click.option("--no-matches", is_flag=True, help="No page for any match.")
+@json_option
+def command(tournaments: tuple[str, ...], out: Path, max_matches: int | None, no_matches: bool, as_json: bool) -> None:
+    """Write TOURNAMENTs (by default all) as a folder OUT, for any web server or a USB stick.
+
+    The pages of arena serve with their tables as JSON and CSV, the records, and a manifest of digests. Nothing in it
+    leads out of it, and it can be opened from the disk: OUT/index.html. arena verify OUT checks it. If OUT was
+    published before, it is replaced.
+    """
+    from arena.site.publish.publishing import publish
+
+    if no_matches and max_matches:
+        raise UsageError("--no-matches and --max-matches: expected one of them")
+    with open_home(must_exist=True) as arena_home:
+        made = publish(
+            arena_home, tournaments, out, max_matches=0 if no_matches else max_matches, progress=_show_progress
+        )
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", nl=False, err=True)
+    if as_json:
+        print_json({"folder": str(out), "tournaments": made.tournaments, "files": made.files, "bytes": made.size_bytes})
+    else:
+        click.echo(
+            f"{out}: {counted(len(made.tournaments), 'tournament')}, {counted(made.pages, 'page')},"
+            f" {short_size_text(made.size_bytes)}; open {out / 'index.html'}"
+        )
+
+
+def _show_progress(pages: int) -> None:
+    """Show how many pages there are, in a terminal."""
+    if sys.stderr.isatty() and pages % PAGES_A_STEP == 0:
+        click.echo(f"\r{counted(pages, 'page')}", nl=False, err=True)

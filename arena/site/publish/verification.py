@@ -1,0 +1,196 @@
+"""Verifying a published folder from itself alone: digests, records by the rules, and pages from the records.
+
+The folder may come from anybody: it is read with a bound and without following links, its records are imported into a
+home that is removed in the end, as any export is, and which files it should have is computed from them, never read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from arena.analysis.verification import verify
+from arena.errors import StoreError
+from arena.home import ArenaHome
+from arena.names import as_file_name
+from arena.site.publish.contents import RECORDS
+from arena.site.publish.differences import differences
+from arena.site.publish.folder import BuiltPage, Folder
+from arena.site.publish.folder_reader import FolderReader
+from arena.site.publish.manifest import MANIFEST, Manifest
+from arena.text import counted, size_text
+from arena.transfer import MergedTournament, import_records
+from arena.transfer.copying import temporary_home
+
+MAX_PROBLEMS_OF_A_KIND = 20
+MAX_PAGE_BYTES = 64 * 2**20
+
+Progress = Callable[[str, int], None]
+"""Is called with what is being checked, and how many of it so far."""
+
+
+class FolderVerification(NamedTuple):
+    """The result of verifying a folder.
+
+    Attributes:
+        files: how many were compared with the manifest.
+        matches: how many records were replayed.
+        pages: how many pages were made again; 0 if another version of the arena has made them.
+        problems: a sentence for each problem.
+    """
+
+    files: int
+    matches: int
+    pages: int
+    problems: list[str]
+
+
+def verify_folder(
+    directory: Path,
+    *,
+    external_games: Collection[str] = (),
+    progress: Progress = lambda what, count: None,
+) -> FolderVerification:
+    """Check the digests of a folder, replay its records, and make its pages again.
+
+    Args:
+        directory: the folder.
+        external_games: the games from outside the package that may be imported.
+        progress: is called now and then.
+
+    Raises:
+        UsageError: if it is no published folder.
+    """
+    with FolderReader(directory) as reader, temporary_home() as home:
+        check = _Check(reader, reader.manifest(), home, progress)
+        problems = list(_few(check.files(), "file"))
+        if not problems:
+            problems = list(_few(check.records(external_games), "record"))
+        if not problems:
+            problems = list(_few(check.pages(), "page"))
+        return FolderVerification(len(check.manifest.files), check.matches, check.pages_made, problems)
+
+
+def _few(problems: Iterator[str], noun: str) -> Iterator[str]:
+    """Yield the first problems, and how many more there are."""
+    yield from islice(problems, MAX_PROBLEMS_OF_A_KIND)
+    if more := sum(1 for _ in problems):
+        yield f"and {counted(more, f'more {noun}')} with a problem"
+
+
+class _Check:
+    def __init__(self, reader: FolderReader, manifest: Manifest, home: ArenaHome, progress: Progress) -> None:
+        self.manifest = manifest
+        self.matches = self.pages_made = 0
+        self._reader, self._home, self._progress = reader, home, progress
+
+    def files(self) -> Iterator[str]:
+        """Yield what the manifest says and does not hold, and what it does not say."""
+        for number, (path, entry) in enumerate(self.manifest.files.items(), 1):
+            if problem := self._reader.problem_of(path, entry):
+                yield f"{path}: {problem}"
+            self._progress("file", number)
+        try:
+            for path in self._reader.paths():
+                if path not in self.manifest.files and path != MANIFEST:
+                    yield f"{path}: it is not in the manifest"
+        except OSError as error:
+            yield f"the folder can't be read: {error.strerror}"
+
+    def records(self, external_games: Collection[str]) -> Iterator[str]:
+        """Yield what is wrong with the records: they are imported, which replays them, and rated again."""
+        for one in self.manifest.tournaments:
+            where = one.records
+            if not where.startswith(f"{RECORDS}/") or where not in self.manifest.files:
+                yield f"{MANIFEST}: it has no file with the records of tournament {as_file_name(one.name)!r}"
+                continue
+            try:
+                taken = self._imported(where, external_games)
+            except (OSError, StoreError) as error:
+                yield f"{where}: {error}"
+                continue
+            if taken.refusal is not None or taken.name != one.name:
+                yield f"{where}: {taken.refusal or 'it has the records of another tournament'}"
+                continue
+            self.matches += taken.taken
+            self._progress("match", self.matches)
+            yield from (f"{where}: {problem}" for problem in verify(self._home, one.name).problems)
+
+    def _imported(self, path: str, external_games: Collection[str]) -> MergedTournament:
+        with self._reader.open(path) as file:
+            taken = import_records(self._home, file, external_games=external_games)
+        if len(taken) != 1:
+            raise StoreError(f"expected the records of one tournament, got those of {len(taken)}")
+        return taken[0]
+
+    def pages(self) -> Iterator[str]:
+        """Yield what the pages say and does not follow from the records."""
+        folder = Folder(self._home, self.manifest.max_matches)
+        expected = set()
+        for page in folder.pages():
+            for path, problem in self._page(folder, page):
+                expected.add(path)
+                if problem:
+                    yield f"{path}: {problem}"
+            self.pages_made += 1
+            self._progress("page", self.pages_made)
+        expected |= {path for path, _ in folder.records()}
+        if self.manifest.is_of_this_version:
+            for path, content in folder.assets():
+                expected.add(path)
+                if path in self.manifest.files and self._bytes(path) != content:
+                    yield f"{path}: it is not the arena's"
+            yield from self._others(expected)
+
+    def _others(self, expected: Collection[str]) -> Iterator[str]:
+        there = self.manifest.files.keys()
+        yield from (f"{path}: it is missing, and so it is in the manifest" for path in sorted(expected - there))
+        yield from (f"{path}: nothing in the records leads to it" for path in sorted(there - expected))
+
+    def _page(self, folder: Folder, page: BuiltPage) -> Iterator[tuple[str, str | None]]:
+        """Yield the files of a page, each with what is wrong with it."""
+        twin, html = f"{page.place}.json", f"{page.place}.html"
+        if twin not in self.manifest.files:
+            yield twin, None  # said later, of all that are missing
+            yield html, None
+            return
+        there = self._bytes(twin)
+        yield twin, self._twin_problem(there, page)
+        if not self.manifest.is_of_this_version:
+            return
+        try:
+            page = page.showing(there)
+        except ValidationError as error:
+            yield twin, f"it is malformed: {error.error_count()} fields are not what this page has"
+            return
+        for path, content in folder.files(page):
+            if path != twin:
+                same = path not in self.manifest.files or self._bytes(path) == content
+                yield path, None if same else f"it does not say what {twin} says"
+
+    def _twin_problem(self, there: bytes, page: BuiltPage) -> str | None:
+        if there == page.twin:
+            return None
+        try:
+            said = json.loads(there)
+        except (ValueError, RecursionError):
+            return "it is not JSON"
+        found = list(islice(differences(said, json.loads(page.twin), self.manifest.is_of_this_version), 4))
+        shown = "; ".join(found[:3]) + ("; and more" if len(found) > 3 else "")
+        return f"{shown} by the records" if found else None
+
+    def _bytes(self, path: str) -> bytes:
+        """Return a file of the folder whose digest has been checked."""
+        try:
+            with self._reader.open(path) as file:
+                data = file.read(MAX_PAGE_BYTES + 1)
+        except OSError as error:
+            raise StoreError(f"{path}: can't be read: {error.strerror}") from error
+        if len(data) > MAX_PAGE_BYTES:
+            raise StoreError(f"{path}: it is longer than {size_text(MAX_PAGE_BYTES)}")
+        return data

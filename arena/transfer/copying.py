@@ -1,0 +1,37 @@
+"""Copying tournaments of this home into a home that has nothing else, and is removed in the end."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from arena.home import DATABASE_FILE, ArenaHome
+from arena.store.store import Store
+from arena.store.values import StoredTournament
+from arena.transfer.new_tournament import NewTournament
+
+
+@contextmanager
+def temporary_home() -> Iterator[ArenaHome]:
+    """Open an empty home, which is removed in the end; $ARENA_STORE has no influence on it."""
+    with tempfile.TemporaryDirectory(prefix="arena-home-", ignore_cleanup_errors=True) as directory:
+        place = Path(directory)
+        with ArenaHome(place, store=place / DATABASE_FILE) as home:
+            yield home
+
+
+def copy_tournaments(source: Store, chosen: Sequence[StoredTournament], target: Store) -> None:
+    """Copy tournaments with all that belongs to them, but not where their bots are on this machine.
+
+    Args:
+        source: where they are.
+        chosen: the tournaments, in the order they get there.
+        target: where none of them is.
+
+    Raises:
+        StoreError: if a record is not that of its match.
+    """
+    for tournament in chosen:
+        NewTournament(source.as_source(), tournament).copy(target)
