@@ -9,6 +9,7 @@ import pytest
 from arena.executors import Job, in_process, live_reports
 from arena.executors.in_process import InProcessExecutor
 from arena.executors.live_reports import LiveReports
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
@@ -79,7 +80,8 @@ def test_in_this_process_the_caller_may_look_four_times_a_second(monkeypatch):
     """At once while there were fewer: the position of a slow bot may follow that of a quick one."""
     now, looks = [], []
     monkeypatch.setattr(in_process, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    executor = InProcessExecutor(Job(isolation="none"))
+    monkeypatch.setattr(in_process, "isolation_for", lambda *_: Isolation())  # which starts no process
+    executor = InProcessExecutor(Job())
     executor.meanwhile = lambda: looks.append(now[0])
     for second in (0.0, 0.1, 0.2, 0.9, 0.95, 0.99, 1.0, 1.05, 1.1, 1.2, 7.0):
         now[:] = [second]
