@@ -11,8 +11,8 @@ from arena.errors import UnknownNameError
 from arena.home import ArenaHome
 from arena.site.build import bot_profile as builder
 from arena.store.values import StoredBot
+from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, html_of, model_of
-from tests.site.stories import bot, duels, tell
 
 
 @pytest.fixture

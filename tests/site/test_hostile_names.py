@@ -7,8 +7,8 @@ import pytest
 from arena.home import ArenaHome
 from arena.names import is_name
 from arena.report.tables import printable
+from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, html_of, model_of
-from tests.site.stories import bot, duels, tell
 
 NAMES = [
     '"><script>alert(1)<',

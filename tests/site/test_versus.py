@@ -7,8 +7,8 @@ import pytest
 
 from arena.errors import UnknownNameError
 from arena.home import ArenaHome
+from tests.site.duels import duels, tell
 from tests.site.parsed import Parsed, html_of, model_of
-from tests.site.stories import duels, tell
 
 
 @pytest.fixture

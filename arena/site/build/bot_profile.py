@@ -16,6 +16,7 @@ from arena.report.corrections_table import correction_text
 from arena.site.build.rated import rated_tournament
 from arena.site.build.rating_points import rating_point
 from arena.site.build.results import listed_result
+from arena.site.build.sentences import marked, sentence
 from arena.site.build.standings import standing_line
 from arena.site.models.bot_profile import (
     BotCorrection,
@@ -30,11 +31,11 @@ from arena.site.models.bot_profile import (
     TimeUsed,
 )
 from arena.site.models.rating_point import RatingPoint
-from arena.site.models.sentence import NamedBot, Sentence
+from arena.site.models.sentence import Sentence
 from arena.store.scope import ALL_BUT_COMPARISONS
 from arena.store.store import Store
 from arena.store.values import StoredBot, StoredFault, StoredTournament
-from arena.text import counted
+from arena.text import all_of, counted
 from arena.tournament.rounds import ranking_of
 
 MAX_PROFILES = 6
@@ -79,7 +80,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
     entered = versions.tournaments()
     return BotProfilePage(
         bot=parameters.bot,
-        verdict=Sentence.of(_verdict(parameters.bot, labels, ratings)),
+        verdict=_verdict(parameters.bot, labels, ratings),
         shown=shown.label if shown else labels[0],
         versions=tuple(versions.version(label) for label in labels),
         ratings=ratings,
@@ -156,25 +157,25 @@ def _ratings(home: ArenaHome, labels: Sequence[str]) -> Iterator[BotRating]:
                     yield BotRating(game=game, bots=len(lines), line=standing_line(line))
 
 
-def _verdict(bot: str, labels: Sequence[str], ratings: Sequence[BotRating]) -> Iterator[str | NamedBot]:
-    """Yield the pieces of a sentence that says how good a bot is: its latest version that has a rating."""
+def _verdict(bot: str, labels: Sequence[str], ratings: Sequence[BotRating]) -> Sentence:
+    """Return how good a bot is: its latest version that has a rating."""
     rated = [one for one in ratings if one.line.margin_95 is not None]
     if not rated:
-        yield NamedBot(label=bot, name=bot)
-        yield " has no rating yet: that takes a match against another bot in a tournament that counts."
-        return
+        without = "has no rating yet: that takes a match against another bot in a tournament that counts"
+        return sentence(f"{marked(bot)} {without}.", {bot: bot})
     label = rated[0].line.label
     own = sorted((one for one in rated if one.line.label == label), key=lambda one: one.line.rank / one.bots)
-    yield NamedBot(label=label, name=label if len(labels) > 1 else bot)
-    yield " is "
-    for number, one in enumerate(own[:MAX_NAMED_GAMES]):
-        yield ", " if 0 < number < len(own[:MAX_NAMED_GAMES]) - 1 else " and " if number else ""
-        low, high = one.line.rank_95 or (one.line.rank, one.line.rank)
-        interval = "" if low == high else f", {low} to {high} at 95 %"
-        rating = f"{one.line.mu:.1f} ± {one.line.margin_95 or 0.0:.1f}"
-        yield f"number {one.line.rank} of {one.bots} in {one.game} (rating {rating}{interval})"
+    name = label if len(labels) > 1 else bot
     more = len(own) - MAX_NAMED_GAMES
-    yield f"; {counted(more, 'more game')} below." if more > 0 else "."
+    rest = f"; {counted(more, 'more game')} below" if more > 0 else ""
+    return sentence(f"{marked(name)} is {all_of(list(map(_rank_text, own[:MAX_NAMED_GAMES])))}{rest}.", {name: label})
+
+
+def _rank_text(one: BotRating) -> str:
+    low, high = one.line.rank_95 or (one.line.rank, one.line.rank)
+    interval = "" if low == high else f", {low} to {high} at 95 %"
+    rating = f"{one.line.mu:.1f} ± {one.line.margin_95 or 0.0:.1f}"
+    return f"number {one.line.rank} of {one.bots} in {one.game} (rating {rating}{interval})"
 
 
 def _history(profile: BotProfile) -> Iterator[RatingPoint]:

@@ -9,7 +9,7 @@ from arena.analysis.head_to_head import HeadToHead as Counted
 from arena.analysis.head_to_head import grouped, head_to_head, meetings
 from arena.home import ArenaHome
 from arena.site.build.results import listed_result
-from arena.site.models.sentence import NamedBot, Sentence
+from arena.site.build.sentences import marked, sentence
 from arena.site.models.versus import HeadToHead, HeadToHeadPart, VersusPage, VersusParameters
 from arena.text import all_of, counted
 
@@ -44,7 +44,7 @@ def build_versus(home: ArenaHome, parameters: VersusParameters) -> VersusPage:
         rival=parameters.rival,
         bots=tuple(bots),
         rivals=tuple(rivals),
-        verdict=Sentence.of(said.verdict()),
+        verdict=sentence("".join(said.verdict()), {bot: bot for bot in (parameters.bot, parameters.rival)}),
         method=METHOD,
         better=said.better(total),
         encounters_to_go=total.encounters_to_go,
@@ -78,7 +78,7 @@ def _part(part: str, found: Counted) -> HeadToHeadPart:
 
 
 class _Said:
-    """Two bots and how they did, for the sentences about them; a name is marked where it occurs."""
+    """Two bots and how they did, for the sentences about them."""
 
     def __init__(self, bot: str, rival: str, total: Counted, by_game: Mapping[str, Counted]) -> None:
         self._bot = bot
@@ -92,9 +92,9 @@ class _Said:
             return None
         return self._bot if counted_part.score > 0.5 else self._rival
 
-    def verdict(self) -> Iterator[str | NamedBot]:
-        """Yield texts and names."""
-        bot, rival, total = _named(self._bot), _named(self._rival), self._total
+    def verdict(self) -> Iterator[str]:
+        """Yield pieces of text."""
+        bot, rival, total = marked(self._bot), marked(self._rival), self._total
         if not total.matches:
             yield from (bot, " and ", rival, " have not met.")
             return
@@ -114,16 +114,12 @@ class _Said:
                 yield f" At this score, some {_rounded(total.encounters_to_go):,} more encounters would decide."
         yield from self._elsewhere()
 
-    def _elsewhere(self) -> Iterator[str | NamedBot]:
+    def _elsewhere(self) -> Iterator[str]:
         """Yield a sentence for the games in which not the same is better as in all matches."""
         for side in (self._bot, self._rival):
             games = [game for game, one in self._by_game.items() if self.better(one) == side]
             if games and side != self.better(self._total):
-                yield from (f" In {all_of(games)}, ", _named(side), " is better.")
-
-
-def _named(bot: str) -> NamedBot:
-    return NamedBot(label=bot, name=bot)
+                yield from (f" In {all_of(games)}, ", marked(side), " is better.")
 
 
 def _rounded(count: int) -> int:
