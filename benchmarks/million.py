@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.million DIRECTORY`` makes it, in some minutes. One tournament is a round robin in two games. Its
 records are those of real matches under other names, so that every board can be replayed up to its last action; some are
-made to end by a fault or at the limit of plies. Small tournaments of some of the bots follow. Strengths are spread evenly,
-and who wins is decided by a hash.
+made to end by a fault or at the limit of plies. Small tournaments of some of the bots follow. Strengths are spread
+evenly, and who wins is decided by a hash.
 """
 
 import json
