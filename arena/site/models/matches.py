@@ -109,8 +109,8 @@ class MatchesPage(Model):
         tournament: the tournament's name.
         recorded: how many matches it has in all.
         matches: those of this page.
-        older: the number below which the next page goes on; None if there is nothing there.
-        newer: the number above which the page before goes on; None if this is the first.
+        older: the number below which the next page continues; None if there is nothing there.
+        newer: the number above which the page before continues; None if this is the first.
         games: of the tournament, which can be chosen.
         names: of its bots, which can be chosen.
     """
