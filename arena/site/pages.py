@@ -13,6 +13,7 @@ from arena.site.models.leaderboard import (
     LeaderboardsParameters,
 )
 from arena.site.models.match import MatchPage, MatchParameters
+from arena.site.models.matches import MatchesPage, MatchesParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
 from arena.site.models.tournament import TournamentPage, TournamentParameters
 from arena.site.models.versus import VersusPage, VersusParameters
@@ -125,6 +126,18 @@ PAGES: tuple[Page, ...] = (
         builder="",
         lane=Lane.SERVER,
         template="health.html.jinja",
+    ),
+    Page(
+        name="matches",
+        summary="The matches of a tournament, by bot, game, how they ended and fault.",
+        path="/tournaments/{tournament}/matches",
+        parameters=MatchesParameters,
+        model=MatchesPage,
+        builder="arena.site.build.matches:build_matches",
+        lane=Lane.ROWS,
+        template="matches.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}",),
     ),
     Page(
         name="match",
