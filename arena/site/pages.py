@@ -5,6 +5,7 @@ from __future__ import annotations
 from arena.site.models.games import GamePage, GameParameters, GamesPage, GamesParameters
 from arena.site.models.health import HealthPage, HealthParameters
 from arena.site.models.match import MatchPage, MatchParameters
+from arena.site.models.matches import MatchesPage, MatchesParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
 from arena.site.models.tournament import TournamentPage, TournamentParameters
 from arena.site.models.why import WhyPage, WhyParameters
@@ -56,6 +57,18 @@ PAGES: tuple[Page, ...] = (
         builder="",
         lane=Lane.SERVER,
         template="health.html.jinja",
+    ),
+    Page(
+        name="matches",
+        summary="The matches of a tournament, by bot, game, how they ended and fault.",
+        path="/tournaments/{tournament}/matches",
+        parameters=MatchesParameters,
+        model=MatchesPage,
+        builder="arena.site.build.matches:build_matches",
+        lane=Lane.ROWS,
+        template="matches.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}",),
     ),
     Page(
         name="match",
