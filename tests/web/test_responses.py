@@ -80,6 +80,8 @@ async def test_other_methods_are_not_answered(client, method):
 async def test_a_slash_at_the_end_leads_to_the_page_and_nowhere_else(client):
     response = await client.get("/health/?x=1")
     assert (response.status_code, response.headers["location"]) == (308, "/health?x=1")
+    assert (await client.get("/tournaments/")).headers["location"] == "/tournaments"
+    assert (await client.get("/tournaments")).headers["location"] == "/"
     for path in ("//evil.example/", "/evil.example/", "//health/"):
         assert (await client.get(f"http://localhost{path}")).status_code == 404
 
