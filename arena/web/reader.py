@@ -1,0 +1,102 @@
+"""A reader of a stream of events.
+
+What is sent is a chain of chunks that all readers of the same topics share: a reader only knows its place in it. A
+reader that reads slowly costs no more than others, and one that has fallen too far behind is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+MAX_BEHIND_BYTES = 256 * 1024
+"""A reader that has not taken this much is dropped."""
+
+MAX_SENDING_SECONDS = 20.0
+"""A reader that has taken nothing for this time, although there was something, is dropped."""
+
+
+class Chunk:
+    """A few events, as they are sent, and what was sent after them.
+
+    Attributes:
+        data: the events.
+        end: how many bytes have been sent with it since the chain began.
+        following: the next chunk; None at the end of the chain.
+    """
+
+    __slots__ = ("data", "end", "following")
+
+    def __init__(self, data: bytes = b"", end: int = 0) -> None:
+        self.data = data
+        self.end = end
+        self.following: Chunk | None = None
+
+
+class Reader:
+    """One that reads a stream.
+
+    Attributes:
+        at: the last chunk it has taken.
+        sending_since: since when it takes what was sent last (monotonic seconds); None if it waits for more.
+        is_dropped: whether it has fallen behind too far.
+        abort: closes its connection at once.
+    """
+
+    __slots__ = ("_first", "_is_ended", "_last", "_waiter", "abort", "at", "is_dropped", "sending_since")
+
+    def __init__(self, at: Chunk) -> None:
+        """Prepare a reader that is sent what comes after a chunk."""
+        self.at = at
+        self.sending_since: float | None = None
+        self.is_dropped = False
+        self.abort: Callable[[], None] = lambda: None
+        self._first = b""
+        self._last = b""
+        self._is_ended = False
+        self._waiter: asyncio.Future[None] | None = None
+
+    def put_first(self, data: bytes) -> None:
+        """Set what is sent before all else."""
+        self._first = data
+
+    async def take(self) -> bytes:
+        """Return what is to be sent next, as soon as there is something; nothing at the end of the stream."""
+        while not (self._is_ended or self._first or self.at.following):
+            self._waiter = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        if self.is_dropped:
+            return b""
+        parts, self._first = [self._first], b""
+        while self.at.following:
+            self.at = self.at.following
+            parts.append(self.at.data)
+        if self._is_ended:
+            parts, self._last = [*parts, self._last], b""
+        return b"".join(parts)
+
+    def wake(self) -> None:
+        """Let it see that there is something to take."""
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def end(self, last: bytes = b"") -> None:
+        """End its stream, after what it has not taken yet and something last."""
+        self._is_ended = True
+        self._last = last
+        self.wake()
+
+    def drop(self) -> None:
+        """End its stream at once, whatever it has not taken."""
+        self.is_dropped = True
+        self.end()
+        self.abort()
+
+    def is_too_slow(self, chain_end: int, now: float) -> bool:
+        """Return whether it is to be dropped."""
+        if self.sending_since is None or self.is_dropped:
+            return False
+        return chain_end - self.at.end > MAX_BEHIND_BYTES or now - self.sending_since > MAX_SENDING_SECONDS
