@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from arena.site.models.health import HealthPage, HealthParameters
+from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
 from arena.site.page import Lane, Page
 
@@ -17,6 +19,28 @@ PAGES: tuple[Page, ...] = (
         template="overview.html.jinja",
         room="overview",
         topics=("arena",),
+    ),
+    Page(
+        name="health",
+        summary="Whether the server can read its store, and what it runs.",
+        path="/health",
+        parameters=HealthParameters,
+        model=HealthPage,
+        builder="",
+        lane=Lane.SERVER,
+        template="health.html.jinja",
+    ),
+    Page(
+        name="match",
+        summary="A match, ply by ply: the board, both clocks, notes and faults.",
+        path="/tournaments/{tournament}/matches/{match}",
+        parameters=MatchParameters,
+        model=MatchPage,
+        builder="arena.site.build.match:build_match",
+        lane=Lane.BOARDS,
+        template="match.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}/matches/{match}",),
     ),
 )
 
