@@ -16,6 +16,7 @@ from arena.store.addition import Addition, insert_addition
 from arena.store.connection import Database
 from arena.store.correction_log import CorrectionLog
 from arena.store.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
+from arena.store.live_state import LiveState
 from arena.store.lock import DirectorLock, FileLock, ServerLock, file_lock_holders, server_lock_holders
 from arena.store.record_reader import RecordReader
 from arena.store.recording import insert_records
@@ -68,6 +69,10 @@ class Store(RecordReader):
     def retry_for(self, seconds: float) -> None:
         """Set how long every later call retries when the server can't be reached; initially 0."""
         self._database.patience_seconds = seconds
+
+    def live_state(self, tournament: StoredTournament | int) -> LiveState:
+        """Return what is stored of a tournament while it is played."""
+        return LiveState(self._database, tournament if isinstance(tournament, int) else tournament.number)
 
     # tournaments and schedules
 

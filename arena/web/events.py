@@ -15,7 +15,7 @@ from arena.errors import StoreError
 from arena.home import ArenaHome
 from arena.store.store import Store
 from arena.web.changes import Change, LoggedEvent
-from arena.web.event_stream import EventStream
+from arena.web.event_stream import event_endpoint
 from arena.web.hub import Hub
 from arena.web.watcher import Watcher, events_between
 
@@ -36,7 +36,7 @@ class Events:
 
     Attributes:
         watcher: knows the versions of topics.
-        stream: the application behind ``/events``.
+        endpoint: ``/events``.
     """
 
     def __init__(self, home: Callable[[], ArenaHome]) -> None:
@@ -52,7 +52,7 @@ class Events:
         self.watcher = Watcher(home, self._notify)
         self._hub = Hub(self.watcher.state, StoreLogs(home))
         self._home = home
-        self.stream = EventStream(self._hub)
+        self.endpoint = event_endpoint(self._hub)
 
     async def run(self) -> None:
         """Watch the store and send events, until ``close`` is called."""

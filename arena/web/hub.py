@@ -281,8 +281,7 @@ class Hub:
             channel.beat(now)
         for channel in self._channels.values():
             for reader in channel.readers:
-                if reader.is_too_slow(channel.end.end, now):
-                    reader.drop()
+                reader.drop_if_too_slow(channel.end.end)
         return quiet
 
     async def _wake(self, channels: Iterable[Channel]) -> None:

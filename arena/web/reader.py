@@ -7,13 +7,9 @@ reader that reads slowly costs no more than others, and one that has fallen too 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 MAX_BEHIND_BYTES = 256 * 1024
 """A reader that has not taken this much is dropped."""
-
-MAX_SENDING_SECONDS = 20.0
-"""A reader that has taken nothing for this time, although there was something, is dropped."""
 
 
 class Chunk:
@@ -38,19 +34,14 @@ class Reader:
 
     Attributes:
         at: the last chunk it has taken.
-        sending_since: since when it takes what was sent last (monotonic seconds); None if it waits for more.
-        is_dropped: whether it has fallen behind too far.
-        abort: closes its connection at once.
     """
 
-    __slots__ = ("_first", "_is_ended", "_last", "_waiter", "abort", "at", "is_dropped", "sending_since")
+    __slots__ = ("_first", "_is_dropped", "_is_ended", "_last", "_waiter", "at")
 
     def __init__(self, at: Chunk) -> None:
         """Prepare a reader that is sent what comes after a chunk."""
         self.at = at
-        self.sending_since: float | None = None
-        self.is_dropped = False
-        self.abort: Callable[[], None] = lambda: None
+        self._is_dropped = False
         self._first = b""
         self._last = b""
         self._is_ended = False
@@ -68,7 +59,7 @@ class Reader:
                 await self._waiter
             finally:
                 self._waiter = None
-        if self.is_dropped:
+        if self._is_dropped:
             return b""
         parts, self._first = [self._first], b""
         while self.at.following:
@@ -89,14 +80,12 @@ class Reader:
         self._last = last
         self.wake()
 
-    def drop(self) -> None:
-        """End its stream at once, whatever it has not taken."""
-        self.is_dropped = True
-        self.end()
-        self.abort()
+    def drop_if_too_slow(self, end: int) -> None:
+        """End its stream, whatever it has not taken, if that is too much.
 
-    def is_too_slow(self, chain_end: int, now: float) -> bool:
-        """Return whether it is to be dropped."""
-        if self.sending_since is None or self.is_dropped:
-            return False
-        return chain_end - self.at.end > MAX_BEHIND_BYTES or now - self.sending_since > MAX_SENDING_SECONDS
+        Args:
+            end: of the last chunk.
+        """
+        if end - self.at.end > MAX_BEHIND_BYTES:
+            self._is_dropped = True
+            self.end()
