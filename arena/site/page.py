@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import quote
 from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.parse import quote
