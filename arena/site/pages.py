@@ -32,6 +32,7 @@ PAGES: tuple[Page, ...] = (
         template="tournament.html.jinja",
         room="overview",
         topics=("tournaments/{tournament}",),
+        has_feed=True,
     ),
     Page(
         name="health",
