@@ -200,6 +200,7 @@
   addEventListener("pagehide", close);
   addEventListener("pageshow", changed);
   addEventListener("online", () => { if (stream) { tries = 0; connect(); } });
+  addEventListener("offline", () => stream?.abort());
 
   // for screen readers, and clocks
 
