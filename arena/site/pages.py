@@ -7,6 +7,7 @@ from arena.site.models.health import HealthPage, HealthParameters
 from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
 from arena.site.models.tournament import TournamentPage, TournamentParameters
+from arena.site.models.why import WhyPage, WhyParameters
 from arena.site.page import Lane, Page
 
 PAGES: tuple[Page, ...] = (
@@ -34,6 +35,18 @@ PAGES: tuple[Page, ...] = (
         room="overview",
         topics=("tournaments/{tournament}",),
         has_feed=True,
+    ),
+    Page(
+        name="why",
+        summary="Why a bot has its rank: what each rival did to its rating, and its most surprising encounters.",
+        path="/tournaments/{tournament}/bots/{bot}",
+        parameters=WhyParameters,
+        model=WhyPage,
+        builder="arena.site.build.why:build_why",
+        lane=Lane.RATINGS,
+        template="why.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}",),
     ),
     Page(
         name="health",
