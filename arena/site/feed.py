@@ -89,7 +89,8 @@ def feed_xml(feed: Feed, site: str, address: str, page: str) -> bytes:
         ElementTree.SubElement(element, "category", {"term": printable(entry.result.game)})
         _add(element, "summary", _summary(entry.result))
     ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+    text: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
 
 
 def result_title(result: ListedResult) -> str:

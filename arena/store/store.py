@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,17 @@ class Store(RecordReader):
         """Set how long every later call retries when the server can't be reached; initially 0."""
         self._database.patience_seconds = seconds
 
+    @contextmanager
+    def without_patience(self) -> Iterator[None]:
+        """Have the calls within fail at once when the server can't be reached."""
+        before, self._database.patience_seconds = self._database.patience_seconds, 0.0
+        try:
+            yield
+        finally:
+            self._database.patience_seconds = before
+
     def live_state(self, tournament: StoredTournament | int) -> LiveState:
-        """Return what is stored of a tournament while it is played."""
+        """Return what is stored of a tournament, which may be named by its number, while it is played."""
         return LiveState(self._database, tournament if isinstance(tournament, int) else tournament.number)
 
     # tournaments and schedules
