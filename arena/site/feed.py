@@ -1,66 +1,17 @@
-"""A feed of results: Atom, RFC 4287.
-
-Identifiers are tag URIs of RFC 4151. They do not depend on where the site is, nor on names, which may be changed.
-"""
+"""A feed of results as XML: Atom, RFC 4287."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from arena.report.tables import printable
+from arena.site.links import address_of
+from arena.site.models.feed import Feed
 from arena.site.models.results import ListedResult
+from arena.site.pages import PAGE_BY_NAME
 from arena.text import all_of, score_text
 
 ATOM = "http://www.w3.org/2005/Atom"
-AUTHORITY = "grid-arena.invalid"
-"""Who gives the identifiers: a name that nobody can have."""
-
-MAX_ENTRIES = 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeedEntry:
-    """A result.
-
-    Attributes:
-        id: a tag URI.
-        result: what is told.
-        address: of the page of the match, from the root of the site.
-        at: when the match began, UTC, ISO 8601.
-    """
-
-    id: str
-    result: ListedResult
-    address: str
-    at: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Feed:
-    """Results, the latest first.
-
-    Attributes:
-        id: a tag URI.
-        title: what the feed is about.
-        at: when it changed last, UTC, ISO 8601.
-        entries: the results.
-    """
-
-    id: str
-    title: str
-    at: str
-    entries: tuple[FeedEntry, ...]
-
-
-def tag_uri(created_at: str, *parts: str) -> str:
-    """Return an identifier.
-
-    Args:
-        created_at: when that to which it belongs began, UTC, ISO 8601.
-        parts: what tells it from others of that day; made of characters that URIs may have.
-    """
-    return f"tag:{AUTHORITY},{created_at[:10]}:{'/'.join(parts)}"
 
 
 def feed_xml(feed: Feed, site: str, address: str, page: str) -> bytes:
@@ -85,7 +36,8 @@ def feed_xml(feed: Feed, site: str, address: str, page: str) -> bytes:
         _add(element, "id", entry.id)
         _add(element, "title", result_title(entry.result))
         _add(element, "updated", entry.at)
-        _link(element, "alternate", f"{site}{entry.address}", "text/html")
+        match = address_of(PAGE_BY_NAME["match"], entry.result.model_dump(include={"tournament", "match"}))
+        _link(element, "alternate", f"{site}{match}", "text/html")
         ElementTree.SubElement(element, "category", {"term": printable(entry.result.game)})
         _add(element, "summary", _summary(entry.result))
     ElementTree.indent(root)

@@ -147,7 +147,7 @@ class TournamentReader:
         return {name: number for name, number in self._rows(query)}  # noqa: C416 - rows are no pairs for mypy
 
     def is_to_be_played(self, tournament: int, match: int) -> bool | None:
-        """Return whether a match of the tournament with this number is still to be played; None if there is none."""
+        """Return whether a match of the tournament with this number is to be played; None if it does not exist."""
         query = select(is_to_be_played()).where(matches.c.tournament_id == tournament, matches.c.match == match)
         return next((bool(answer) for (answer,) in self._rows(query)), None)
 

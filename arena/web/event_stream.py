@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from arena.web.channel import Channel
 from arena.web.cursor import parse_cursor
-from arena.web.endpoint import Endpoint
+from arena.web.endpoint import Endpoint, operation
 from arena.web.hub import Hub
 from arena.web.reader import Reader
 from arena.web.topics import MAX_TOPICS, parse_topics
@@ -69,9 +68,10 @@ async def _end_when_gone(reader: Reader, receive: Receive) -> None:
     reader.end()
 
 
-OPERATION: dict[str, Any] = {
-    "summary": "What happens, as server-sent events.",
-    "parameters": [
+OPERATION = operation(
+    "What happens, as server-sent events.",
+    "text/event-stream",
+    [
         {
             "name": "topics",
             "in": "query",
@@ -88,5 +88,9 @@ OPERATION: dict[str, Any] = {
             "description": "The id of the last event that was read; as the header Last-Event-ID.",
         },
     ],
-    "responses": {"200": {"description": "A stream of events.", "content": {"text/event-stream": {}}}},
-}
+    {
+        400: "A topic or a cursor is not right.",
+        404: "There is no such tournament or match.",
+        503: "There are too many readers, or the store can't be read.",
+    },
+)

@@ -13,8 +13,9 @@ from starlette.responses import Response
 
 from arena.home import ArenaHome
 from arena.site.build.feeds import bot_feed, tournament_feed
-from arena.site.feed import Feed, feed_xml
-from arena.web.endpoint import Endpoint
+from arena.site.feed import feed_xml
+from arena.site.models.feed import Feed
+from arena.web.endpoint import Endpoint, operation
 from arena.web.rendered import PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.topics import Topic
 from arena.web.versions import Versions
@@ -40,10 +41,10 @@ class Feeds:
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The addresses of feeds."""
-        handlers = {"/tournaments/{tournament}": self._of_tournament, "/bots/{bot}": self._of_bot}
+        handlers = {"tournament": self._of_tournament, "bot": self._of_bot}
         return tuple(
-            Endpoint(path=f"{path}/feed.atom", handler=handler, operation=OPERATION)
-            for path, handler in handlers.items()
+            Endpoint(path=f"/{kind}s/{{{kind}}}/feed.atom", handler=handler, operation=_operation(kind))
+            for kind, handler in handlers.items()
         )
 
     async def _of_tournament(self, request: Request) -> Response:
@@ -72,7 +73,7 @@ def _rendered(feed: Feed, site: str, page: str) -> Rendered:
     return rendered(feed_xml(feed, site, f"{page}/feed.atom", page), CONTENT_TYPE)
 
 
-OPERATION: dict[str, Any] = {
-    "summary": "The latest results, as an Atom feed.",
-    "responses": {"200": {"description": "The feed.", "content": {"application/atom+xml": {}}}},
-}
+def _operation(kind: str) -> dict[str, Any]:
+    name = {"name": kind, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+    refusals = {400: "The address is not right.", 404: f"There is no such {kind}.", 503: "The store can't be read."}
+    return operation(f"The latest results of a {kind}, as an Atom feed.", "application/atom+xml", [name], refusals)

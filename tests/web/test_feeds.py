@@ -10,7 +10,8 @@ import pytest
 from arena.home import ArenaHome
 from arena.records import Fault
 from arena.site.build.feeds import bot_feed, tournament_feed
-from arena.site.feed import ATOM, MAX_ENTRIES, feed_xml, result_title
+from arena.site.feed import ATOM, feed_xml, result_title
+from arena.site.models.feed import MAX_ENTRIES
 from arena.site.models.results import ListedFault, ListedResult
 from tests.store.samples import definition, line, record
 from tests.web.conftest import client_of
@@ -112,9 +113,9 @@ HOSTILE = ["]]><x>&amp;", "\x00\x01\x0b", "\u202eevil", "\ufffe\uffff", "\ud800"
 def test_hostile_names_are_text(home, name):
     feed = tournament_feed(home, "t")
     entry = feed.entries[0]
-    told = entry.result.model_copy(update={"names": (name, name), "tournament": name, "game": name})
+    shown_result = entry.result.model_copy(update={"names": (name, name), "game": name})
     hostile = type(feed)(id=feed.id, title=name, at=feed.at, entries=(type(entry)(
-        id=entry.id, result=told, address=entry.address, at=entry.at),))  # fmt: skip
+        id=entry.id, result=shown_result, at=entry.at),))  # fmt: skip
     xml = feed_xml(hostile, SITE, "/tournaments/t/feed.atom", "/tournaments/t")
     root = assert_is_atom(xml)
     shown = root.find(f"{{{ATOM}}}title").text

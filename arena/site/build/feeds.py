@@ -9,9 +9,7 @@ from arena.errors import UnknownNameError
 from arena.home import ArenaHome
 from arena.records import MatchRecord
 from arena.site.build.results import listed_result
-from arena.site.feed import MAX_ENTRIES, Feed, FeedEntry, tag_uri
-from arena.site.links import address_of
-from arena.site.pages import PAGE_BY_NAME
+from arena.site.models.feed import MAX_ENTRIES, Feed, FeedEntry, tag_uri
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 
@@ -65,12 +63,10 @@ def _labels(store: Store, bot: str) -> list[str]:
 
 
 def _entry(tournament: StoredTournament, record: MatchRecord) -> FeedEntry:
-    result = listed_result(tournament.name, record, tournament.definition.shown_names)
     at = record.started_at or tournament.created_at
     return FeedEntry(
         id=tag_uri(tournament.created_at, "tournament", _identity(tournament), "match", str(record.match), at),
-        result=result,
-        address=address_of(PAGE_BY_NAME["match"], {"tournament": tournament.name, "match": record.match}),
+        result=listed_result(tournament.name, record, tournament.definition.shown_names),
         at=at,
     )
 
