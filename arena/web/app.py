@@ -87,6 +87,7 @@ class Site:
             *self._feeds.endpoints,
             Endpoint(path="/static/{digest}/{name}", handler=_static),
             Endpoint(path="/robots.txt", handler=_robots),
+            Endpoint(path="/tournaments", handler=_to_first_page),
             Endpoint(path="/csp-reports", handler=self.csp_reports.receive, methods=("POST",)),
             Endpoint(path="/openapi.json", handler=self._openapi),
         )
@@ -178,6 +179,11 @@ async def _static(request: Request) -> Response:
     if name not in _assets:
         _assets[name] = rendered(asset(name), f"{CONTENT_TYPES[name.rpartition('.')[2]]}; charset=utf-8")
     return response_of(_assets[name], request.headers, {"cache-control": FOR_GOOD})
+
+
+async def _to_first_page(_: Request) -> Response:
+    """Lead to the list of tournaments, which is the first page."""
+    return RedirectResponse("/", 308)
 
 
 async def _robots(request: Request) -> Response:
