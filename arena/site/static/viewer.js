@@ -226,7 +226,8 @@
     }
     show(wanted);
     clearTimeout(saving);
-    saving = setTimeout(() => { try { history.replaceState(null, "", address(ply)); } catch { /* not allowed for files */ } }, 400);
+    const next = match.asked && ply === match.plies ? location.pathname : address(ply); // the latest, while it is played
+    saving = setTimeout(() => { try { history.replaceState(null, "", next); } catch { /* not allowed for files */ } }, 400);
   }
 
   function stop() {
