@@ -51,6 +51,23 @@ def bar(share: float) -> Markup:
     )
 
 
+def deviation(value: float, largest: float) -> Markup:
+    """Return a bar from the middle to the left or to the right. For screen readers, the numbers are beside it.
+
+    Args:
+        value: to the right if it is positive.
+        largest: the absolute value whose bar ends at the edge.
+    """
+    width = 50 * min(abs(value) / max(largest, 1e-9), 1.0)
+    left = 50.0 if value >= 0 else 50 - width
+    kind = "up" if value >= 0 else "down"
+    return Markup(
+        '<svg class="interval" aria-hidden="true"><rect class="scale" y="6.5" width="100%" height="1"/>'
+        f'<rect class="{kind}" x="{left:.1f}%" y="3" width="{width:.1f}%" height="8"/>'
+        '<rect class="scale" x="50%" width="1" height="14"/></svg>'
+    )
+
+
 def heat_step(share: float) -> str:
     """Return the class of a cell of a heat map, of eleven from none to all.
 

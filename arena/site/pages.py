@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from arena.site.models.games import GamePage, GameParameters, GamesPage, GamesParameters
 from arena.site.models.health import HealthPage, HealthParameters
 from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
 from arena.site.models.tournament import TournamentPage, TournamentParameters
+from arena.site.models.why import WhyPage, WhyParameters
 from arena.site.page import Lane, Page
 
 PAGES: tuple[Page, ...] = (
@@ -34,6 +36,18 @@ PAGES: tuple[Page, ...] = (
         topics=("tournaments/{tournament}",),
     ),
     Page(
+        name="why",
+        summary="Why a bot has its rank: what each rival did to its rating, and its most surprising encounters.",
+        path="/tournaments/{tournament}/bots/{bot}",
+        parameters=WhyParameters,
+        model=WhyPage,
+        builder="arena.site.build.why:build_why",
+        lane=Lane.RATINGS,
+        template="why.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}",),
+    ),
+    Page(
         name="health",
         summary="Whether the server can read its store, and what it runs.",
         path="/health",
@@ -54,6 +68,29 @@ PAGES: tuple[Page, ...] = (
         template="match.html.jinja",
         room="overview",
         topics=("tournaments/{tournament}/matches/{match}",),
+    ),
+    Page(
+        name="games",
+        summary="The games, each in a sentence.",
+        path="/games",
+        parameters=GamesParameters,
+        model=GamesPage,
+        builder="arena.site.build.games:build_games",
+        lane=Lane.BOARDS,
+        template="games.html.jinja",
+        room="games",
+        topics=("arena",),
+    ),
+    Page(
+        name="game",
+        summary="A game: its rules and options, and a board to try actions on.",
+        path="/games/{game}",
+        parameters=GameParameters,
+        model=GamePage,
+        builder="arena.site.build.game:build_game",
+        lane=Lane.BOARDS,
+        template="game.html.jinja",
+        room="games",
     ),
 )
 
