@@ -40,7 +40,6 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.analysis.standings import Standing as Standing
     from arena.analysis.standings import Standings as Standings
     from arena.analysis.standings_cache import standings_of as standings_of
-    from arena.analysis.tournament_list import Leaders as Leaders
     from arena.analysis.verification import Verification as Verification
     from arena.analysis.verification import verify as verify
     from arena.bot_registry import BotRegistry as BotRegistry
@@ -123,6 +122,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.correction_log import CorrectionLog as CorrectionLog
     from arena.store.correction_log import SetAside as SetAside
     from arena.store.correction_log import Skipped as Skipped
+    from arena.store.leaders import Leaders as Leaders
     from arena.store.live_state import LiveState as LiveState
     from arena.store.live_state import PlayedNow as PlayedNow
     from arena.store.live_state import RunProgress as RunProgress
@@ -160,7 +160,7 @@ _MODULE_OF = {
         "arena.analysis.overview": "LatestResult Overview overview",
         "arena.analysis.standings": "Standing Standings",
         "arena.analysis.standings_cache": "standings_of",
-        "arena.analysis.tournament_list": "Leaders",
+        "arena.store.leaders": "Leaders",
         "arena.analysis.verification": "Verification verify",
         "arena.bot_registry": "BotRegistry RecordedBot",
         "arena.conformance.submission": "Submission submit",

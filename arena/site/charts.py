@@ -51,6 +51,23 @@ def bar(share: float) -> Markup:
     )
 
 
+def shares(counts: Sequence[int]) -> Markup:
+    """Return wins, draws and losses as a bar of three parts. For screen readers, the numbers are beside it."""
+    total = max(sum(counts), 1)
+    parts, left = [], 0.0
+    for kind, count in zip(("win", "drawn", "loss"), counts, strict=True):
+        width = 100 * count / total
+        parts.append(f'<rect class="{kind}" x="{left:.2f}%" width="{width:.2f}%" height="100%"/>')
+        left += width
+    return Markup(f'<svg class="shares" aria-hidden="true">{"".join(parts)}</svg>')
+
+
+def share_interval(percent: float, margin: float | None) -> Markup:
+    """Return a score from 0 to 100 with its interval, and a mark at one half."""
+    drawn = interval(percent, margin, 0.0, 100.0)
+    return drawn[: -len("</svg>")] + Markup('<rect class="half" x="50%" y="2" width="1" height="10"/></svg>')
+
+
 def deviation(value: float, largest: float) -> Markup:
     """Return a bar from the middle to the left or to the right. For screen readers, the numbers are beside it.
 

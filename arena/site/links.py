@@ -60,7 +60,7 @@ class ServedLinks:
 def address_of(page: Page, values: dict[str, Any], suffix: str = "") -> str:
     """Return the address of a page on a server; parameters that have their default are left out."""
     path = (page.path if page.path != "/" or not suffix else INDEX_PATH).format(
-        **{field: quote(str(values[field]), safe="") for field in page.path_fields}
+        **{field: quote(str(values[field]), safe="@") for field in page.path_fields}
     )
     if not suffix and path.endswith(SUFFIXES):  # a name that ends like this
         head, _, tail = path.rpartition(".")

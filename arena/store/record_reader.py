@@ -176,13 +176,19 @@ class RecordReader(TournamentReader):
         keys = latest_matches(self._database, self._numbers(ALL_TOURNAMENTS), count)
         return match_lines(self._database, keys)
 
-    def faults_of(self, bot: str) -> list[StoredFault]:
-        """Return the faults of a bot (``name@version``) in all tournaments, the latest first."""
+    def faults_of(self, bot: str, count: int | None = None) -> list[StoredFault]:
+        """Return the faults of a bot (``name@version``) in all tournaments, the latest first.
+
+        Args:
+            bot: the bot.
+            count: how many; None for all.
+        """
         query = (
             select(tournaments.c.name, faults.c.match, faults.c.seat, faults.c.game, faults.c.kind)
             .join(tournaments, tournaments.c.id == faults.c.tournament_id)
             .where(faults.c.bot == bot, tournaments.c.deleted_at.is_(None))
             .order_by(faults.c.tournament_id.desc(), faults.c.match.desc(), faults.c.seat)
+            .limit(count)
         )
         return [StoredFault(*row) for row in self._rows(query)]
 

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena.enums import CorrectionKind, FaultKind, Termination
@@ -123,6 +123,8 @@ FILTERS = st.builds(
     limit=st.integers(1, 100),
     checked=st.sampled_from([5, 40, 20_000]),
 )
+@example(chosen=MatchFilter(bot="a", rival="b"), number=1, oldest_first=False, limit=10, checked=5)
+@example(chosen=MatchFilter(bot="a", rival="c"), number=2, oldest_first=True, limit=8, checked=5)
 def test_a_list_has_every_match_that_fits_once_and_in_order(store, chosen, number, oldest_first, limit, checked):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(match_lists, "MAX_CHECKED", checked)
