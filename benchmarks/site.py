@@ -169,11 +169,9 @@ def under_load(server, home, options):
     times = [answer.seconds for answer in answers]
     refused = sum(answer.status not in (200, 202) for answer in answers)
     heard = [len(reader.arrivals) for reader in readers]
-    print(
-        f"{len(answers)} requests at {options.rate:g}/s beside {len(readers)} readers: p50 {_ms(percentile(times, 0.5))},"
-        f" p99 {_ms(percentile(times, 0.99))}, {refused} refused; {100 * cpu_share:.0f} % of a core;"
-        f" readers heard {min(heard)} to {max(heard)} events"
-    )
+    p50, p99 = (_ms(percentile(times, share)) for share in (0.5, 0.99))
+    print(f"{len(answers)} requests at {options.rate:g}/s beside {len(readers)} readers: p50 {p50}, p99 {p99}")
+    print(f"{refused} refused; {100 * cpu_share:.0f} % of a core; readers heard {min(heard)} to {max(heard)} events")
     print(f"matches/s: {alone:.0f} before, {beside:.0f} beside that, {again:.0f} after")
 
 
