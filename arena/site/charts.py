@@ -103,7 +103,7 @@ def heat_cells(cells: Sequence[CrosstableCell | None], address: str | None, riva
 
     Args:
         cells: of a bot, against each rival.
-        address: of the list of the bot's matches, to which the rival is added; None if there is none.
+        address: of the list of the bot's matches, to which the rival is added; None without one.
         rivals: as they are added to the address.
     """
     return Markup("".join(starmap(partial(_heat_cell, escape(address or "")), zip(cells, rivals, strict=True))))
