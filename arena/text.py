@@ -50,6 +50,15 @@ def short_size_text(size_bytes: int) -> str:
     return f"{kib / 2**10:.1f} MiB" if kib < 1000 * 2**10 else f"{kib / 2**20:.1f} GiB"
 
 
+def score_text(score: float) -> str:
+    """Return a score with at most two decimals.
+
+    >>> score_text(9), score_text(9.0), score_text(75.614), score_text(0.5)
+    ('9', '9', '75.61', '0.5')
+    """
+    return f"{score:.2f}".rstrip("0").rstrip(".")
+
+
 def duration_text(seconds: float) -> str:
     """Return a duration in a few characters.
 

@@ -48,7 +48,7 @@ def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
         names: what tables call each bot, by ``name@version``.
     """
     states = list(states_of(record))
-    drawings = [_drawing(game, state) for game, state in states]
+    drawings = [drawing_or_reason(game, state) for game, state in states]
     game = states[0][0]
     drawn = list(owned_shapes([drawing.shapes for drawing in drawings], [seat for seat, _ in record.actions]))
     shapes, frames = frames_of(drawn)
@@ -70,14 +70,14 @@ def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
         "notes": [list(map(printable, drawing.notes)) for drawing in drawings],
         "scores": [[f"{score:.6g}" for score in game.scores(state)] for game, state in states],
         "actions": [[seat, _action_text(game, action)] for seat, action in record.actions],
-        "last": [_outline(action, new, shapes) for (_, action), new in zip(record.actions, come, strict=True)],
+        "last": [outline_of(action, new, shapes) for (_, action), new in zip(record.actions, come, strict=True)],
         "seconds": [_time_text(seconds) for seconds in record.wall_seconds],
         "comments": [_comment(record, notes, ply) for ply in range(len(record.actions))],
         "end": printable("; ".join([f"ended: {record.termination}", *faults])),
     }
 
 
-def _drawing(game: Game[Any], state: Any) -> Drawing:
+def drawing_or_reason(game: Game[Any], state: Any) -> Drawing:
     """Return the drawing of a state, or why it has no board; nothing else is missing then."""
     try:
         return checked_drawing(game, state)
@@ -201,7 +201,7 @@ def _corners(shape: Sequence[Any]) -> Sequence[Any]:
     return shape[1:-1] if shape[0] == "polygon" else shape[1:3]
 
 
-def _outline(action: Any, new: Sequence[Any], shapes: Sequence[Any]) -> Sequence[Any] | None:
+def outline_of(action: Any, new: Sequence[Any], shapes: Sequence[Any]) -> Sequence[Any] | None:
     """Return the shape that shows where the last action was; None if the drawing does not show it.
 
     Args:
@@ -212,7 +212,7 @@ def _outline(action: Any, new: Sequence[Any], shapes: Sequence[Any]) -> Sequence
     square = as_square(action)
     boards = (shape for shape in shapes if shape[0] == "rect" and shape[-1] == _BOARD)
     if square is not None and any(0 < square[0] - x <= w and 0 < square[1] - y <= h for _, x, y, w, h, _ in boards):
-        return "rect", square[0] - 0.97, square[1] - 0.97, 0.94, 0.94, "last"
+        return "rect", round(square[0] - 0.97, 2), round(square[1] - 0.97, 2), 0.94, 0.94, "last"
     for kind, *values in new:
         if kind == "mark":
             x, y, radius, *_ = values

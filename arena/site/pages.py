@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
 from arena.site.page import Lane, Page
 
@@ -17,6 +18,18 @@ PAGES: tuple[Page, ...] = (
         template="overview.html.jinja",
         room="overview",
         topics=("arena",),
+    ),
+    Page(
+        name="match",
+        summary="A match, ply by ply: the board, both clocks, notes and faults.",
+        path="/tournaments/{tournament}/matches/{match}",
+        parameters=MatchParameters,
+        model=MatchPage,
+        builder="arena.site.build.match:build_match",
+        lane=Lane.BOARDS,
+        template="match.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}/matches/{match}",),
     ),
 )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,15 +20,18 @@ from markupsafe import Markup, escape
 from arena.report.column_meanings import meaning_of
 from arena.report.tables import printable, printable_lines
 from arena.site import charts
+from arena.site.boards import board_svg, clocks_at, position_at, scores_svg, seat_key, seconds_text
 from arena.site.links import Links
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
-from arena.text import all_of, counted, duration_text, minute_text
+from arena.text import all_of, counted, duration_text, minute_text, score_text
 
 MAX_UNBROKEN_CHARACTERS = 16
 """A name of up to this many characters fits wherever a page has one."""
 
 _JOINTS = re.compile(r"(?<=\w[_-])(?=\w)")
+
+_NOT_IN_SCRIPT = re.compile("[<>&]|[^ -~]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +88,14 @@ def environment() -> Environment:
         "lines_of_text": lambda text: Markup(escape(printable_lines(text.strip("\n")))),
         "counted": counted,
         "minute": minute_text,
+        "position_at": position_at,
+        "clocks_at": clocks_at,
+        "board_svg": board_svg,
+        "scores_svg": scores_svg,
+        "seat_key": seat_key,
+        "seconds": seconds_text,
+        "script_data": script_data,
+        "shell_word": shlex.quote,
         "duration": duration_text,
         "all_of": all_of,
         "whole": lambda count: f"{count:,}",
@@ -102,6 +114,16 @@ def _visible(value: Any) -> Any:
     return value
 
 
+def script_data(model: Model) -> Markup:
+    """Return a value as JSON for a script; nothing in it ends the element, begins another or is invisible."""
+    return Markup(_NOT_IN_SCRIPT.sub(_in_json, model.model_dump_json(exclude_defaults=True)))
+
+
+def _in_json(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be").hex()
+    return "".join(f"\\u{units[k : k + 4]}" for k in range(0, len(units), 4))
+
+
 def bot_name(shown: str) -> Markup:
     """Return a name; letters that run from right to left do not reorder what is beside them.
 
@@ -110,15 +132,6 @@ def bot_name(shown: str) -> Markup:
     escaped = str(escape(printable(shown)))
     broken = _JOINTS.sub("<wbr>", escaped) if len(escaped) > MAX_UNBROKEN_CHARACTERS else escaped
     return Markup(f"<bdi>{broken}</bdi>")
-
-
-def score_text(score: float) -> str:
-    """Return a score with at most two decimals.
-
-    >>> score_text(9), score_text(9.0), score_text(75.614), score_text(0.5)
-    ('9', '9', '75.61', '0.5')
-    """
-    return f"{score:.2f}".rstrip("0").rstrip(".")
 
 
 @cache

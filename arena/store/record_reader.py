@@ -182,6 +182,16 @@ class RecordReader(TournamentReader):
             )
         return record_from(match, text)
 
+    def find_record(self, tournament: StoredTournament | str, match: int) -> MatchRecord | None:
+        """Return the record of one match; None if it has none.
+
+        Raises:
+            StoreError: if a newer arena has stored it, or it is malformed.
+        """
+        number = self._number(tournament)
+        query = select(records.c.record).where(records.c.tournament_id == number, records.c.match == match)
+        return next((record_from(match, text) for (text,) in self._rows(query)), None)
+
     def count_adjudicated(self, tournament: StoredTournament) -> int:
         """Return how many matches of a tournament ended at the limit of plies."""
         query = select(func.count()).where(

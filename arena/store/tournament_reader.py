@@ -181,6 +181,18 @@ class TournamentReader:
         query = query.where(matches.c.tournament_id == self._number(tournament))
         return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
 
+    def scheduled_match(self, tournament: StoredTournament | str, match: int) -> ScheduledMatch:
+        """Return one line of the schedule.
+
+        Raises:
+            StoreError: if it does not exist, or does not fit the tournament's definition.
+        """
+        tournament = self._stored(tournament)
+        query = select(matches).where(matches.c.tournament_id == tournament.number, matches.c.match == match)
+        for line in self._rows(query):
+            return scheduled_match(line, tournament.definition)
+        raise StoreError(f"match {match} of tournament {tournament.name!r} is not in its schedule")
+
     def last_round(self, tournament: StoredTournament | str) -> int:
         """Return the number of the last round in the schedule; 0 if it is empty."""
         query = select(func.max(matches.c.round, type_=Integer))

@@ -1,0 +1,161 @@
+"""A position of a match as SVG, and the scores of all of them as a chart; the style sheet gives them their colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from arena.report.markup import text
+from arena.report.match_view import DRAWING_ORDER, SEAT_SHAPES, SEAT_STYLES
+from arena.site.models.match import Board, Clock, Position, ViewedMatch
+
+CHART_WIDTH, CHART_HEIGHT = 300, 60
+
+
+def position_at(match: ViewedMatch, ply: int) -> Position:
+    """Return the position at a ply, which is one of those shown."""
+    return match.positions[ply - match.first_ply]
+
+
+def clocks_at(match: ViewedMatch, ply: int) -> tuple[Clock, ...]:
+    """Return the time of each seat at a ply."""
+    clocks = list(match.clocks)
+    for position in match.positions[1 : ply - match.first_ply + 1]:
+        if position.seat is not None and position.clock is not None:
+            clocks[position.seat] = position.clock
+    return tuple(clocks)
+
+
+def shapes_at(board: Board, index: int) -> list[Sequence[Any]]:
+    """Return the shapes of a position in the order they are drawn.
+
+    Args:
+        board: the boards of a match.
+        index: of the position, among those shown.
+    """
+    there: dict[int, None] = {}
+    for come, gone in board.frames[: index + 1]:
+        there = {number: None for number in (*there, *come) if number not in gone}
+    outline = board.outlines[index]
+    shapes = sorted((board.shapes[number] for number in there), key=lambda shape: DRAWING_ORDER[str(shape[0])])
+    return [*shapes, outline] if outline else list(shapes)
+
+
+def board_svg(match: ViewedMatch, ply: int, targets: Markup | None = None) -> Markup:
+    """Return the board at a ply.
+
+    Args:
+        match: what is shown.
+        ply: one of the positions shown.
+        targets: what lies above it, as SVG.
+    """
+    board = match.board
+    if board is None:
+        return Markup()
+    drawn = "".join(_drawn(shapes_at(board, ply - match.first_ply), board.height, board.is_text))
+    label = text(f"Board: {position_at(match, ply).said}")
+    box = " ".join(map(str, board.box))
+    role = "group" if targets else "img"
+    return Markup(
+        f'<svg id="board" class="board" viewBox="{box}" role="{role}" aria-label="{label}">{drawn}{targets or ""}</svg>'
+    )  # every text in it is escaped where it is written
+
+
+def _drawn(shapes: Iterable[Sequence[Any]], height: float, is_text: bool) -> Iterator[str]:
+    for kind, *values in shapes:
+        if kind == "mark":
+            yield _mark(height, *values)
+        elif kind == "text":
+            x, y, size, content, style = values
+            shown_style = "mono" if is_text else text(style)
+            yield f'<text x="{x}" y="{_n(height - y)}" font-size="{size}" class="{shown_style}">{text(content)}</text>'
+        else:
+            yield _DRAWN[kind](height, *values)
+
+
+def _rect(height: float, x: float, y: float, width: float, tall: float, style: str) -> str:
+    place = f'x="{_n(x)}" y="{_n(height - y - tall)}" width="{width}" height="{tall}"'
+    return f'<rect {place} class="{text(style)}"/>'
+
+
+def _line(height: float, x: float, y: float, to_x: float, to_y: float, style: str) -> str:
+    return f'<line x1="{x}" y1="{_n(height - y)}" x2="{to_x}" y2="{_n(height - to_y)}" class="{text(style)}"/>'
+
+
+def _disc(height: float, x: float, y: float, radius: float, style: str) -> str:
+    return f'<circle cx="{x}" cy="{_n(height - y)}" r="{radius}" class="{text(style)}"/>'
+
+
+def _polygon(height: float, *corners_and_style: Any) -> str:
+    *corners, style = corners_and_style
+    pairs = zip(corners[::2], corners[1::2], strict=True)
+    points = " ".join(f"{x},{_n(height - y)}" for x, y in pairs)
+    return f'<polygon points="{points}" class="{text(style)}"/>'
+
+
+_DRAWN: dict[str, Any] = {"rect": _rect, "line": _line, "disc": _disc, "polygon": _polygon}
+
+
+def _mark(height: float, x: float, y: float, radius: float, seat: int, label: str) -> str:
+    down, size = height - y, _n(2 * radius)
+    place = f'x="{_n(x - radius)}" y="{_n(down - radius)}" width="{size}" height="{size}"'
+    number_size = round(radius * (1.15 if len(label) < 3 else 0.8), 3)
+    number = f'<text x="{x}" y="{_n(down)}" font-size="{number_size}" class="on">{text(label)}</text>' if label else ""
+    return f'<use href="#mark{seat % SEAT_SHAPES}" class="seat{seat % SEAT_STYLES}" {place}/>{number}'
+
+
+def _n(value: float) -> float:
+    """Return a coordinate without the dust of its computation."""
+    return round(value, 3)
+
+
+def seat_key(seat: int) -> Markup:
+    """Return the mark of a seat, for beside its bot's name or action."""
+    return Markup(
+        f'<svg class="key seat{seat % SEAT_STYLES}" viewBox="0 0 20 20" aria-hidden="true">'
+        f'<use href="#mark{seat % SEAT_SHAPES}" width="20" height="20"/></svg>'
+    )
+
+
+def scores_svg(match: ViewedMatch, ply: int) -> Markup:
+    """Return the scores over the plies, a line for each seat; empty if there are none to draw."""
+    rows = [position.scores for position in match.positions]
+    if len(rows) < 2 or any(score is None for row in rows for score in row):
+        return Markup()
+    values = [[float(score or 0) for score in row] for row in rows]
+    low, high = min(map(min, values)), max(map(max, values))
+    lines = "".join(
+        f'<polyline class="seat{seat % SEAT_STYLES}" points="'
+        + " ".join(f"{_across(k, len(values))},{_down(row[seat], low, high)}" for k, row in enumerate(values))
+        + '"/>'
+        for seat in range(len(match.bots))
+    )
+    cursor = _across(ply - match.first_ply, len(values))
+    return Markup(
+        f'<svg id="scores" viewBox="0 0 {CHART_WIDTH} {CHART_HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
+        f'<line class="cursor" x1="{cursor}" x2="{cursor}" y1="0" y2="{CHART_HEIGHT}"/>{lines}</svg>'
+    )
+
+
+def _across(index: int, count: int) -> float:
+    return round(CHART_WIDTH * index / max(1, count - 1), 1)
+
+
+def _down(value: float, low: float, high: float) -> float:
+    return round(CHART_HEIGHT - 4 - (CHART_HEIGHT - 8) * (value - low) / ((high - low) or 1), 1)
+
+
+def seconds_text(seconds: float | None) -> str:
+    """Return a time as the viewer shows it.
+
+    >>> seconds_text(0.000034), seconds_text(0.0123), seconds_text(0.25), seconds_text(1.5), seconds_text(None)
+    ('0.03 ms', '12.3 ms', '250 ms', '1.50 s', '')
+    """
+    if seconds is None:
+        return ""
+    if seconds >= 0.9995:
+        return f"{seconds:.2f} s"
+    thousandths = 1000 * seconds
+    return f"{thousandths:.{0 if thousandths >= 100 else 1 if thousandths >= 10 else 2}f} ms"

@@ -1,0 +1,289 @@
+"""From a record to what the viewer shows of it: the positions by the rules, their boards, clocks and notes.
+
+A record may be anybody's, and so may the rules. What can't be replayed is not shown, and the page says why; of a match
+that is too long or too large, the positions around one ply are shown.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from arena.enums import ClockKind
+from arena.errors import ArenaError, GameError
+from arena.games import Drawing, Game
+from arena.match.clock import SeatClock
+from arena.match.replay import states_of
+from arena.records import MatchRecord
+from arena.report.match_view import (
+    board_box,
+    drawing_or_reason,
+    frames_of,
+    is_text_board,
+    outline_of,
+    owned_shapes,
+)
+from arena.site.build.match_sentences import position_sentence, result_sentence
+from arena.site.models.match import Asked, Board, Clock, Frame, MatchFault, Position, ViewedMatch
+
+MAX_POSITIONS = 1000
+"""Of a page."""
+
+MAX_COMING_SHAPES = 20_000
+"""In all frames of a page."""
+
+MAX_DRAWN_SHAPES = 300_000
+"""To be drawn for a page; of a larger match, only the positions that are shown, without the owners of earlier marks."""
+
+MAX_BOARD_CHARACTERS = 300_000
+"""Of the text boards of a page; where they are larger, only the position that is shown has one."""
+
+MAX_LINES = 100
+"""Beside a board."""
+
+MAX_TEXT_CHARACTERS = 2000
+"""Of a note or a line, and of the detail of a fault."""
+
+MAX_UNPLAYED = 200
+"""Actions that are listed without a position."""
+
+FEWER = 2
+"""By which the number of positions is divided until their boards fit."""
+
+
+class _Replay(NamedTuple):
+    """The positions that the rules lead to, and why there are no more of them."""
+
+    game: Game[Any] | None
+    states: list[Any]
+    problem: str
+
+
+def viewed_match(
+    record: MatchRecord, names: Mapping[str, str], ply: int | None = None, asked: Asked | None = None
+) -> ViewedMatch:
+    """Return what the viewer shows of a match.
+
+    Args:
+        record: the match; as far as it has got, if it is being played.
+        names: what tables call each bot, by ``name@version``.
+        ply: the position that has to be among those shown; by default the last.
+        asked: whose action is awaited, if the match is being played.
+    """
+    replay = _replay(record)
+    last = max(0, len(replay.states) - 1)
+    wanted = last if ply is None else min(ply, last)
+    first, board = _board(record, replay, wanted)
+    count = len(board.frames) if board else 1
+    clocks = _clocks(record)
+    shown_names = tuple(names.get(bot, bot) for bot in record.bots)
+    is_over = asked is None
+    return ViewedMatch(
+        match=record.match,
+        game=record.game,
+        options=as_json_types(dict(record.options)),
+        bots=record.bots,
+        names=shown_names,
+        plies=len(record.actions),
+        first_ply=first,
+        positions=_positions(record, shown_names, replay, range(first, first + count), clocks, wanted),
+        clocks=_clocks_before(record, clocks, first),
+        board=board,
+        scores=finite(record.scores) if is_over else (),
+        ranks=record.ranks if is_over else (),
+        termination=record.termination if is_over else None,
+        result=result_sentence(record, shown_names) if is_over else "This match is being played.",
+        faults=tuple(
+            MatchFault(seat=fault.seat, kind=fault.kind, ply=fault.ply, detail=fault.detail[:MAX_TEXT_CHARACTERS])
+            for fault in record.faults
+        ),
+        opening=record.opening,
+        opening_plies=record.opening_plies,
+        problem=replay.problem,
+        unplayed=tuple(_as_text(action) for _, action in record.actions[last : last + MAX_UNPLAYED])
+        if replay.problem
+        else (),
+        asked=asked,
+    )
+
+
+def _replay(record: MatchRecord) -> _Replay:
+    positions, problem = list[tuple[Game[Any], Any]](), ""
+    try:
+        positions.extend(states_of(record))
+    except ArenaError as error:
+        problem = str(error)[:MAX_TEXT_CHARACTERS]
+    return _Replay(positions[0][0] if positions else None, [state for _, state in positions], problem)
+
+
+def _board(record: MatchRecord, replay: _Replay, wanted: int) -> tuple[int, Board | None]:
+    """Return the first ply that is shown, and the boards from there on."""
+    game, states = replay.game, replay.states
+    if game is None or not states:
+        return 0, None
+    shapes_each = len(drawing_or_reason(game, states[-1]).shapes)
+    most, start, drawn = MAX_POSITIONS, 0, list[list[tuple[Any, ...]]]()
+    if shapes_each * len(states) > MAX_DRAWN_SHAPES:
+        most = max(1, min(most, MAX_COMING_SHAPES // (shapes_each + 1)))
+        start, end = _window(len(states), wanted, most)
+        states = states[start:end]
+    drawings = [drawing_or_reason(game, state) for state in states]
+    seats = [seat for seat, _ in record.actions[start : start + len(states) - 1]]
+    drawn = list(owned_shapes([drawing.shapes for drawing in drawings], seats))
+    while True:
+        first, end = _window(len(drawn), wanted - start, most)
+        shapes, frames = frames_of(drawn[first:end])
+        if most == 1 or sum(len(come) for come, _ in frames) <= MAX_COMING_SHAPES:
+            break
+        most = max(1, min(most, end - first) // FEWER)
+    return start + first, _board_of(record, drawings[first:end], shapes, frames, start + first)
+
+
+def _window(count: int, wanted: int, most: int) -> tuple[int, int]:
+    """Return the first of ``most`` numbers below ``count`` around a wanted one, and the number after the last."""
+    first = min(max(0, wanted - most // 2), max(0, count - most))
+    return first, min(count, first + most)
+
+
+def _board_of(
+    record: MatchRecord, drawings: Sequence[Drawing], shapes: list[Any], frames: list[list[list[int]]], first: int
+) -> Board:
+    height = max(drawing.height for drawing in drawings)
+    left, top, width, tall = board_box(shapes, max(drawing.width for drawing in drawings), height)
+    outlines = list[tuple[Any, ...] | None]()
+    for ply, (come, _) in enumerate(frames, first):
+        new = [shapes[number] for number in come] if ply > first else []
+        outline = outline_of(record.actions[ply - 1][1], new, shapes) if ply else None
+        outlines.append(tuple(outline) if outline else None)
+    return Board(
+        box=(left, top, width, tall),
+        height=height,
+        is_text=is_text_board(shapes),
+        shapes=tuple(map(tuple, shapes)),
+        frames=tuple(Frame(tuple(come), tuple(gone)) for come, gone in frames),
+        outlines=tuple(outlines),
+    )
+
+
+def _positions(
+    record: MatchRecord,
+    names: Sequence[str],
+    replay: _Replay,
+    plies: range,
+    clocks: Sequence[Clock | None],
+    wanted: int,
+) -> tuple[Position, ...]:
+    game, states = replay.game, replay.states
+    if game is None or not states:
+        nothing: tuple[None, ...] = (None,) * len(record.bots)
+        said = position_sentence(record, names, 0, "", nothing, None)
+        return (Position(ply=0, seat=None, action=None, text="", scores=nothing, due=None, said=said),)
+    size = len(_text_board(record, game, states[wanted], wanted))
+    with_board = plies if size * len(plies) <= MAX_BOARD_CHARACTERS else range(wanted, wanted + 1)
+    notes: dict[int, list[str]] = {}
+    for after, note in record.notes:
+        notes.setdefault(after + 1, []).append(note_text(note))
+    positions = []
+    for ply in plies:
+        state = states[ply]
+        seat, action = record.actions[ply - 1] if ply else (None, None)
+        text = _action_text(game, action) if ply else ""
+        scores, due = _scores(game, state, len(names)), _due(game, state)
+        position = Position(
+            ply=ply,
+            seat=seat,
+            action=as_json_types(action),
+            text=text,
+            notes=tuple(notes.get(ply, ())),
+            wall_seconds=record.wall_seconds[ply - 1] if ply else None,
+            cpu_seconds=record.cpu_seconds[ply - 1] if ply else None,
+            clock=clocks[ply - 1] if ply else None,
+            scores=scores,
+            due=due,
+            said=position_sentence(record, names, ply, text, scores, due),
+            lines=tuple(line[:MAX_TEXT_CHARACTERS] for line in drawing_or_reason(game, state).notes[:MAX_LINES]),
+            board=_text_board(record, game, state, ply) if ply in with_board else "",
+        )
+        positions.append(position)
+    return tuple(positions)
+
+
+def _action_text(game: Game[Any], action: Any) -> str:
+    if action is None:
+        return "out"
+    try:
+        return str(game.format_action(action))[:MAX_TEXT_CHARACTERS]
+    except GameError:
+        return _as_text(action)
+
+
+def _scores(game: Game[Any], state: Any, seats: int) -> tuple[int | float | None, ...]:
+    try:
+        return finite(game.scores(state))
+    except GameError:
+        return (None,) * seats
+
+
+def _due(game: Game[Any], state: Any) -> int | None:
+    try:
+        return game.seat_to_act(state)
+    except GameError:
+        return None
+
+
+def _text_board(record: MatchRecord, game: Game[Any], state: Any, ply: int) -> str:
+    try:
+        text = game.render_after(state, [(seat, action) for seat, action in record.actions[:ply]])
+    except GameError as error:
+        text = str(error)
+    return text[:MAX_BOARD_CHARACTERS]
+
+
+def _clocks(record: MatchRecord) -> list[Clock | None]:
+    """Return the time of the seat that acted, after each action."""
+    rules = record.time_control
+    banks = [SeatClock(rules) for _ in record.bots]
+    so_far = [Clock(bank_seconds=bank.bank_seconds) for bank in banks]
+    clocks = list[Clock | None]()
+    for (seat, _), wall, cpu in zip(record.actions, record.wall_seconds, record.cpu_seconds, strict=True):
+        if wall is not None:
+            charged = cpu if rules.clock is ClockKind.CPU and cpu is not None else wall
+            banks[seat].charge(charged)
+            before = so_far[seat]
+            so_far[seat] = Clock(
+                wall_seconds=round(before.wall_seconds + wall, 6),
+                cpu_seconds=before.cpu_seconds if cpu is None else round((before.cpu_seconds or 0.0) + cpu, 6),
+                bank_seconds=banks[seat].bank_seconds,
+            )
+        clocks.append(so_far[seat])
+    return clocks
+
+
+def _clocks_before(record: MatchRecord, clocks: Sequence[Clock | None], first: int) -> tuple[Clock, ...]:
+    """Return the time of each seat at a ply."""
+    seen = {seat: clock for (seat, _), clock in zip(record.actions[:first], clocks[:first], strict=True)}
+    bank_seconds = SeatClock(record.time_control).bank_seconds
+    return tuple(seen.get(seat) or Clock(bank_seconds=bank_seconds) for seat in range(len(record.bots)))
+
+
+def finite(scores: Sequence[int | float]) -> tuple[int | float | None, ...]:
+    """Return scores; those that JSON has no number for are None."""
+    return tuple(score if math.isfinite(score) else None for score in scores)
+
+
+def as_json_types(value: Any) -> Any:
+    """Return a value as JSON has it: tuples as lists, and None for what JSON has no number for."""
+    return json.loads(json.dumps(value), parse_constant=lambda _: None)
+
+
+def note_text(note: Any) -> str:
+    """Return a bot's note in a line: a map as ``name value, …``."""
+    if isinstance(note, dict):
+        note = ", ".join(f"{name} {value}" for name, value in note.items())
+    return str(note)[:MAX_TEXT_CHARACTERS]
+
+
+def _as_text(action: Any) -> str:
+    return json.dumps(action)[:MAX_TEXT_CHARACTERS]

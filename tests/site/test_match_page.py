@@ -1,0 +1,186 @@
+"""The page of a match: what it says, and that nothing a bot writes is more than text."""
+
+import gzip
+import json
+import re
+
+import html5lib
+import pytest
+
+from arena.errors import UnknownNameError
+from arena.games import make_game
+from arena.home import ArenaHome
+from arena.seeds import pick_below
+from arena.site.build.match import build_match
+from arena.site.build.viewed_match import viewed_match
+from arena.site.links import ServedLinks
+from arena.site.models.match import MatchPage, MatchParameters
+from arena.site.pages import PAGE_BY_NAME
+from arena.site.render import Setting, asset_digests, render
+from tests.report.tournaments import play
+from tests.site.matches import FULL, fault, record
+
+HOSTILE = "</script><img src=x onerror=alert(1)>]]>\x1b[31m\u202eevil\u2028'\"&amp;{{7*7}}"
+"""Ends an element, begins another, colours a terminal, turns the direction of writing, ends a line of JavaScript."""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    with ArenaHome(tmp_path_factory.mktemp("home")) as home:
+        play(home, "league", ["alpha", "beta"], encounters=2, note="depth 9")
+        yield home
+
+
+def page_of(shown, ply=None, embed=False, **changed):
+    """Return the HTML of a match."""
+    fixed = {
+        "tournament": "t",
+        "is_recorded": shown.asked is None,
+        "shown": shown,
+        "ply": shown.plies if ply is None else ply,
+        "encounter": 1,
+        "rng_seed": 7,
+        "time_rules": "1 s an action (wall time)",
+        "isolation": "none",
+        "versions": {},
+        "started_at": "",
+        "previous": None,
+        "following": 4,
+    }
+    model = MatchPage(**{**fixed, **changed})
+    return html_of(model, MatchParameters(tournament=model.tournament, match=shown.match, ply=ply, embed=embed))
+
+
+def html_of(model, parameters):
+    return render(PAGE_BY_NAME["match"], parameters, model, Setting(links=ServedLinks(asset_digests())))
+
+
+def tree(html):
+    """Return a page as elements; a mistake in it fails the test."""
+    parser = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False)
+    return parser.parse(html)
+
+
+def by_id(html, wanted):
+    return next(one for one in tree(html).iter() if one.get("id") == wanted)
+
+
+def text(element):
+    return re.sub(r"\s+", " ", "".join(element.itertext())).strip()
+
+
+def data(html):
+    return json.loads(by_id(html, "match-data").text)
+
+
+def test_a_recorded_match_is_shown_at_its_end(home):
+    model = build_match(home, MatchParameters(tournament="league", match=2))
+    assert (model.is_recorded, model.ply, model.shown.plies) == (True, 5, 5)
+    assert (model.previous, model.following) == (1, 3)
+    assert model.shown.positions[5].notes == ("depth 9",)
+
+
+def test_a_ply_of_the_address_is_shown_and_one_beyond_is_the_last(home):
+    assert [build_match(home, MatchParameters(tournament="league", match=1, ply=ply)).ply for ply in (0, 3, 99)] == [
+        0,
+        3,
+        5,
+    ]
+
+
+def test_a_match_that_does_not_exist_is_named_with_those_that_do(home):
+    with pytest.raises(UnknownNameError, match=r"unknown match '5'.*1 to 4"):
+        build_match(home, MatchParameters(tournament="league", match=5))
+
+
+def test_a_match_without_a_record_is_shown_before_its_first_action(home, monkeypatch):
+    monkeypatch.setattr(type(home.store), "find_record", lambda *_: None)
+    model = build_match(home, MatchParameters(tournament="league", match=1))
+    assert (model.is_recorded, model.shown.termination) == (False, None)
+    assert [position.ply for position in model.shown.positions] == list(range(model.shown.opening_plies + 1))
+    assert "data-live" in html_of(model, MatchParameters(tournament="league", match=1))
+
+
+def test_the_page_has_the_board_of_its_ply_and_a_link_to_every_other():
+    html = page_of(viewed_match(record(FULL), {}), ply=2)
+    board = by_id(html, "board")
+    assert [one.get("class") for one in board.iter("{http://www.w3.org/2000/svg}use")] == ["seat0", "seat1"]
+    assert board.get("aria-label") == "Board: beta@2 plays c2; scores 0 : 1; alpha@1 is to act."
+    links = {one.get("data-go"): one.get("href") for one in by_id(html, "controls").iter("a")}
+    address = "/tournaments/t/matches/3?ply="
+    assert links == {name: f"{address}{ply}" for name, ply in (("first", 0), ("back", 1), ("next", 3), ("last", 4))}
+    actions = [(text(one), one.get("href"), one.get("aria-current")) for one in by_id(html, "actions").iter("a")]
+    assert actions == [
+        ("1a1500 ms", f"{address}1", None),
+        ("2c2500 ms", f"{address}2", "step"),
+        ("3b4500 ms", f"{address}3", None),
+        ("4d3500 ms", f"{address}4", None),
+    ]
+    assert text(by_id(html, "text-board")).startswith("4 . . . . 3 . . . . 2 . .[B].")
+
+
+def test_links_that_lead_nowhere_have_no_address():
+    links = [one.get("href") for one in by_id(page_of(viewed_match(record(FULL), {}), ply=0), "controls").iter("a")]
+    assert links == [None, None, "/tournaments/t/matches/3?ply=1", "/tournaments/t/matches/3?ply=4"]
+
+
+def test_a_fault_is_explained_with_the_command_that_repeats_it():
+    shown = viewed_match(record(FULL[:2], faults=(fault(),), termination="forfeit"), {})
+    html = page_of(shown, tournament="it's one")
+    assert "no answer within 1 s" in text(tree(html))
+    assert """arena repro 'it'"'"'s one/3'""" in text(tree(html))
+
+
+def test_what_the_script_reads_is_what_the_model_says():
+    shown = viewed_match(record(FULL), {})
+    there = data(page_of(shown))
+    assert [position["said"] for position in there["positions"]] == [position.said for position in shown.positions]
+    assert there["board"]["frames"] == [[list(come), list(gone)] for come, gone in shown.board.frames]
+
+
+def test_an_embedded_page_has_neither_header_nor_footer():
+    shown = viewed_match(record(FULL), {})
+    html = page_of(shown, embed=True)
+    assert {one.tag for one in tree(html).iter()} & {"header", "footer"} == set()
+    assert "ply=1&amp;embed=True" in html
+    assert MatchParameters(tournament="t", match=3, embed=True).may_be_framed
+    assert not MatchParameters(tournament="t", match=3).may_be_framed
+
+
+def test_nothing_that_a_bot_writes_is_more_than_text():
+    hostile = record(
+        FULL,
+        bots=(f"{HOSTILE}@1", "beta@2"),
+        notes=([0, HOSTILE], [3, {HOSTILE: HOSTILE}]),
+        faults=(fault(detail=HOSTILE),),
+        options={"size": 4, "scoring": "distinct"},
+    )
+    shown = viewed_match(hostile, {})
+    for ply in (1, 4):
+        html = page_of(shown, ply, tournament=HOSTILE)
+        assert not re.search("[\x1b\u202e\u2028]", html)
+        found = tree(html)
+        assert {one.tag for one in found.iter("img")} == set()
+        assert all(not name.startswith("on") for one in found.iter() if one.attrib for name in one.attrib)
+        assert data(html)["bots"][0] == f"{HOSTILE}@1"
+        assert "49" not in text(by_id(html, "said"))
+    unreplayed = page_of(viewed_match(record([[0, HOSTILE]]), {}), 0)
+    assert "onerror=alert(1)" in text(tree(unreplayed))
+    assert {one.tag for one in tree(unreplayed).iter("img")} == set()
+
+
+def test_a_match_of_144_plies_is_small():
+    """Of the largest board that has so many."""
+    options = {"size": 144 // 2 + 1, "scoring": "distinct"}
+    game = make_game("plusminus", size=options["size"])
+    state, actions = game.initial_state(), []
+    while (seat := game.seat_to_act(state)) is not None and len(actions) < 144:
+        legal = game.legal_actions(state)
+        action = legal[pick_below(len(legal), len(actions))]
+        actions.append([seat, action])
+        state = game.apply(state, action)
+    played = record(
+        actions, game="plusminus", options={"size": options["size"]}, wall_seconds=[k / 997 for k in range(144)]
+    )
+    html = page_of(viewed_match(played, {}))
+    assert len(gzip.compress(html.encode(), 6)) <= 60_000

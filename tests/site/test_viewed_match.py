@@ -1,0 +1,129 @@
+"""A record as the viewer shows it."""
+
+import json
+
+import pytest
+
+from arena.enums import Termination
+from arena.records import TimeControl
+from arena.site.build import viewed_match as module
+from arena.site.build.viewed_match import viewed_match
+from arena.site.models.match import Asked
+from tests.site.matches import FULL, fault, record
+
+
+def test_every_ply_is_there_with_its_scores_and_a_sentence():
+    shown = viewed_match(record(FULL, notes=([2, {"depth": 9}],)), {"alpha@1": "alpha", "beta@2": "beta"})
+    assert (shown.plies, shown.first_ply, shown.problem, shown.names) == (4, 0, "", ("alpha", "beta"))
+    assert [position.text for position in shown.positions] == ["", "a1", "c2", "b4", "d3"]
+    assert [position.due for position in shown.positions] == [0, 1, 0, 1, None]
+    # heights 1 4 2 3 differ by 3 2 1; from the bottom row up the columns 1 3 4 2 by 2 1 2
+    assert [position.scores for position in shown.positions] == [(0, 0), (0, 0), (0, 1), (2, 1), (3, 2)]
+    assert [position.said for position in shown.positions] == [
+        "The beginning; scores 0 : 0; alpha is to act.",
+        "alpha plays a1; scores 0 : 0; beta is to act.",
+        "beta plays c2; scores 0 : 1; alpha is to act.",
+        "alpha plays b4; scores 2 : 1; beta is to act.",
+        "beta plays d3; scores 3 : 2.",
+    ]
+    assert [position.notes for position in shown.positions] == [(), (), (), ("depth 9",), ()]
+
+
+def test_marks_come_one_by_one_with_their_seat_and_the_order_of_the_actions():
+    board = viewed_match(record(FULL), {}).board
+    come = [[board.shapes[number] for number in frame.come] for frame in board.frames[1:]]
+    assert come == [
+        [("mark", 0.5, 0.5, 0.34, 0, "1")],
+        [("mark", 2.5, 1.5, 0.34, 1, "2")],
+        [("mark", 1.5, 3.5, 0.34, 0, "3")],
+        [("mark", 3.5, 2.5, 0.34, 1, "4")],
+    ]
+    assert [frame.gone for frame in board.frames] == [()] * 5
+    assert board.outlines[0] is None
+    assert board.outlines[2] == pytest.approx(("rect", 2.03, 1.03, 0.94, 0.94, "last"))
+
+
+def test_clocks_count_up_and_banks_down():
+    rules = TimeControl(per_action_seconds=None, bank_seconds=3.0, increment_seconds=0.1)
+    shown = viewed_match(record(FULL, time_control=rules, wall_seconds=(None, 0.5, 1.0, 0.25)), {})
+    seats = [(position.seat, position.clock and position.clock.wall_seconds) for position in shown.positions]
+    assert seats == [(None, None), (0, 0.0), (1, 0.5), (0, 1.0), (1, 0.75)]
+    banks = [position.clock.bank_seconds for position in shown.positions[1:]]
+    assert banks == pytest.approx([3.0, 2.6, 2.1, 2.45])
+    assert [clock.bank_seconds for clock in shown.clocks] == [3.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "result"),
+    [
+        ({}, "beta wins 3 : 2."),
+        ({"scores": (2, 2), "ranks": (1, 1)}, "alpha and beta tie 2 : 2."),
+        (
+            {"termination": Termination.FORFEIT, "faults": (fault(),), "ranks": (1, 2)},
+            "alpha wins: beta forfeits (timeout at ply 2).",
+        ),
+        (
+            {"termination": Termination.FORFEIT, "faults": (fault(0), fault(1))},
+            "No bot played it to the end: alpha forfeits (timeout at ply 2) and beta forfeits (timeout at ply 2).",
+        ),
+        ({"termination": Termination.ADJUDICATION, "ply_limit": 4}, "beta wins 3 : 2, at the limit of 4 plies."),
+    ],
+)
+def test_how_it_ended_is_a_sentence(changed, result):
+    assert viewed_match(record(FULL, **changed), {"alpha@1": "alpha", "beta@2": "beta"}).result == result
+
+
+def test_a_record_that_breaks_the_rules_is_shown_up_to_there():
+    shown = viewed_match(record([*FULL[:2], [0, [1, 4]], [1, [4, 3]]]), {})
+    assert [position.text for position in shown.positions] == ["", "a1", "c2"]
+    assert "ply 2" in shown.problem
+    assert shown.unplayed == ("[1, 4]", "[4, 3]")
+    assert len(shown.board.frames) == 3
+
+
+@pytest.mark.parametrize("game", ["chess", "no.such.module:Game"])
+def test_a_game_that_is_not_here_leaves_the_actions(game):
+    shown = viewed_match(record(FULL, game=game), {})
+    assert shown.board is None
+    assert game.partition(":")[0].partition(".")[0] in shown.problem
+    assert (shown.plies, len(shown.positions), len(shown.unplayed)) == (4, 1, 4)
+
+
+def test_of_a_long_match_the_plies_around_one_are_there(monkeypatch):
+    monkeypatch.setattr(module, "MAX_POSITIONS", 3)
+    shown = viewed_match(record(FULL), {}, ply=2)
+    assert (shown.first_ply, [position.ply for position in shown.positions]) == (1, [1, 2, 3])
+    marks = [board_marks(shown.board, index) for index in range(3)]
+    assert marks == [["1"], ["1", "2"], ["1", "2", "3"]]
+    assert [clock.wall_seconds for clock in shown.clocks] == [0.5, 0.0]
+
+
+@pytest.mark.parametrize(("coming", "drawn", "plies"), [(17, 1000, [1, 2]), (40, 17, [1, 2])])
+def test_boards_that_are_too_large_are_fewer(monkeypatch, coming, drawn, plies):
+    """A board of four by four has 15 shapes, and one more with each mark."""
+    monkeypatch.setattr(module, "MAX_COMING_SHAPES", coming)
+    monkeypatch.setattr(module, "MAX_DRAWN_SHAPES", drawn)
+    shown = viewed_match(record(FULL), {}, ply=2)
+    assert [position.ply for position in shown.positions] == plies
+    assert len(shown.board.frames) == len(shown.board.outlines) == len(plies)
+
+
+def board_marks(board, index):
+    """Return the texts of the marks of a position, in order."""
+    there = set()
+    for frame in board.frames[: index + 1]:
+        there = (there | set(frame.come)) - set(frame.gone)
+    return sorted(board.shapes[number][-1] for number in there if board.shapes[number][0] == "mark")
+
+
+def test_a_match_that_is_being_played_has_no_result():
+    asked = Asked(seat=0, since="2026-01-01T00:00:00+00:00", allowed_seconds=1.0)
+    shown = viewed_match(record(FULL[:2]), {}, asked=asked)
+    assert (shown.termination, shown.scores, shown.ranks) == (None, (), ())
+    assert shown.result == "This match is being played."
+    assert shown.asked.seat == 0
+
+
+def test_numbers_that_json_does_not_have_are_null():
+    shown = viewed_match(record(FULL, scores=(float("inf"), float("nan"))), {})
+    assert json.loads(shown.model_dump_json())["scores"] == [None, None]
