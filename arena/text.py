@@ -59,6 +59,28 @@ def score_text(score: float) -> str:
     return f"{score:.2f}".rstrip("0").rstrip(".")
 
 
+def halves_text(value: float) -> str:
+    """Return points with quarters and halves as fractions.
+
+    >>> halves_text(2.5), halves_text(0.5), halves_text(3), halves_text(0)
+    ('2½', '½', '3', '0')
+    """
+    whole, rest = divmod(value, 1)
+    fraction = {0.25: "¼", 0.5: "½", 0.75: "¾"}.get(rest)
+    return score_text(value) if fraction is None else f"{int(whole) or ''}{fraction}"
+
+
+def rate_text(per_second: float) -> str:
+    """Return how fast matches are played.
+
+    >>> rate_text(18.2), rate_text(2.25), rate_text(0.2)
+    ('18 a second', '2.2 a second', '12 a minute')
+    """
+    if per_second < 1:
+        return f"{60 * per_second:.0f} a minute" if per_second >= 1 / 6 else f"{60 * per_second:.1f} a minute"
+    return f"{per_second:.0f} a second" if per_second >= 10 else f"{per_second:.1f} a second"
+
+
 def duration_text(seconds: float) -> str:
     """Return a duration in a few characters.
 

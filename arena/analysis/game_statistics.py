@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.analysis.encounters import CountedEncounter
+from arena.analysis.result_table import ResultTable
 from arena.analysis.standings import Standings, rated_encounters
 from arena.ratings.bradley_terry import bradley_terry, kendall_tau
 from arena.ratings.consistency import pair_scores
@@ -81,6 +82,38 @@ def _statistics(game: str, kinds: Sequence[CountedEncounter]) -> GameStatistics:
         sum(encounter.occurrences * len(encounter.matches) for encounter in kinds),
         int(counts.sum()),
         sum(encounter.occurrences * sum(not m.rated for m in encounter.matches) for encounter in kinds),
+        shares[0],
+        tuple(shares[1:]),
+    )
+
+
+def statistics_of_results(game: str, results: ResultTable) -> GameStatistics:
+    """Return the statistics of a game from its results as arrays, of a million matches.
+
+    Args:
+        game: its name.
+        results: one or more.
+    """
+    occurrences, seats = results.match_occurrences, results.bots.shape[1]
+    players = (results.bots >= 0).sum(axis=1)
+    ranks = np.where(results.bots >= 0, results.ranks, seats + 1)
+    points = np.zeros((len(ranks), seats))
+    for seat in range(seats):
+        own = results.bots[:, seat] >= 0
+        rivals = results.bots[own] >= 0
+        twice = 2 * ((ranks[own] > ranks[own, seat, None]) & rivals).sum(axis=1)
+        twice += (ranks[own] == ranks[own, seat, None]).sum(axis=1) - 1
+        points[own, seat] = twice / 2 / np.maximum(players[own] - 1, 1)
+    draws = (ranks == 1).sum(axis=1) > 1
+    by_match = np.column_stack([np.ones(len(ranks)), draws, points])
+    rows, kind = np.unique(np.add.reduceat(by_match, results.starts), axis=0, return_inverse=True)
+    counts = np.bincount(kind.ravel(), results.occurrences, len(rows)).astype(np.float64)
+    shares = _shares(rows, counts)
+    return GameStatistics(
+        game,
+        int(occurrences.sum()),
+        int(counts.sum()),
+        int(occurrences[~results.rated].sum()),
         shares[0],
         tuple(shares[1:]),
     )

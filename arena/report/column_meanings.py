@@ -11,6 +11,7 @@ from arena.report.standings_columns import standings_columns
 _OF_OTHER_TABLES: Mapping[str, str] = {
     "place": "final rank by the rules of the format",
     "chart": "mu as a stroke, its 95 % interval as a bar, on one scale for all bots",
+    "record": "matches won alone, with a shared first rank, and lost",
     "score": "points of the rounds",
     "bh": "Buchholz: the sum of the rivals' scores",
     "bh_c1": "Buchholz without the lowest of the rivals' scores",

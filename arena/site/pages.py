@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
+from arena.site.models.tournament import TournamentPage, TournamentParameters
 from arena.site.page import Lane, Page
 
 PAGES: tuple[Page, ...] = (
@@ -18,6 +19,18 @@ PAGES: tuple[Page, ...] = (
         template="overview.html.jinja",
         room="overview",
         topics=("arena",),
+    ),
+    Page(
+        name="tournament",
+        summary="A tournament: what its standings say, the standings, who beat whom, and the latest results.",
+        path="/tournaments/{tournament}",
+        parameters=TournamentParameters,
+        model=TournamentPage,
+        builder="arena.site.build.tournament:build_tournament",
+        lane=Lane.RATINGS,
+        template="tournament.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}",),
     ),
     Page(
         name="match",

@@ -18,13 +18,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from arena.report.column_meanings import meaning_of
+from arena.report.standings_columns import percent_text
 from arena.report.tables import printable, printable_lines
 from arena.site import charts
 from arena.site.boards import board_svg, clocks_at, position_at, scores_svg, seat_key, seconds_text
 from arena.site.links import Links
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
-from arena.text import all_of, counted, duration_text, minute_text, score_text
+from arena.text import all_of, counted, duration_text, halves_text, minute_text, rate_text, score_text
 
 MAX_UNBROKEN_CHARACTERS = 16
 """A name of up to this many characters fits wherever a page has one."""
@@ -101,6 +102,9 @@ def environment() -> Environment:
         "whole": lambda count: f"{count:,}",
         "fixed": lambda value, decimals: f"{value:,.{decimals}f}",
         "score": score_text,
+        "halves": halves_text,
+        "chance": percent_text,
+        "rate": rate_text,
         "meaning": meaning_of,
     }
     made.globals["chart"] = charts

@@ -9,6 +9,9 @@ from itertools import groupby
 
 import pytest
 
+from arena.analysis.crosstable import crosstable, pair_scores
+from arena.analysis.encounters import count_encounters
+from arena.analysis.game_statistics import game_statistics, statistics_of_results
 from arena.analysis.result_table import read_results
 from arena.analysis.standings import standings
 from arena.errors import StoreError
@@ -178,3 +181,23 @@ def test_hashes_of_another_length_are_compared_whole(tmp_path, store):
         connection.execute("UPDATE records SET start = 'é', digest = 'x' WHERE \"match\" < 3")
         connection.commit()
     assert read_results(store, ALL_TOURNAMENTS).rated.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_scores_of_pairs_and_statistics_are_those_of_counted_encounters(store, seed):
+    fill(store, "t", [row for row in story(seed) if row.game == "plaid" and len(json.loads(row.bots)) == 2])
+    results = read_results(store, "t")
+    encounters = count_encounters(store.results("t"))
+    counted = crosstable(encounters)
+    assert pair_scores(results, BOTS) == counted
+    assert pair_scores(results, BOTS[:2]) == {pair: score for pair, score in counted.items() if {*pair} <= {*BOTS[:2]}}
+    for wanted in game_statistics(encounters):
+        found = statistics_of_results("plaid", results)
+        assert (found.matches, found.encounters, found.duplicates) == (
+            wanted.matches,
+            wanted.encounters,
+            wanted.duplicates,
+        )
+        assert found.draws.value == pytest.approx(wanted.draws.value)
+        assert [seat.value for seat in found.seats] == pytest.approx([seat.value for seat in wanted.seats])
+        assert [seat.low for seat in found.seats] == pytest.approx([seat.low for seat in wanted.seats], abs=0.06)

@@ -1,0 +1,65 @@
+"""Standings and results of a tournament for pages: the last few are kept, as several pages need them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+
+from arena.analysis.result_table import ResultTable, read_results
+from arena.analysis.standings import Standings
+from arena.analysis.standings_cache import standings_of
+from arena.home import ArenaHome
+from arena.store.values import StoredTournament
+
+MAX_KEPT = 4
+"""A tournament of a million matches takes some fifty megabytes."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What pages have asked for."""
+
+    rated: OrderedDict[tuple[object, ...], RatedTournament]
+
+
+_KEPT = _Kept(OrderedDict())
+
+
+class RatedTournament:
+    """The standings and the results of a tournament, as its records stood when it was first asked for.
+
+    Attributes:
+        tournament: as it is stored.
+    """
+
+    def __init__(self, home: ArenaHome, tournament: StoredTournament) -> None:
+        """Prepare to read the results, when they are needed."""
+        self._home = home
+        self.tournament = tournament
+
+    @cached_property
+    def table(self) -> Standings:
+        """The standings."""
+        return standings_of(self._home.store, self.tournament.name, cache_directory=self._home.cache_directory)
+
+    @cached_property
+    def results(self) -> ResultTable:
+        """The results as arrays."""
+        return read_results(self._home.store, self.tournament)
+
+
+def rated_tournament(home: ArenaHome, tournament: StoredTournament) -> RatedTournament:
+    """Return standings and results of a tournament, which are computed once for each state of its records."""
+    last = tournament.corrections[-1].number if tournament.corrections else 0
+    key = (
+        *(str(home.directory), home.store.server, tournament.number, tournament.name, tournament.created_at),
+        *(tournament.recorded, tournament.scheduled, tournament.finished_at, last),
+    )
+    kept = _KEPT.rated
+    if key not in kept:
+        kept[key] = RatedTournament(home, tournament)
+    kept.move_to_end(key)
+    while len(kept) > MAX_KEPT:
+        kept.popitem(last=False)
+    return kept[key]

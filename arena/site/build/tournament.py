@@ -1,0 +1,174 @@
+"""Builds the page of a tournament."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from arena.analysis.game_statistics import GameStatistics, Share, statistics_of_results
+from arena.analysis.result_table import read_results
+from arena.analysis.schedule_balance import schedule_balance
+from arena.analysis.standings import Standings
+from arena.analysis.tournament_list import state_of
+from arena.definition import Definition
+from arena.home import ArenaHome
+from arena.report.corrections_table import corrections_table
+from arena.site.build.findings import findings
+from arena.site.build.progress import progress_of
+from arena.site.build.rated import RatedTournament, rated_tournament
+from arena.site.build.results import listed_result
+from arena.site.build.rounds import shown_rounds
+from arena.site.build.standings import (
+    MAX_LINES,
+    crosstable_of_first,
+    more_encounters,
+    ranking_sentence,
+    shown_ranking,
+    standing_line,
+    standings_sentence,
+)
+from arena.site.models.results import ListedResult
+from arena.site.models.sentence import Sentence
+from arena.site.models.tournament import (
+    BalanceRow,
+    LoggedCorrection,
+    PlayedGame,
+    PlayedStatistics,
+    TimeRules,
+    TournamentPage,
+    TournamentParameters,
+)
+from arena.site.models.tournament import Share as ShownShare
+from arena.store.store import Store
+from arena.store.values import StoredTournament
+from arena.tournament.formats import Placing
+from arena.tournament.rounds import ranking_of
+
+LATEST = 8
+"""How many results the page has."""
+
+MAX_BALANCED = 20_000
+"""The balance of a schedule of more matches is not counted for a page."""
+
+MAX_NOTED_CORRECTIONS = 200
+
+EQUAL_ENCOUNTERS = ("round-robin", "gauntlet", "groups")
+"""Formats that give every pairing the same number of encounters."""
+
+
+def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> TournamentPage:
+    """Return what the page of a tournament shows.
+
+    Raises:
+        UnknownNameError: if there is no such tournament.
+        StoreError: if a record is malformed.
+    """
+    store = home.store
+    tournament = store.tournament(parameters.tournament)
+    rated = rated_tournament(home, tournament)
+    table, definition = rated.table, tournament.definition
+    labels = {line.bot: line.label for line in table.lines} | {
+        name: label for label, name in definition.shown_names.items()
+    }
+    ranking = ranking_of(store, tournament)
+    control = definition.time_control
+    return TournamentPage(
+        name=tournament.name,
+        state=state_of(tournament, store.directors()),
+        format=tournament.format,
+        games=tuple(PlayedGame(game=g.game, options=dict(g.options), players=g.players) for g in definition.games),
+        entrants=len(definition.entrants),
+        encounters=definition.encounters,
+        time_control=TimeRules(
+            per_action_seconds=control.per_action_seconds,
+            bank_seconds=control.bank_seconds,
+            increment_seconds=control.increment_seconds,
+            clock=control.clock,
+        ),
+        isolation=definition.isolation,
+        rng_seed=definition.rng_seed,
+        opening_plies=definition.opening_plies,
+        ply_limit=definition.ply_limit,
+        fresh_bots=definition.fresh_bots,
+        created_at=tournament.created_at,
+        finished_at=tournament.finished_at,
+        recorded=tournament.recorded,
+        scheduled=tournament.scheduled,
+        verdict=_verdict(table, ranking, labels),
+        more_encounters=_more_encounters(tournament, table),
+        progress=progress_of(store, tournament),
+        players=table.players,
+        standings=tuple(standing_line(line) for line in table.lines[:MAX_LINES]),
+        ranking=shown_ranking(ranking, labels) if ranking else None,
+        crosstable=crosstable_of_first(table, rated.results),
+        rounds=shown_rounds(store, tournament),
+        latest=_latest(store, tournament),
+        games_played=tuple(_played(store, rated)),
+        findings=tuple(findings(table)),
+        balance=_balance(store, tournament, definition),
+        corrections=_corrections(store, tournament),
+    )
+
+
+def _verdict(table: Standings, ranking: Sequence[tuple[str, Placing]] | None, labels: dict[str, str]) -> Sentence:
+    """Return what the format's own ranking says, if it has one and a match was played; else what the ratings say.
+
+    At the end of a Swiss or a knockout the ratings say how sure that is.
+    """
+    if not ranking or not table.matches:
+        return standings_sentence(table)
+    said = ranking_sentence(ranking, table.is_finished, labels)
+    if not table.is_finished or not table.rated:
+        return said
+    rated = standings_sentence(table)
+    return Sentence(text=f"{said.text} By the ratings, {rated.text}", bots=(*said.bots, *rated.bots))
+
+
+def _more_encounters(tournament: StoredTournament, table: Standings) -> int | None:
+    if tournament.format not in EQUAL_ENCOUNTERS or not tournament.scheduled:
+        return None
+    planned = tournament.definition.encounters
+    return more_encounters(table, planned * tournament.recorded / tournament.scheduled, planned)
+
+
+def _latest(store: Store, tournament: StoredTournament) -> tuple[ListedResult, ...]:
+    names = tournament.definition.shown_names
+    last = store.records(tournament).last(LATEST) if tournament.recorded else []
+    return tuple(listed_result(tournament.name, record, names) for record in reversed(last))
+
+
+def _played(store: Store, rated: RatedTournament) -> list[PlayedStatistics]:
+    games = sorted(set(rated.tournament.games))
+    tables = {game: rated.results if len(games) == 1 else read_results(store, rated.tournament, game) for game in games}
+    return [_statistics(statistics_of_results(game, results)) for game, results in tables.items() if len(results.bots)]
+
+
+def _statistics(found: GameStatistics) -> PlayedStatistics:
+    return PlayedStatistics(
+        game=found.game,
+        matches=found.matches,
+        encounters=found.encounters,
+        repeats=found.duplicates,
+        draws=_share(found.draws),
+        seats=tuple(map(_share, found.seats)),
+    )
+
+
+def _share(share: Share) -> ShownShare:
+    return ShownShare(value=share.value, low=share.low, high=share.high)
+
+
+def _balance(store: Store, tournament: StoredTournament, definition: Definition) -> tuple[BalanceRow, ...]:
+    if tournament.scheduled > MAX_BALANCED:
+        return ()
+    names = list(definition.shown_names.values())
+    lines = schedule_balance(store.schedule(tournament), tournament.games, names)
+    return tuple(BalanceRow(**asdict(line)) for line in lines)
+
+
+def _corrections(store: Store, tournament: StoredTournament) -> tuple[LoggedCorrection, ...]:
+    log = tournament.corrections[-MAX_NOTED_CORRECTIONS:]
+    if not log:
+        return ()
+    _, rows = corrections_table(log, store.corrections.set_aside_counts(tournament))
+    return tuple(LoggedCorrection(**{name: row[name] for name in LoggedCorrection.model_fields}) for row in rows)

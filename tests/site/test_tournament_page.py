@@ -1,0 +1,253 @@
+"""The page of a tournament. What it says is worked out by hand from small stories."""
+
+import csv
+import gzip
+import io
+
+import pytest
+
+from arena.corrections import void_matches
+from arena.errors import UnknownNameError
+from arena.home import ArenaHome
+from arena.records import Bot
+from tests.report.test_tables import HOSTILE
+from tests.report.tournaments import play
+from tests.site.parsed import Parsed, html_of, model_of
+from tests.store.samples import definition, line, record
+
+NAMES = ("a", "b", "c")
+
+STORY = """
+a b 1
+b a 0
+a c 1
+c a 0
+b c 1
+c b =
+"""
+"""Each match: seat 0, seat 1, and what seat 0 has: 1 for a win, = for a draw. Two rows are an encounter."""
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path / "home") as opened:
+        yield opened
+
+
+def tell(home, story, name="t", names=NAMES, **fields):
+    """Store a tournament with these results."""
+    entrants = tuple(Bot(name=bot, version="1", command=(bot,), directory="") for bot in names)
+    played = [row.split() for row in story.strip().split("\n")] if story.strip() else []
+    ranks = {"1": [1, 2], "0": [2, 1], "=": [1, 1]}
+    rows = [
+        record(
+            match,
+            encounter=(match + 1) // 2,
+            bots=[f"{first}@1", f"{second}@1"],
+            ranks=ranks[result],
+            scores=[2, 1] if result == "1" else [1, 2] if result == "0" else [1, 1],
+            actions=[[0, (match, 1)], [1, (2, 2)]],
+        )
+        for match, (first, second, result) in enumerate(played, 1)
+    ]
+    schedule = [line(match) for match in range(1, len(rows) + 1 + fields.pop("missing", 0))]
+    tournament = home.store.create_tournament(definition(name=name, entrants=entrants, **fields), schedule)
+    home.store.record(tournament, rows)
+    if len(schedule) == len(rows):
+        home.store.set_finished(tournament, True)
+    return home.store.tournament(name)
+
+
+def test_the_standings_count_what_was_played(home):
+    tell(home, STORY)
+    page = Parsed(html_of(home, "tournament", tournament="t"))
+    page.check()
+    rows = page.part("standings").rows()
+    by_bot = {row[1].split()[0]: row for row in rows[1:]}
+    assert [row[1] for row in rows[1:]] == ["a @1", "b @1", "c @1"]
+    record_of = {bot: row[6:9] for bot, row in by_bot.items()}
+    assert record_of == {  # a beats everybody; of b and c, b wins one match and draws the other
+        "a": ["4 – 0 – 0", "100.0 %", "4"],
+        "b": ["1 – 1 – 2", "37.5 %", "4"],
+        "c": ["0 – 1 – 3", "12.5 %", "4"],
+    }
+
+
+def test_a_cell_of_the_crosstable_is_the_share_of_points(home):
+    tell(home, STORY)
+    page = Parsed(html_of(home, "tournament", tournament="t")).part("crosstable")
+    assert page.rows()[1:] == [["1 a", "", "100", "100"], ["2 b", "0", "", "75"], ["3 c", "0", "25", ""]]
+    assert [cell.get("class") for cell in page.all("td")[1:]] == [
+        *(None, "h10", "h10"),
+        *("h0", None, "h8"),
+        *("h0", "h2", None),
+    ]
+
+
+def test_the_latest_result_is_first(home):
+    tell(home, STORY)
+    latest = model_of(home, "tournament", tournament="t").latest
+    assert [(one.match, one.names, one.ranks) for one in latest[:2]] == [
+        (6, ("c", "b"), (1, 1)),
+        (5, ("b", "c"), (1, 2)),
+    ]
+
+
+def test_before_the_first_match_the_page_says_so(home):
+    tell(home, "", missing=2)
+    page = Parsed(html_of(home, "tournament", tournament="t"))
+    page.check()
+    assert "No match has been recorded yet." in page.part("verdict").text
+    assert "0 of 2 matches so far" in page.part("progress").text
+    assert [row[1] for row in page.part("standings").rows()[1:]] == ["a @1", "b @1", "c @1"]
+
+
+def test_an_unfinished_tournament_says_how_far_it_has_got(home):
+    tell(home, STORY, missing=4)
+    page = Parsed(html_of(home, "tournament", tournament="t"))
+    assert "6 of 10 matches so far" in page.part("progress").text
+    assert page.part("verdict").text.startswith("So far, ")
+
+
+def test_bots_that_have_drawn_everything_cannot_be_told_apart(home):
+    tell(home, "a b =\nb a =\n" * 3, names=("a", "b"))
+    page = Parsed(html_of(home, "tournament", tournament="t"))
+    assert page.part("verdict").text == "a and b can’t be told apart: every match was drawn."
+    assert [link["href"] for link in page.part("verdict").all("a")] == []
+    assert "not sure, 50.0 %" in page.part("standings").text
+    assert not page.part("standings").all("tr", **{"class": "apart"})
+
+
+def test_a_thick_line_separates_bots_that_can_be_told_apart(home):
+    tell(home, "a b 1\nb a 0\n" * 12, names=("a", "b"))
+    page = Parsed(html_of(home, "tournament", tournament="t"))
+    assert page.part("verdict").text == "a is clearly better than b."
+    assert len(page.part("standings").all("tr", **{"class": "apart"})) == 1
+    assert model_of(home, "tournament", tournament="t").more_encounters is None
+
+
+def test_of_a_close_lead_it_says_how_many_encounters_would_settle_it(home):
+    tell(home, "a b 1\nb a 0\n" * 3 + "a b 0\nb a 1\n" * 1 + "a b 1\nb a 1\n" * 4, names=("a", "b"), encounters=8)
+    found = model_of(home, "tournament", tournament="t")
+    assert found.standings[0].same_as_next
+    assert found.more_encounters is not None
+    more = 8 + found.more_encounters
+    again = "a b 1\nb a 0\n" * 3 + "a b 0\nb a 1\n" * 1 + "a b 1\nb a 1\n" * 4
+    times = round(more / 8)
+    tell(home, again * (times + 1), name="more", names=("a", "b"), encounters=8 * (times + 1))
+    assert not model_of(home, "tournament", tournament="more").standings[0].same_as_next
+    tell(home, again * max(1, times // 2), name="less", names=("a", "b"), encounters=8 * max(1, times // 2))
+    assert model_of(home, "tournament", tournament="less").standings[0].same_as_next
+
+
+def test_csv_has_the_tables_of_the_page(home):
+    tell(home, STORY)
+    found = model_of(home, "tournament", tournament="t")
+    rows = list(csv.DictReader(io.StringIO(found.csv())))
+    assert [(row["bot"], row["wins"], row["draws"], row["losses"]) for row in rows] == [
+        ("a", "4", "0", "0"),
+        ("b", "1", "1", "2"),
+        ("c", "0", "1", "3"),
+    ]
+    crosstable = list(csv.DictReader(io.StringIO(found.csv("crosstable"))))
+    assert [row["against_3"] for row in crosstable] == ["1.0", "0.75", ""]
+    assert list(found.tables()) == ["standings", "crosstable", "results"]
+
+
+def test_a_knockout_has_a_bracket_and_its_own_ranking_first(home):
+    play(
+        home,
+        "cup",
+        ["alpha", "beta", "gamma", "delta", "epsilon"],
+        format="knockout",
+        encounters=2,
+        settings={"seeding": "entrants"},
+    )
+    page = Parsed(html_of(home, "tournament", tournament="cup"))
+    page.check()
+    found = model_of(home, "tournament", tournament="cup")
+    winner = found.ranking.lines[0].bot
+    assert page.part("verdict").text.startswith(f"{winner} wins the tournament. By the ratings, ")
+    assert [stage.name for stage in found.rounds.bracket] == ["quarterfinals", "semifinals", "final"]
+    byes = [duel for duel in found.rounds.bracket[0].duels if duel.is_bye]
+    assert len(byes) == 3  # five of eight places
+    assert len(page.part("bracket").all("li")) == 4 + 2 + 1
+    assert page.source.index('id="ranking"') < page.source.index('id="standings"')
+    final = list(csv.DictReader(io.StringIO(found.csv("rounds"))))[-1]
+    assert (final["stage"], final["winner"]) == ("final", winner)
+
+
+def test_a_swiss_has_a_card_for_each_entrant(home):
+    play(home, "swiss", ["alpha", "beta", "gamma", "delta", "epsilon"], format="swiss", settings={"rounds": 3})
+    found = model_of(home, "tournament", tournament="swiss")
+    assert len(found.rounds.cards) == 5
+    for card in found.rounds.cards:
+        assert len(card.rounds) == 3
+        assert card.total == sum(cell.score for cell in card.rounds)
+    assert sum(cell.rival is None for card in found.rounds.cards for cell in card.rounds) == 3  # a bye in each round
+    page = Parsed(html_of(home, "tournament", tournament="swiss"))
+    page.check()
+    assert len(page.part("cards").rows()) == 6
+
+
+def test_in_games_of_three_the_table_counts_places(home):
+    bots = ["alpha", "beta", "gamma"]
+    play(home, "three", bots, game=[("multiplication", {"players": 3, "size": 10})], encounters=2)
+    found = model_of(home, "tournament", tournament="three")
+    heads, *rows = Parsed(html_of(home, "tournament", tournament="three")).part("standings").rows()
+    assert heads[6:9] == ["1st", "2nd", "3rd"]
+    for row, standing in zip(rows, found.standings, strict=True):
+        assert [int(cell) for cell in row[6:9]] == list(standing.finish_counts)
+        assert sum(map(int, row[6:9])) == standing.matches == 6  # two encounters, each in three orders of seats
+
+
+def test_corrections_are_listed_with_their_reason(home):
+    play(home, "t", ["alpha", "beta"], encounters=3)
+    void_matches(home.store, "t", [2], reason="the <machine> was asleep")
+    page = Parsed(html_of(home, "tournament", tournament="t"))
+    row = page.part("corrections").rows()[1]
+    assert row[1:3] == ["1 match void: 2", "the <machine> was asleep"]
+    assert row[4] == "1"
+
+
+def test_forfeits_are_counted_by_kind(home):
+    play(home, "t", ["alpha", "beta", "gamma"], failing=("gamma",), encounters=6)
+    page = Parsed(html_of(home, "tournament", tournament="t"))
+    standing = next(one for one in model_of(home, "tournament", tournament="t").standings if one.bot == "gamma")
+    row = next(row for row in page.part("standings").rows() if row[1].startswith("gamma"))
+    assert row[-1] == f"{standing.faults['protocol']} protocol"
+
+
+def test_hostile_names_do_nothing(home):
+    names = [text for text in dict.fromkeys(HOSTILE) if text][:12]
+    play(home, "t", names, failing=names[:2], note="</script><img src=x onerror=alert(1)>")
+    html = html_of(home, "tournament", tournament="t")
+    page = Parsed(html)
+    page.check()
+    assert not page.all("img")
+    assert len(page.all("script")) == html.count("<script") <= 2
+    assert not any(letter in html for letter in "\u202e\u2066\x1b\x00")
+
+
+def test_a_name_of_a_tournament_that_is_not_there_is_an_error(home):
+    tell(home, STORY)
+    with pytest.raises(UnknownNameError, match="tournament 'x'"):
+        model_of(home, "tournament", tournament="x")
+
+
+def test_a_large_field_has_a_hundred_lines_at_a_time_and_a_small_page(home):
+    names = [f"bot_{number:03}" for number in range(250)]
+    story = "\n".join(f"{one} {other} 1" for one, other in zip(names, names[1:] + names[:1], strict=True))
+    tell(home, story, names=names)
+    first = html_of(home, "tournament", tournament="t")
+    page = Parsed(first)
+    page.check()
+    assert len(page.part("standings").rows()) == 101
+    assert [link["href"] for link in page.part("standings").all("a", rel="next")] == ["/tournaments/t?first=101"]
+    assert len(page.part("crosstable").rows()) == 31
+    assert "The first 30 of 250 bots" in page.part("crosstable").text
+    assert len(gzip.compress(first.encode())) < 30_000
+    last = Parsed(html_of(home, "tournament", tournament="t", first=201)).part("standings")
+    assert len(last.rows()) == 51
+    assert [link["href"] for link in last.all("a", rel="prev")] == ["/tournaments/t?first=101"]
+    assert len(list(csv.DictReader(io.StringIO(model_of(home, "tournament", tournament="t").csv())))) == 250
