@@ -108,7 +108,8 @@ def test_the_records_are_those_of_a_whole_export(home, folder):
 def test_fewer_matches_can_be_replayed(home, tmp_path, count):
     out = published(home, tmp_path / "few", "League", max_matches=count)
     matches = [page for page in pages(out) if re.search(r"/matches/\d+/\d+\.html$", page)]
-    assert len(matches) == count
+    assert len(matches) <= count
+    assert bool(matches) == bool(count)
     for page in pages(out):
         assert all((out / path).is_file() for path, _ in targets(out, page))
 

@@ -7,6 +7,7 @@ import pytest
 
 from arena.home import ArenaHome
 from arena.site.publish.verification import verify_folder
+from arena.transfer.export_writer import DigestChain
 from tests.cli.calls import calling
 from tests.site.folders import content, published, signed_again, two_tournaments
 
@@ -37,17 +38,43 @@ def changed(path, old, new):
     path.write_bytes(data.replace(old, new, 1))
 
 
+def forge(folder, *, is_consistent):
+    """Give a bot a better score in the first record of the cup; if wanted, with digests of lines that belong to it."""
+    path = folder / "records" / "cup.jsonl"
+    lines = [
+        line for text in path.read_text().splitlines() if not {"digests", "end"} & (line := json.loads(text)).keys()
+    ]
+    record = next(line for line in lines if "scores" in line)
+    record["scores"][0] += 1
+    chain = DigestChain()
+    for line in lines:
+        chain.add(json.dumps(line).encode())
+    before = path.read_text().splitlines()
+    end = [json.dumps({"digests": chain.digests}), json.dumps({"end": chain.lines})] if is_consistent else before[-2:]
+    path.write_text("\n".join([*map(json.dumps, lines), *end, ""]))
+
+
 def test_a_byte_in_a_record(folder):
-    changed(folder / "records" / "cup.jsonl", b'"ranks": [1, 2]', b'"ranks": [2, 1]')
-    assert verify_folder(folder).problems == ["records/cup.jsonl: its digest is not that of the manifest"]
+    forge(folder, is_consistent=False)
+    (problem,) = verify_folder(folder).problems
+    assert problem.startswith("records/cup.jsonl: it")
 
 
 def test_a_byte_in_a_record_and_in_the_manifest(folder):
-    changed(folder / "records" / "cup.jsonl", b'"ranks": [1, 2]', b'"ranks": [2, 1]')
+    forge(folder, is_consistent=False)
     signed_again(folder)
     (problem,) = verify_folder(folder).problems
     assert problem.startswith("records/cup.jsonl: line ")
     assert "was changed after it was exported" in problem
+
+
+def test_a_forged_record_breaks_the_rules(folder):
+    forge(folder, is_consistent=True)
+    signed_again(folder)
+    (problem,) = verify_folder(folder).problems
+    assert problem.startswith("records/cup.jsonl: ")
+    assert "match 1: " in problem
+    assert "scores" in problem
 
 
 def test_a_missing_file(folder):
@@ -93,6 +120,28 @@ def test_a_page_that_does_not_say_what_its_twin_says(folder):
     changed(folder / "index.html", b"</h1>", b"!</h1>")
     signed_again(folder)
     assert verify_folder(folder).problems == ["index.html: it does not say what index.json says"]
+
+
+def test_a_rank_in_the_standings(folder):
+    """In the table, in its twin, and in both with a manifest that fits."""
+    (page,) = folder.glob("tournaments/League*/index.json")
+    value = json.loads(page.read_text())
+    value["standings"][0]["rank"] = 2
+    page.write_text(json.dumps(value))
+    signed_again(folder)
+    name = str(page.relative_to(folder))
+    problems = verify_folder(folder).problems
+    assert f"{name}: standings[0].rank is 2, but 1 by the records" in problems
+    assert f"{name.removesuffix('json')}html: it does not say what {name} says" in problems
+
+
+def test_a_cell_of_the_crosstable(folder):
+    (page,) = folder.glob("tournaments/League*/index.json")
+    value = json.loads(page.read_text())
+    value["crosstable"]["cells"][0][1]["points"] += 0.5
+    page.write_text(json.dumps(value))
+    signed_again(folder)
+    assert any("crosstable.cells[0][1].points is " in problem for problem in verify_folder(folder).problems)
 
 
 def test_a_number_in_a_page_and_its_twin(folder):
