@@ -41,8 +41,6 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.analysis.standings import Standings as Standings
     from arena.analysis.standings_cache import standings_of as standings_of
     from arena.analysis.tournament_list import Leaders as Leaders
-    from arena.analysis.tournament_list import ListedTournament as ListedTournament
-    from arena.analysis.tournament_list import listed_tournaments as listed_tournaments
     from arena.analysis.verification import Verification as Verification
     from arena.analysis.verification import verify as verify
     from arena.bot_registry import BotRegistry as BotRegistry
@@ -133,6 +131,8 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.seasons import Seasons as Seasons
     from arena.store.source import Source as Source
     from arena.store.source import VoidTry as VoidTry
+    from arena.store.states import ListedTournament as ListedTournament
+    from arena.store.states import listed_tournaments as listed_tournaments
     from arena.store.store import Store as Store
     from arena.store.values import StoredBot as StoredBot
     from arena.store.values import StoredFault as StoredFault
@@ -155,7 +155,7 @@ _MODULE_OF = {
         "arena.analysis.overview": "LatestResult Overview overview",
         "arena.analysis.standings": "Standing Standings",
         "arena.analysis.standings_cache": "standings_of",
-        "arena.analysis.tournament_list": "Leaders ListedTournament listed_tournaments",
+        "arena.analysis.tournament_list": "Leaders",
         "arena.analysis.verification": "Verification verify",
         "arena.bot_registry": "BotRegistry RecordedBot",
         "arena.conformance.submission": "Submission submit",
@@ -198,6 +198,7 @@ _MODULE_OF = {
         "arena.store.scope": "Scope",
         "arena.store.seasons": "Season Seasons",
         "arena.store.source": "Source VoidTry",
+        "arena.store.states": "ListedTournament listed_tournaments",
         "arena.store.store": "Store",
         "arena.store.values": "StoredBot StoredFault StoredTournament",
         "arena.tournament.definition": "KnownBots load_definition make_definition",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arena.analysis.tournament_list import Leaders, ListedTournament, leaders_of, listed_tournaments
+from arena.analysis.tournament_list import Leaders, leaders_of
 from arena.enums import TournamentState
 from arena.home import ArenaHome
+from arena.store.states import ListedTournament, listed_tournaments
 
 LATEST = 5
 """The number of tournaments whose leaders are shown."""

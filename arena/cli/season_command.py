@@ -63,7 +63,7 @@ def _change(store: Store, name: str, change: str, tournaments: Sequence[str]) ->
 
 
 def _print_season(store: Store, name: str, table_format: str) -> None:
-    from arena.analysis.tournament_list import listed_tournaments
+    from arena.store.states import listed_tournaments
 
     names = store.seasons.get(name).tournaments
     listed = listed_tournaments(store, [store.tournament(tournament) for tournament in names])

@@ -2,21 +2,76 @@
 
 from __future__ import annotations
 
+import logging
+from typing import TYPE_CHECKING
+
 import click
 
-from arena.cli.common import open_home
+from arena.cli.global_options import global_option
 from arena.cli.options import WholeNumber
+from arena.errors import UsageError
+
+if TYPE_CHECKING:
+    import socket
+
+NEEDED = ("starlette", "uvicorn", "httptools")
 
 
 @click.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="The address to listen on.")
 @click.option("--port", type=WholeNumber(1, 65535), default=8000, show_default=True, help="The port to listen on.")
-def command(host: str, port: int) -> None:
-    """Show an arena's home in a browser."""
-    import uvicorn
+@click.option("--open", "is_opened", is_flag=True, help="Open the first page in a browser.")
+@click.option("--public", is_flag=True, help="Allow an address that other machines can reach.")
+@click.option(
+    "--allowed-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A name under which the site is reached; repeatable.",
+)
+def command(host: str, port: int, is_opened: bool, public: bool, allowed_hosts: tuple[str, ...]) -> None:
+    """Show tournaments, bots and matches in a browser, live while they are played.
 
-    from arena.web.app import application
+    It only reads, needs no account, and can be ended and started at any time. Everybody who reaches HOST can see
+    everything in the home, so other machines only reach it with `--public`.
+    """
+    _require_packages()
+    from arena.web.hosts import Hosts, is_loopback
 
-    with open_home(must_exist=True) as arena_home:
-        click.echo(f"http://{host}:{port}/")
-        uvicorn.run(application(arena_home), host=host, port=port, log_level="warning")
+    if not public and not is_loopback(host):
+        raise UsageError(
+            f"--host {host!r}: other machines may reach it, and would see everything; add --public to allow it"
+        )
+    from arena.web.app import Site
+    from arena.web.opened_home import OpenedHome
+    from arena.web.server import listen, serve
+
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+    store = global_option("store")
+    home = OpenedHome(global_option("home"), store)
+    try:
+        with listen(host, port) as listening:
+            address = _address(host, listening)
+            site = Site(home, hosts=Hosts(host, allowed_hosts), store=store)
+            serve(site, listening, lambda: _say(address, is_opened))
+    finally:
+        home.close()
+
+
+def _require_packages() -> None:
+    from importlib.util import find_spec
+
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise UsageError(f"arena serve needs the package {missing[0]}; try: pip install 'grid-arena[web]'")
+
+
+def _address(host: str, listening: socket.socket) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listening.getsockname()[1]}/"
+
+
+def _say(address: str, is_opened: bool) -> None:
+    click.echo(f"The arena is at {address} (Ctrl-C ends it)")
+    if is_opened:
+        click.launch(address)

@@ -9,7 +9,7 @@ from arena.report.tables import Column
 from arena.text import minute_text, short_size_text
 
 if TYPE_CHECKING:
-    from arena.analysis.tournament_list import ListedTournament
+    from arena.store.states import ListedTournament
 
 _NAME = Column("tournament", "tournament", is_number=False)
 _MATCHES = [Column("recorded", "matches", drop_order=1), Column("scheduled", "of", drop_order=1)]

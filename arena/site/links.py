@@ -10,6 +10,9 @@ from urllib.parse import quote, urlencode
 from arena.site.page import Page
 from arena.site.pages import PAGE_BY_NAME
 
+SUFFIXES = (".json", ".csv")
+"""What follows an address where a program wants the same page."""
+
 STATIC = "static"
 """Where a folder has the files of ``static``."""
 
@@ -56,6 +59,9 @@ def address_of(page: Page, values: dict[str, Any], suffix: str = "") -> str:
     path = (page.path if page.path != "/" or not suffix else "/index").format(
         **{field: quote(str(values[field]), safe="") for field in page.path_fields}
     )
+    if not suffix and path.endswith(SUFFIXES):  # a name that ends like this
+        head, _, tail = path.rpartition(".")
+        path = f"{head}%2E{tail}"
     defaults = {name: field.default for name, field in page.parameters.model_fields.items()}
     query = {
         name: str(values[name])

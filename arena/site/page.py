@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
+from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from arena.site.models.model import Model, Parameters
+
+if TYPE_CHECKING:
+    from arena.home import ArenaHome
 
 _FIELD = re.compile(r"\{(\w+)\}")
 
@@ -20,6 +26,8 @@ class Lane(StrEnum):
     """In a process that rates."""
     BOARDS = "boards"
     """In a process that runs the rules of games, which may be anybody's."""
+    SERVER = "server"
+    """By the server, about itself; nobody else can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +40,8 @@ class Page:
         path: its address, with fields of ``parameters`` in braces.
         parameters: what its address says.
         model: what it shows.
-        builder: the function that builds the model, as ``module:function``; imported when it is used.
+        builder: the function that builds the model, as ``module:function``; imported when it is used. Empty in the
+            lane of the server.
         lane: where that runs.
         template: the file in ``templates``.
         room: the page in the site's navigation that it belongs to.
@@ -56,6 +65,12 @@ class Page:
         return tuple(_FIELD.findall(self.path))
 
     def topics_of(self, parameters: Parameters) -> tuple[str, ...]:
-        """Return the topics of the page at an address."""
-        values = parameters.model_dump()
+        """Return the topics of the page at an address; names are quoted in them as they are in addresses."""
+        values = {name: quote(str(value), safe="") for name, value in parameters.model_dump().items()}
         return tuple(topic.format(**values) for topic in self.topics)
+
+    def build(self, home: ArenaHome, parameters: Parameters) -> Model:
+        """Return what the page shows at an address."""
+        module, _, function = self.builder.partition(":")
+        model: Model = getattr(import_module(module), function)(home, parameters)
+        return model

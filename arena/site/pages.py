@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.site.models.health import HealthPage, HealthParameters
 from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
 from arena.site.models.tournament import TournamentPage, TournamentParameters
@@ -31,6 +32,16 @@ PAGES: tuple[Page, ...] = (
         template="tournament.html.jinja",
         room="overview",
         topics=("tournaments/{tournament}",),
+    ),
+    Page(
+        name="health",
+        summary="Whether the server can read its store, and what it runs.",
+        path="/health",
+        parameters=HealthParameters,
+        model=HealthPage,
+        builder="",
+        lane=Lane.SERVER,
+        template="health.html.jinja",
     ),
     Page(
         name="match",

@@ -2,72 +2,148 @@
 
 from __future__ import annotations
 
-from functools import partial
-from importlib import import_module
-from typing import Any
+import logging
+from collections.abc import Sequence
 
-import anyio.to_thread
-from pydantic import ValidationError
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from arena.errors import ArenaError, UnknownNameError
-from arena.home import ArenaHome
 from arena.site.links import ServedLinks
-from arena.site.models.model import Model, Parameters
-from arena.site.page import Page
+from arena.site.page import Lane, Page
 from arena.site.pages import PAGES
-from arena.site.render import Setting, asset, asset_digests, render, render_template
+from arena.site.render import asset, asset_digests
+from arena.web.addresses import Addresses, query_of
+from arena.web.builders import Builders
+from arena.web.csp_reports import CspReports
+from arena.web.endpoint import Endpoint
+from arena.web.health import Health
+from arena.web.hosts import Hosts
+from arena.web.opened_home import OpenedHome
+from arena.web.page_cache import PageCache
+from arena.web.page_response import PageResponses
+from arena.web.problems import DEFECT, bad_address, problem_of
+from arena.web.rendered import FOR_GOOD, Rendered, rendered, response_of
+from arena.web.security_headers import with_security_headers
+from arena.web.snapshots import Snapshots
+from arena.web.value_builder import ValueBuilder
+from arena.web.versions import VersionOfTheSecond, Versions
 
 CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
-
-def application(home: ArenaHome) -> Starlette:
-    """Return the site of a home."""
-    links = ServedLinks(asset_digests())
-    routes: list[BaseRoute] = [Route("/static/{digest}/{name}", _static)]
-    for page in PAGES:
-        for suffix in (".json", ".csv", ""):
-            path = f"{page.path}{suffix}" if page.path != "/" or not suffix else f"/index{suffix}"
-            path = path.replace("{match}", "{match:int}")
-            routes.append(Route(path, partial(_page, home, links, page, suffix)))
-    return Starlette(routes=routes)
+_log = logging.getLogger("arena.web")
 
 
-async def _page(home: ArenaHome, links: ServedLinks, page: Page, suffix: str, request: Request) -> Response:
-    setting = Setting(links=links, topics=page.topics)
-    try:
-        query = dict(request.query_params)
-        table = query.pop("table", None) if suffix == ".csv" else None
-        parameters = page.parameters.model_validate({**query, **request.path_params})
-        model = await anyio.to_thread.run_sync(build, page, home, parameters)
-        if suffix == ".csv":
-            return Response(model.csv(table), media_type="text/csv")
-    except UnknownNameError as error:
-        return _error(404, "Not found", str(error), setting)
-    except (ArenaError, ValidationError) as error:
-        return _error(400, "This address is not right", str(error), setting)
-    if suffix == ".json" or "application/json" in request.headers.get("accept", ""):
-        return JSONResponse(model.model_dump(mode="json"))
-    return HTMLResponse(render(page, parameters, model, setting))
+class Site:
+    """The site of a home, as an ASGI application. It is closed with ``close``."""
+
+    def __init__(
+        self,
+        home: OpenedHome,
+        *,
+        hosts: Hosts | None = None,
+        versions: Versions | None = None,
+        endpoints: Sequence[Endpoint] = (),
+        store: str | None = None,
+    ) -> None:
+        """Prepare to answer.
+
+        Args:
+            home: where the arena is.
+            hosts: the names by which it may be asked; None for those of this machine.
+            versions: of the topics of pages.
+            endpoints: addresses that are no pages.
+            store: the URL of its database; None for a file in the home.
+        """
+        self.versions = versions or VersionOfTheSecond()
+        lanes = (Lane.RATINGS, Lane.BOARDS)
+        self.builders = {lane: Builders(lane, str(home.directory), store) for lane in lanes}
+        self.csp_reports = CspReports()
+        health = Health(home, self.versions, self.builders, self.csp_reports)
+        self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory))
+        self.cache = PageCache(self._builder, self.versions)
+        self._responses = PageResponses(self.cache, ServedLinks(asset_digests()), health.page)
+        self._endpoints = (*self._own_endpoints(), *endpoints)
+        targets: list[tuple[str, Page | Endpoint, bool]] = [(page.path, page, True) for page in PAGES]
+        targets += [(endpoint.path, endpoint, False) for endpoint in self._endpoints]
+        self._addresses = Addresses(targets)
+        self._app = with_security_headers((hosts or Hosts()).guarding(self._answer, self._responses.problem))
+
+    def _own_endpoints(self) -> tuple[Endpoint, ...]:
+        return (
+            Endpoint(path="/static/{digest}/{name}", handler=_static),
+            Endpoint(path="/robots.txt", handler=_robots),
+            Endpoint(path="/csp-reports", handler=self.csp_reports.receive, methods=("POST",)),
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http":
+            await self._app(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive, send)
+        response: ASGIApp
+        try:
+            response = await self._response(request)
+        except ClientDisconnect:
+            return
+        except Exception as error:
+            problem = problem_of(error)
+            if problem is DEFECT:
+                _log.error("a request failed", exc_info=error)
+            response = self._responses.problem(request, problem)
+        await response(scope, receive, send if request.method != "HEAD" else _without_body(send))
+
+    async def _response(self, request: Request) -> Response:
+        raw_path = request.scope.get("raw_path") or request.scope["path"].encode()
+        if raw_path != b"/" and raw_path.endswith(b"/") and self._addresses.has(raw_path[:-1]):
+            query = request.scope["query_string"].decode("latin-1")
+            address = raw_path[:-1].decode("latin-1") + (f"?{query}" if query else "")
+            return RedirectResponse(address, 308)
+        match = self._addresses.find(raw_path)
+        allowed = match.target.allowed if isinstance(match.target, Endpoint) else ("GET", "HEAD")
+        if request.method not in allowed:
+            return self._responses.method_not_allowed(request, allowed)
+        if isinstance(match.target, Endpoint):
+            request.scope["path_params"] = dict(match.fields)
+            return await match.target.handler(request)
+        query = query_of(request.scope["query_string"])
+        return await self._responses.page(request, match.target, dict(match.fields), query, match.suffix)
+
+    async def start(self) -> None:
+        """Begin to watch the store."""
+
+    def end_streams(self) -> None:
+        """End the streams of events, which would else keep the server from ending."""
+
+    async def close(self) -> None:
+        """Stop building pages."""
+        await self.cache.close()
+        await self._builder.close()
 
 
-def build(page: Page, home: ArenaHome, parameters: Parameters) -> Model:
-    """Build what a page shows."""
-    module, _, function = page.builder.partition(":")
-    model: Model = getattr(import_module(module), function)(home, parameters)
-    return model
+def _without_body(send: Send) -> Send:
+    async def send_head(message: Message) -> None:
+        await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+    return send_head
 
 
-def _error(status: int, title: str, sentence: str, setting: Setting) -> Response:
-    values: dict[str, Any] = {"room": "", "twin": None, "title": title, "sentence": sentence}
-    return HTMLResponse(render_template("error.html.jinja", setting, **values), status)
+_assets: dict[str, Rendered] = {}
 
 
-def _static(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in asset_digests():
-        return Response(status_code=404)
-    return Response(asset(name), media_type=CONTENT_TYPES[name.rpartition(".")[2]])
+async def _static(request: Request) -> Response:
+    """Return a file; its address has its digest, so that it can be kept for good."""
+    name, digest = request.path_params["name"], request.path_params["digest"]
+    if asset_digests().get(name) != digest:
+        raise bad_address("There is no such file; the page that names it is older than this server.", 404)
+    if name not in _assets:
+        _assets[name] = rendered(asset(name), f"{CONTENT_TYPES[name.rpartition('.')[2]]}; charset=utf-8")
+    return response_of(_assets[name], request.headers, {"cache-control": FOR_GOOD})
+
+
+async def _robots(request: Request) -> Response:
+    """Let all pages be found, but none of the twins and streams."""
+    text = "User-agent: *\nDisallow: /*.json\nDisallow: /*.csv\nDisallow: /events\n"
+    return response_of(rendered(text.encode(), "text/plain; charset=utf-8"), request.headers, {})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena.analysis.tournament_list import ListedTournament as Listed
-from arena.analysis.tournament_list import listed_tournaments
 from arena.home import ArenaHome
 from arena.site.models.overview import ListedTournament, OverviewPage, OverviewParameters
+from arena.store.states import ListedTournament as Listed
+from arena.store.states import listed_tournaments
 
 
 def build_overview(home: ArenaHome, _: OverviewParameters) -> OverviewPage:

@@ -59,3 +59,8 @@ class Parameters(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @property
+    def may_be_framed(self) -> bool:
+        """Whether other sites may show the page in a frame."""
+        return False

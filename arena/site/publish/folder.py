@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 from arena.home import ArenaHome
 from arena.report.match_choice import MatchChoice
 from arena.site.links import STATIC, FolderLinks
-from arena.site.models.model import Model, Parameters
+from arena.site.models.model import Model
 from arena.site.page import Page
 from arena.site.pages import PAGE_BY_NAME
 from arena.site.publish.contents import MAX_BOTS_IN_PAIRS, Contents
@@ -104,7 +103,7 @@ class Folder:
         """Yield the pages: the first one, and then all that those before lead to, whose files have been made."""
         while (wanted := self.contents.take()) is not None:
             page = PAGE_BY_NAME[wanted.name]
-            model = _built(page, self._home, page.parameters.model_validate(wanted.values))
+            model = page.build(self._home, page.parameters.model_validate(wanted.values))
             yield BuiltPage(page, wanted.values, wanted.place, model)
 
     def files(self, page: BuiltPage) -> Iterator[tuple[str, bytes]]:
@@ -119,9 +118,3 @@ class Folder:
         setting = Setting(links=FolderLinks(self.contents, page.place), is_served=False)
         parameters = page.page.parameters.model_validate(page.values)
         return render(page.page, parameters, page.model, setting).encode()
-
-
-def _built(page: Page, home: ArenaHome, parameters: Parameters) -> Model:
-    module, _, function = page.builder.partition(":")
-    model: Model = getattr(import_module(module), function)(home, parameters)
-    return model

@@ -1,0 +1,43 @@
+"""How the server is."""
+
+from __future__ import annotations
+
+from arena.site.models.model import Model, Parameters
+
+
+class HealthParameters(Parameters):
+    """The address of the page says nothing."""
+
+
+class BuilderHealth(Model):
+    """The processes that build one kind of pages.
+
+    Attributes:
+        lane: which pages.
+        processes: how many there are now.
+        most_processes: how many there may be.
+    """
+
+    lane: str
+    processes: int
+    most_processes: int
+
+
+class HealthPage(Model):
+    """How the server is.
+
+    Attributes:
+        is_store_readable: whether it can read its store.
+        version: of the arena.
+        store_lost_seconds: since when the store can't be read; None if it can.
+        running_seconds: since when the server runs.
+        builders: the processes that build pages.
+        csp_reports: how often browsers reported that something was not allowed to run.
+    """
+
+    is_store_readable: bool
+    version: str
+    store_lost_seconds: float | None
+    running_seconds: float
+    builders: tuple[BuilderHealth, ...]
+    csp_reports: int

@@ -1,0 +1,115 @@
+"""The program of a builder: a process that builds pages for the web process, one at a time.
+
+It ends with the web process, also if that was killed: a thread waits for the end of its requests, and the kernel sends
+a signal in case the rules of a game keep all threads from running.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import queue
+import resource
+import signal
+import sys
+import threading
+import traceback
+from typing import BinaryIO
+
+from arena.errors import text_of
+from arena.site.pages import PAGE_BY_NAME
+from arena.web.builder_messages import BuildAnswer, BuilderStart, BuildRequest
+from arena.web.frames import MAX_FRAME_BYTES, FrameError, framed, read_frame
+from arena.web.opened_home import OpenedHome
+from arena.web.problems import DEFECT, Problem, problem_of
+
+NICENESS = 10
+"""A tournament that is being played comes first."""
+
+MAX_LOG_CHARACTERS = 4000
+
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    requests, answers = _take_pipes()
+    start = BuilderStart.model_validate_json(read_frame(requests) or b"")
+    _end_with(start.parent)
+    os.nice(NICENESS)
+    if start.memory_bytes is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (start.memory_bytes, start.memory_bytes))
+    sys.path[:] = start.import_path
+    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(requests, waiting), daemon=True).start()
+    builder = _Builder(start)
+    while True:
+        for payload in builder.answer(waiting.get()):
+            answers.write(framed(payload))
+        answers.flush()
+
+
+class _Builder:
+    """Builds the pages of a home, which is opened with the first of them."""
+
+    def __init__(self, start: BuilderStart) -> None:
+        self._start = start
+        self._opened: OpenedHome | None = None
+
+    def answer(self, payload: bytes) -> list[bytes]:
+        """Return the frames that answer a request."""
+        try:
+            value = self._build(BuildRequest.model_validate_json(payload))
+        except Exception as error:
+            return [_failure(error).model_dump_json().encode()]
+        except BaseException as error:  # the rules of a game may raise SystemExit
+            return [BuildAnswer(problem=DEFECT, log=repr(error)[:MAX_LOG_CHARACTERS]).model_dump_json().encode()]
+        return [BuildAnswer().model_dump_json().encode(), value]
+
+    def _build(self, request: BuildRequest) -> bytes:
+        page = PAGE_BY_NAME[request.page]
+        parameters = page.parameters.model_validate(request.parameters)
+        if self._opened is None:
+            self._opened = OpenedHome(self._start.directory, self._start.store)
+        value = page.build(self._opened(), parameters).model_dump_json().encode()
+        if len(value) > MAX_FRAME_BYTES:
+            raise FrameError(f"the page {page.name} has {len(value)} bytes")
+        return value
+
+
+def _failure(error: Exception) -> BuildAnswer:
+    problem: Problem = problem_of(error)
+    if problem is DEFECT:
+        return BuildAnswer(problem=problem, log=traceback.format_exc()[-MAX_LOG_CHARACTERS:])
+    return BuildAnswer(problem=problem, log=text_of(error)[:MAX_LOG_CHARACTERS] if problem.is_store_away else "")
+
+
+def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Return the pipes from and to the web process; what rules read and print meets the null device."""
+    requests, answers = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.close(null)
+    return os.fdopen(requests, "rb"), os.fdopen(answers, "wb")
+
+
+def _end_with(parent: int) -> None:
+    """Make the kernel end this process when its parent ends."""
+    with contextlib.suppress(AttributeError, OSError):  # no libc: the thread sees the end of the requests
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def _receive(requests: BinaryIO, waiting: queue.SimpleQueue[bytes]) -> None:
+    """Pass requests on; end the process after the last, whatever it does then."""
+    with contextlib.suppress(FrameError, OSError):
+        while (payload := read_frame(requests)) is not None:
+            waiting.put(payload)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

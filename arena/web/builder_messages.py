@@ -1,0 +1,54 @@
+"""What the web process and its builders say to each other, as JSON.
+
+The first message has what a builder needs to know; then each request has an answer, and an answer without a problem is
+followed by a frame with the value of the page.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena.site.models.model import Model
+from arena.web.problems import Problem
+
+
+class BuilderStart(Model):
+    """What a builder needs to know.
+
+    Attributes:
+        directory: of the home.
+        store: the URL of its database; None for a file in the home. It may have a password, so it is no argument.
+        import_path: where modules are found, external games included.
+        parent: the process that has started it.
+        memory_bytes: the most it may use; None for no bound of its own.
+    """
+
+    directory: str
+    store: str | None
+    import_path: tuple[str, ...]
+    parent: int
+    memory_bytes: int | None = None
+
+
+class BuildRequest(Model):
+    """A page to build.
+
+    Attributes:
+        page: its name in the table of pages.
+        parameters: what its address says.
+    """
+
+    page: str
+    parameters: dict[str, Any]
+
+
+class BuildAnswer(Model):
+    """How it went.
+
+    Attributes:
+        problem: why there is no value; None if the next frame has it.
+        log: what the server's log should say about it, such as a traceback; empty for nothing.
+    """
+
+    problem: Problem | None = None
+    log: str = ""

@@ -1,0 +1,225 @@
+"""Builder processes, as the web process sees them: started when needed, ended when they are idle or too slow."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from arena.site.models.model import Parameters
+from arena.site.page import Lane, Page
+from arena.web.builder_messages import BuildAnswer, BuilderStart, BuildRequest
+from arena.web.frames import FrameError, framed, receive_frame
+from arena.web.problems import Problem, ProblemError
+
+IDLE_SECONDS = 60.0
+START_SECONDS = 30.0
+MAX_WAITING = 64
+"""Requests that wait for a builder; each is a page that several readers may wait for."""
+
+_log = logging.getLogger("arena.web")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneLimits:
+    """What the builders of a lane may use.
+
+    Attributes:
+        processes: how many at a time.
+        seconds: how long a page may take.
+        memory_bytes: how much memory each process may use; None for no bound.
+    """
+
+    processes: int
+    seconds: float
+    memory_bytes: int | None = None
+
+
+LIMITS = {
+    Lane.RATINGS: LaneLimits(processes=1, seconds=300.0),
+    Lane.BOARDS: LaneLimits(processes=2, seconds=10.0, memory_bytes=2 * 1024**3),
+}
+
+BUSY = Problem(
+    status=503,
+    title="Too many pages are being built",
+    error=f"More than {MAX_WAITING} pages wait to be built; try again in a few seconds.",
+    retry_after_seconds=5,
+)
+CRASHED = Problem(
+    status=503, title="This page can’t be built", error="The process that builds this page has crashed while doing so."
+)
+
+
+class Builders:
+    """The builders of one lane."""
+
+    def __init__(self, lane: Lane, directory: str, store: str | None, limits: LaneLimits | None = None) -> None:
+        """Prepare builders; none is started yet.
+
+        Args:
+            lane: what they build.
+            directory: of the home.
+            store: the URL of its database; None for a file in the home.
+            limits: of each; None for those of the lane.
+        """
+        self.lane = lane
+        self.limits = limits or LIMITS[lane]
+        self._directory, self._store = directory, store
+        self._slots = asyncio.Semaphore(self.limits.processes)
+        self._waiting = 0
+        self._running: set[_Builder] = set()
+        self._idle: list[_Builder] = []
+
+    @property
+    def processes(self) -> tuple[int, ...]:
+        """The ids of the processes that there are now."""
+        return tuple(sorted(builder.process.pid for builder in self._running))
+
+    async def build(self, page: Page, parameters: Parameters) -> bytes:
+        """Return the value of a page as JSON.
+
+        Raises:
+            ProblemError: if it can't be built.
+        """
+        if self._waiting >= MAX_WAITING:
+            raise ProblemError(BUSY)
+        request = BuildRequest(page=page.name, parameters=parameters.model_dump(mode="json"))
+        self._waiting += 1
+        try:
+            async with self._slots:
+                return await self._ask(request)
+        finally:
+            self._waiting -= 1
+
+    async def _ask(self, request: BuildRequest) -> bytes:
+        builder = await self._take()
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                answer, value = await builder.ask(request)
+        except TimeoutError:
+            raise ProblemError(_took_too_long(self.limits.seconds)) from None
+        except (FrameError, ValidationError, OSError) as error:
+            _log.warning("a builder of %s has crashed with the page %s: %s", self.lane, request.page, error)
+            raise ProblemError(CRASHED) from error
+        else:
+            self._keep(builder)
+        finally:
+            if builder not in self._idle:
+                self._end(builder)
+        if answer.log:
+            _log.warning("the page %s: %s", request.page, answer.log)
+        if answer.problem is not None:
+            raise ProblemError(answer.problem)
+        return value
+
+    async def _take(self) -> _Builder:
+        while self._idle:
+            builder = self._idle.pop()
+            builder.cancel_end()
+            if builder.process.returncode is None:
+                return builder
+            self._end(builder)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                builder = await _Builder.start(self._directory, self._store, self.limits.memory_bytes)
+        except (OSError, TimeoutError) as error:
+            _log.warning("a builder of %s can't be started: %s", self.lane, error)
+            raise ProblemError(CRASHED) from error
+        self._running.add(builder)
+        return builder
+
+    def _keep(self, builder: _Builder) -> None:
+        self._idle.append(builder)
+        builder.end_later(IDLE_SECONDS, lambda: self._end(builder))
+
+    def _end(self, builder: _Builder) -> None:
+        if builder in self._idle:
+            self._idle.remove(builder)
+        self._running.discard(builder)
+        builder.kill()
+
+    async def close(self) -> None:
+        """End all processes."""
+        builders = list(self._running)
+        for builder in builders:
+            self._end(builder)
+        for builder in builders:
+            await builder.process.wait()
+
+
+class _Builder:
+    """One process."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self._end: asyncio.TimerHandle | None = None
+
+    @classmethod
+    async def start(cls, directory: str, store: str | None, memory_bytes: int | None) -> _Builder:
+        """Start a process."""
+        start = BuilderStart(
+            directory=directory,
+            store=store,
+            import_path=tuple(sys.path),
+            parent=os.getpid(),
+            memory_bytes=memory_bytes,
+        )
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "arena.web.builder"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **os.environ},
+            start_new_session=True,  # Ctrl-C is for the web process, which ends its builders
+        )
+        builder = cls(process)
+        builder._send(start.model_dump_json().encode())
+        return builder
+
+    def _send(self, payload: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(framed(payload))
+
+    async def ask(self, request: BuildRequest) -> tuple[BuildAnswer, bytes]:
+        """Return the answer to a request, and the value of the page.
+
+        Raises:
+            FrameError: if the process has ended, or its answer is malformed.
+            ValidationError: if its answer is malformed.
+        """
+        assert self.process.stdout is not None
+        self._send(request.model_dump_json().encode())
+        answer = BuildAnswer.model_validate_json(await receive_frame(self.process.stdout))
+        return answer, b"" if answer.problem is not None else await receive_frame(self.process.stdout)
+
+    def end_later(self, seconds: float, end: Callable[[], None]) -> None:
+        """Call a function unless ``cancel_end`` is called before."""
+        self._end = asyncio.get_running_loop().call_later(seconds, end)
+
+    def cancel_end(self) -> None:
+        """Stay."""
+        if self._end is not None:
+            self._end.cancel()
+
+    def kill(self) -> None:
+        """End it at once, with all it has started."""
+        self.cancel_end()
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+
+def _took_too_long(seconds: float) -> Problem:
+    return Problem(
+        status=503,
+        title="This page takes too long",
+        error=f"It took longer than {seconds:g} s to build this page, and was given up.",
+    )

@@ -1,0 +1,154 @@
+"""Connections: those that send no request, or read no response, do not stay.
+
+The server of uvicorn bounds neither the time in which the head of a request must arrive nor its size, nor how long a
+response may wait for its reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEAD_SECONDS = 10.0
+"""From the connection, or the response before, to the end of the head of a request."""
+
+UNREAD_SECONDS = 20.0
+"""How long no byte of a response may be taken."""
+
+SWEEP_SECONDS = 2.0
+MAX_HEAD_BYTES = 32 * 1024
+RESERVED_DESCRIPTORS = 256
+WANTED_DESCRIPTORS = 65_536
+
+
+class Connections:
+    """All connections of a server."""
+
+    def __init__(self, most: int, now: Callable[[], float] = time.monotonic) -> None:
+        """Begin with none.
+
+        Args:
+            most: how many there may be; for another one, that which waits longest for a request is ended.
+            now: the clock.
+        """
+        self._most, self.now = most, now
+        self._all: set[Connection] = set()
+        self._waiting_since: dict[Connection, float] = {}
+        """In the order of time."""
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def add(self, connection: Connection) -> None:
+        """Take a new connection."""
+        self._all.add(connection)
+        if len(self._all) > self._most:
+            next(iter(self._waiting_since), connection).transport.abort()
+
+    def remove(self, connection: Connection) -> None:
+        """Forget a connection that has ended."""
+        self._all.discard(connection)
+        self._waiting_since.pop(connection, None)
+
+    def wait(self, connection: Connection) -> None:
+        """Note that a connection waits for the head of a request from now on."""
+        self._waiting_since.pop(connection, None)
+        self._waiting_since[connection] = self.now()
+
+    def is_waiting(self, connection: Connection) -> bool:
+        """Return whether a connection waits for the head of a request."""
+        return connection in self._waiting_since
+
+    def answer(self, connection: Connection) -> None:
+        """Note that a connection has a request that is being answered."""
+        self._waiting_since.pop(connection, None)
+
+    def end_overdue(self) -> None:
+        """End the connections whose clients keep us waiting."""
+        now = self.now()
+        for connection in [one for one in self._all if one.is_unread(now)]:
+            connection.transport.abort()
+        for connection in [one for one, since in self._waiting_since.items() if now - since > HEAD_SECONDS]:
+            if connection.transport.get_write_buffer_size() == 0:
+                connection.transport.abort()
+
+    async def watch(self) -> None:
+        """End overdue connections until it is cancelled."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            self.end_overdue()
+
+
+class Connection(HttpToolsProtocol):
+    """A connection that is watched."""
+
+    def __init__(self, *args: Any, connections_of_server: Connections, **values: Any) -> None:
+        super().__init__(*args, **values)
+        self._others = connections_of_server
+        self._head_bytes = 0
+        self._unread_bytes = 0
+        self._read_at = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._wait()
+        self._others.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        super().connection_lost(exc)
+        self._others.remove(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what has arrived, unless the head of the request is too long."""
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._others.is_waiting(self) and self._head_bytes > MAX_HEAD_BYTES:
+            self.transport.abort()
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        super().on_message_begin()
+        if not self._others.is_waiting(self):
+            self._wait()
+
+    def on_headers_complete(self) -> None:
+        """Answer a request."""
+        self._others.answer(self)
+        super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        if not self.pipeline and not self.transport.is_closing():
+            self._wait()
+
+    def _wait(self) -> None:
+        self._head_bytes = 0
+        self._others.wait(self)
+
+    def is_unread(self, now: float) -> bool:
+        """Return whether its client has taken no byte of a response for too long."""
+        unread_bytes = self.transport.get_write_buffer_size()
+        if unread_bytes == 0 or unread_bytes != self._unread_bytes:
+            self._unread_bytes, self._read_at = unread_bytes, now
+        return now - self._read_at > UNREAD_SECONDS
+
+
+def raise_descriptor_limit() -> int:
+    """Let this process have many connections, as far as it may, and return how many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = WANTED_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, WANTED_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    available = WANTED_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft
+    return max(64, available - RESERVED_DESCRIPTORS)

@@ -1,0 +1,53 @@
+"""How the server is, which only it knows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from arena.errors import ArenaError
+from arena.site.models.health import BuilderHealth, HealthPage
+from arena.site.page import Lane
+from arena.version import __version__
+from arena.web.builders import Builders
+from arena.web.csp_reports import CspReports
+from arena.web.opened_home import OpenedHome
+from arena.web.versions import Versions
+
+
+class Health:
+    """Knows the parts of the server."""
+
+    def __init__(
+        self,
+        home: OpenedHome,
+        versions: Versions,
+        builders: Mapping[Lane, Builders],
+        csp_reports: CspReports,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._home, self._versions, self._builders, self._csp_reports = home, versions, builders, csp_reports
+        self._now = now
+        self._started_at = now()
+
+    def page(self) -> HealthPage:
+        """Return how the server is."""
+        lost_at = self._versions.lost_at
+        return HealthPage(
+            is_store_readable=lost_at is None and self._is_there(),
+            version=__version__,
+            store_lost_seconds=None if lost_at is None else round(self._now() - lost_at, 1),
+            running_seconds=round(self._now() - self._started_at, 1),
+            builders=tuple(
+                BuilderHealth(lane=lane, processes=len(one.processes), most_processes=one.limits.processes)
+                for lane, one in self._builders.items()
+            ),
+            csp_reports=self._csp_reports.count,
+        )
+
+    def _is_there(self) -> bool:
+        try:
+            self._home()
+        except ArenaError:
+            return False
+        return True

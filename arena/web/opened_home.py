@@ -1,0 +1,64 @@
+"""The home while its pages are shown: opened again when its database was replaced or has come back."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from arena.errors import NoHomeError
+from arena.home import DATABASE_FILE, ArenaHome
+
+_Identity = tuple[int, int]
+
+
+class OpenedHome:
+    """A home that may be replaced while it is open. It is used by several threads."""
+
+    def __init__(self, directory: str | os.PathLike[str] | None = None, store: str | None = None) -> None:
+        """Open a home that exists.
+
+        Args:
+            directory: as ``ArenaHome`` takes it.
+            store: as ``ArenaHome`` takes it.
+
+        Raises:
+            StoreError: if it can't be opened, or does not exist.
+        """
+        self._lock = threading.Lock()
+        self._store = store
+        self._home = ArenaHome(directory, must_exist=True, store=store)
+        self.directory = self._home.directory
+        self.is_file = self._home.store.server is None
+        self._identity = self._find()
+
+    def __call__(self) -> ArenaHome:
+        """Return the home.
+
+        Raises:
+            StoreError: if it can't be opened any more.
+        """
+        with self._lock:
+            identity = self._find()
+            if identity != self._identity:
+                self._home.close()
+                self._home = ArenaHome(self.directory, must_exist=True, store=self._store)
+                self._identity = identity
+            return self._home
+
+    def _find(self) -> _Identity | None:
+        """Return which file the database is; None for a server, which is asked at each query.
+
+        Raises:
+            NoHomeError: if it is not there.
+        """
+        if not self.is_file:
+            return None
+        try:
+            status = os.stat(self.directory / DATABASE_FILE)  # noqa: PTH116 - at every look at the home
+        except OSError as error:
+            raise NoHomeError(f"{self.directory}: the arena's home is gone ({error.strerror})") from error
+        return status.st_dev, status.st_ino
+
+    def close(self) -> None:
+        """Close the home."""
+        self._home.close()

@@ -1,0 +1,263 @@
+"""The values of pages: each is built once at a time, kept as long as there is room, and shown again when it is late.
+
+A value is current if it was built at the version that the topics of its page have now. One that is not is shown
+nevertheless while the next one is built, as is the last one when the store can't be read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+
+from arena.errors import text_of
+from arena.site.models.model import Parameters
+from arena.site.page import Lane, Page
+from arena.web.problems import DEFECT, Problem, problem_of
+from arena.web.rendered import Rendered
+from arena.web.value_builder import ValueBuilder
+from arena.web.versions import Versions
+
+MAX_BYTES = 24 * 1024 * 1024
+"""Of all values and what was made of them."""
+
+ENTRY_BYTES = 1000
+"""Of an entry without a value, and of what is around one."""
+
+LATE_SECONDS = 0.3
+"""How long a reader who can be shown an earlier value waits for the next one."""
+
+CURRENT_SECONDS = 5.0
+CURRENT_PER_BUILD_SECOND = 20.0
+"""How long a value is current without an event, which nobody sends for a director that was killed: in seconds, and in
+seconds for each that it takes to build. Looking again costs at most a twentieth of a core.
+"""
+
+FAILURE_SECONDS = 1.0
+SLOW_FAILURE_SECONDS = 30.0
+"""How long a failure is remembered; the second one is of pages that take too long or crash their builder."""
+
+_log = logging.getLogger("arena.web")
+
+
+@dataclass(slots=True, eq=False)
+class Value:
+    """What a page shows.
+
+    Attributes:
+        json: as JSON.
+        version: of its topics, before it was built.
+        built_at: when (monotonic seconds).
+        build_seconds: how long it took.
+    """
+
+    json: bytes
+    version: str
+    built_at: float
+    build_seconds: float
+    _rendering: dict[tuple[str, str | None], asyncio.Task[Rendered]] = field(default_factory=dict)
+
+    @property
+    def size_bytes(self) -> int:
+        """How much memory it takes."""
+        done = [task.result() for task in self._rendering.values() if task.done() and not task.cancelled()]
+        return len(self.json) + sum(one.size_bytes for one in done)
+
+    async def rendered(
+        self, suffix: str, table: str | None, render: Callable[[], Coroutine[None, None, Rendered]]
+    ) -> Rendered:
+        """Return what is made of it; it is made once.
+
+        Args:
+            suffix: of the address.
+            table: which table of the page, if any.
+            render: makes it.
+        """
+        key = (suffix, table)
+        if key not in self._rendering:
+            self._rendering[key] = asyncio.create_task(render())
+        try:
+            return await asyncio.shield(self._rendering[key])
+        except Exception:
+            self._rendering.pop(key, None)
+            raise
+
+    def take_over(self, earlier: Value) -> None:
+        """Keep what was made of an earlier value that says the same."""
+        self._rendering = earlier._rendering
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What there is to show of a page.
+
+    Attributes:
+        value: its value; None if it can’t be built.
+        problem: why it has no value, or no newer one; None if it is being built.
+        is_current: whether the value is up to date.
+        age_seconds: how old the value is, if that is because the store can't be read.
+    """
+
+    value: Value | None
+    problem: Problem | None = None
+    is_current: bool = False
+    age_seconds: float | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Entry:
+    """A page at an address."""
+
+    value: Value | None = None
+    current_at: float = 0.0
+    loading: asyncio.Task[None] | None = None
+    building: asyncio.Task[None] | None = None
+    failure: Problem | None = None
+    failed_until: float = 0.0
+    size_bytes: int = 0
+
+
+class PageCache:
+    """The values of all pages."""
+
+    def __init__(
+        self,
+        builder: ValueBuilder,
+        versions: Versions,
+        now: Callable[[], float] = time.monotonic,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        """Begin with none.
+
+        Args:
+            builder: builds them.
+            versions: of topics.
+            now: the clock.
+            max_bytes: of all that is kept.
+        """
+        self._builder, self._versions, self._now, self._max_bytes = builder, versions, now, max_bytes
+        self._entries: OrderedDict[tuple[str, Parameters], _Entry] = OrderedDict()
+        self._bytes = 0
+
+    @property
+    def size_bytes(self) -> int:
+        """How much is kept."""
+        return self._bytes
+
+    async def find(self, page: Page, parameters: Parameters, first_seconds: float) -> Found:
+        """Return what there is to show of a page.
+
+        Args:
+            page: the page.
+            parameters: what its address says.
+            first_seconds: how long to wait if there is nothing to show yet.
+        """
+        topics = page.topics_of(parameters)
+        entry = self._entry(page, parameters)
+        if entry.loading is not None:
+            await asyncio.shield(entry.loading)
+        deadline = self._now() + (first_seconds if entry.value is None else LATE_SECONDS)
+        while not self._is_current(entry, version := self._versions.version_of(topics)):
+            seconds = deadline - self._now()
+            if (entry.failure is not None and self._now() < entry.failed_until) or seconds <= 0:
+                return self._late(entry, version)
+            if entry.building is None:
+                entry.building = asyncio.create_task(self._build(entry, page, parameters, version))
+            await asyncio.wait({entry.building}, timeout=seconds)
+        entry.current_at = self._now()
+        self._weigh(entry)
+        return Found(value=entry.value, is_current=True)
+
+    def _is_current(self, entry: _Entry, version: str) -> bool:
+        value = entry.value
+        if value is None or value.version != version or self._versions.lost_at is not None:
+            return False
+        return self._now() - value.built_at < max(CURRENT_SECONDS, CURRENT_PER_BUILD_SECOND * value.build_seconds)
+
+    def _late(self, entry: _Entry, version: str) -> Found:
+        """Return what there is to show of a page that is not current."""
+        value, problem, lost_at = entry.value, entry.failure, self._versions.lost_at
+        is_away = lost_at is not None or (problem is not None and problem.is_store_away)
+        if value is None or not is_away:
+            return Found(value=value, problem=problem)
+        since = lost_at if lost_at is not None and value.version == version else entry.current_at
+        return Found(value=value, problem=problem, age_seconds=self._now() - since)
+
+    def _entry(self, page: Page, parameters: Parameters) -> _Entry:
+        """Return the entry of a page; a new one begins with what an earlier server has kept."""
+        key = (page.name, parameters)
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._entries[key] = _Entry()
+            if page.lane is Lane.RATINGS:
+                entry.loading = asyncio.create_task(self._load(entry, page, parameters))
+        self._entries.move_to_end(key)
+        return entry
+
+    async def _load(self, entry: _Entry, page: Page, parameters: Parameters) -> None:
+        try:
+            earlier = await self._builder.earlier(page, parameters)
+            if earlier is not None:
+                version, json = earlier
+                entry.value = Value(json, version, self._now(), 0.0)
+                entry.current_at = self._now()
+        finally:
+            entry.loading = None
+            self._weigh(entry)
+
+    async def _build(self, entry: _Entry, page: Page, parameters: Parameters, version: str) -> None:
+        started = self._now()
+        try:
+            json = await self._builder.build(page, parameters)
+        except Exception as error:
+            self._fail(entry, page, error, self._now() - started)
+        else:
+            now = self._now()
+            self._accept(entry, Value(json, version, now, now - started))
+            await self._builder.keep(page, parameters, version, json, now - started)
+        finally:
+            entry.building = None
+            self._weigh(entry)
+
+    def _accept(self, entry: _Entry, value: Value) -> None:
+        """Take a value that was built; one that says the same keeps what was made of it."""
+        earlier = entry.value
+        if earlier is not None and (earlier.json, earlier.version) == (value.json, value.version):
+            value.take_over(earlier)
+        entry.value, entry.failure, entry.current_at = value, None, value.built_at
+
+    def _fail(self, entry: _Entry, page: Page, error: Exception, seconds: float) -> None:
+        problem = problem_of(error)
+        if problem is DEFECT:
+            _log.error("the page %s can't be built", page.name, exc_info=error)
+        elif problem.is_store_away and entry.failure is None:
+            _log.warning("the page %s: %s", page.name, text_of(error))
+        if problem.status < 500:
+            entry.value = None  # what it shows is no longer there
+        is_slow = problem.status >= 500 and not problem.is_store_away and problem.retry_after_seconds is None
+        entry.failure = problem
+        entry.failed_until = self._now() + (SLOW_FAILURE_SECONDS if is_slow else FAILURE_SECONDS)
+
+    def _weigh(self, entry: _Entry) -> None:
+        """Count what an entry keeps, and remove those that were not asked for longest."""
+        size_bytes = ENTRY_BYTES + (entry.value.size_bytes if entry.value is not None else 0)
+        self._bytes += size_bytes - entry.size_bytes
+        entry.size_bytes = size_bytes
+        if self._bytes <= self._max_bytes:
+            return
+        for key, oldest in list(self._entries.items()):
+            if self._bytes <= self._max_bytes:
+                return
+            if oldest is not entry and oldest.building is None and oldest.loading is None:
+                del self._entries[key]
+                self._bytes -= oldest.size_bytes
+
+    async def close(self) -> None:
+        """Stop building."""
+        tasks = [task for entry in self._entries.values() for task in (entry.building, entry.loading) if task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,95 @@
+"""What is wrong with a request, or with us: a status, a title and a sentence, as a page or as JSON."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+
+from arena.errors import ArenaError, GameError, StoreError, UnknownNameError, text_of
+from arena.report.tables import printable
+from arena.site.models.model import Model
+from arena.text import shortened_text
+
+MAX_SENTENCE_CHARACTERS = 1000
+
+
+class Problem(Model):
+    """What is wrong.
+
+    Attributes:
+        status: the status of the response.
+        title: what is wrong, in a few words.
+        error: the same, in a sentence.
+        retry_after_seconds: when to ask again; None if that won't help.
+        is_store_away: whether the store can't be read, so that what it said before is worth showing.
+    """
+
+    status: int
+    title: str
+    error: str
+    retry_after_seconds: int | None = None
+    is_store_away: bool = False
+
+
+class ProblemError(Exception):
+    """A response that is a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.error)
+        self.problem = problem
+
+
+DEFECT = Problem(
+    status=500,
+    title="The arena made a mistake",
+    error="This is a defect of the arena, not of the address; its log says more.",
+)
+
+
+STORE_AWAY = Problem(
+    status=503,
+    title="The store can’t be read now",
+    error="The arena’s database can’t be read now; the log of the server says why.",
+    retry_after_seconds=5,
+    is_store_away=True,
+)
+"""Its own text may name directories of the machine."""
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return the problem for an error; ``DEFECT`` if we never raise it on purpose."""
+    match error:
+        case ProblemError():
+            return error.problem
+        case UnknownNameError():
+            return _problem(404, "Not found", text_of(error))
+        case StoreError():
+            return STORE_AWAY
+        case GameError():
+            return _problem(422, "The rules of the game fail here", text_of(error))
+        case ValidationError():
+            return _problem(400, "This address is not right", _first_mistake(error))
+        case ArenaError():
+            return _problem(400, "This address is not right", text_of(error))
+    return DEFECT
+
+
+def bad_address(sentence: str, status: int = 400) -> ProblemError:
+    """Return the error for an address that no page has."""
+    return ProblemError(_problem(status, "Not found" if status == 404 else "This address is not right", sentence))
+
+
+def _problem(status: int, title: str, sentence: str) -> Problem:
+    return Problem(status=status, title=title, error=_bounded(sentence))
+
+
+def _bounded(sentence: str) -> str:
+    return printable(sentence[:MAX_SENTENCE_CHARACTERS])
+
+
+def _first_mistake(error: ValidationError) -> str:
+    """Return the first mistake in the parameters of an address, in a sentence."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    name = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        return f"{shortened_text(name)!r} is no parameter of this page"
+    return f"{name} = {shortened_text(str(first['input']))!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"

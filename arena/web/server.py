@@ -1,0 +1,144 @@
+"""Runs the site: listens, answers until a signal comes, and ends at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, cast
+
+import uvicorn
+
+from arena.errors import UsageError
+from arena.web.app import Site
+from arena.web.connections import Connection, Connections, raise_descriptor_limit
+
+BACKLOG = 2048
+KEEP_ALIVE_SECONDS = 5
+GRACE_SECONDS = 1
+"""For responses that are being sent when the server ends; streams are ended before."""
+
+LOW_PORTS = 1024
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Args:
+        host: a name or an address.
+        port: 0 for any.
+
+    Raises:
+        UsageError: if it can't listen there.
+    """
+    try:
+        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+    except (OSError, UnicodeError) as error:
+        raise UsageError(f"--host {host!r}: this is no name or address of this machine") from error
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise UsageError(_why_not(host, port, error)) from error
+    listening.setblocking(False)
+    return listening
+
+
+def _why_not(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"--port {port}: another program listens on it; expected a free one, such as {port % 65535 + 1}"
+    if error.errno == errno.EACCES:
+        return f"--port {port}: only root may listen on it; expected one of at least {LOW_PORTS}"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"--host {host!r}: this is no address of this machine"
+    return f"--host {host!r}, --port {port}: {os.strerror(error.errno or 0)}"
+
+
+class _Server(uvicorn.Server):
+    """A server that ends its streams first, and leaves signals to ``serve``."""
+
+    def __init__(self, config: uvicorn.Config, when_ready: Callable[[], None], end_streams: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._when_ready, self._end_streams = when_ready, end_streams
+        self.is_interrupted = False
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Catch the signals that end the server; the first of them ends it."""
+        loop = asyncio.get_running_loop()
+        caught = (signal.SIGINT, signal.SIGTERM)
+        for number in caught:
+            loop.add_signal_handler(number, self._end, number)
+        try:
+            yield
+        finally:
+            for number in caught:
+                loop.remove_signal_handler(number)
+
+    def _end(self, number: signal.Signals) -> None:
+        self.is_interrupted = self.is_interrupted or number == signal.SIGINT
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer."""
+        await super().startup(sockets)
+        self._when_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams, then everything else."""
+        self._end_streams()
+        await super().shutdown(sockets)
+
+
+def serve(site: Site, listening: socket.socket, when_ready: Callable[[], None]) -> None:
+    """Answer requests until SIGTERM or Ctrl-C.
+
+    Args:
+        site: what answers.
+        listening: the socket it listens on.
+        when_ready: called when requests are answered.
+
+    Raises:
+        KeyboardInterrupt: if Ctrl-C has ended it.
+    """
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # "Invalid HTTP request received."
+    asyncio.run(_serve(site, listening, when_ready))
+
+
+async def _serve(site: Site, listening: socket.socket, when_ready: Callable[[], None]) -> None:
+    connections = Connections(raise_descriptor_limit())
+    config = uvicorn.Config(
+        site,
+        http=cast(Any, partial(Connection, connections_of_server=connections)),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    server = _Server(config, when_ready, site.end_streams)
+    watching = asyncio.create_task(connections.watch())
+    try:
+        await site.start()
+        await server.serve([listening])
+    finally:
+        watching.cancel()
+        await site.close()
+    if server.is_interrupted:
+        raise KeyboardInterrupt

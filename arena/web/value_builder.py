@@ -1,0 +1,95 @@
+"""Builds the value of a page where its lane says: in a thread, or in a builder process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+from pydantic import ValidationError
+
+from arena.site.models.model import Parameters
+from arena.site.page import Lane, Page
+from arena.web.builders import BUSY, CRASHED, MAX_WAITING, Builders
+from arena.web.opened_home import OpenedHome
+from arena.web.problems import ProblemError
+from arena.web.snapshots import Snapshots
+
+THREADS = 4
+WORTH_KEEPING_SECONDS = 0.2
+
+Value = TypeVar("Value")
+
+_log = logging.getLogger("arena.web")
+
+
+class ValueBuilder:
+    """Builds the values of pages, as JSON."""
+
+    def __init__(
+        self,
+        home: OpenedHome,
+        builders: Mapping[Lane, Builders],
+        snapshots: Snapshots | None = None,
+    ) -> None:
+        """Prepare to build.
+
+        Args:
+            home: where the arena is.
+            builders: of the lanes that have processes.
+            snapshots: where values are kept that took long to build; None to keep none.
+        """
+        self._home, self._builders, self._snapshots = home, builders, snapshots
+        self._threads = anyio.CapacityLimiter(THREADS)
+
+    async def build(self, page: Page, parameters: Parameters) -> bytes:
+        """Return the value of a page.
+
+        Raises:
+            ArenaError: if it can't be built.
+            ProblemError: if it can't be built.
+        """
+        if page.lane is Lane.ROWS:
+            if self._threads.statistics().tasks_waiting >= MAX_WAITING:
+                raise ProblemError(BUSY)
+            return await self._in_thread(lambda: page.build(self._home(), parameters).model_dump_json().encode())
+        value = await self._builders[page.lane].build(page, parameters)
+        try:
+            await self._in_thread(lambda: page.model.model_validate_json(value))
+        except ValidationError as error:
+            _log.error("a builder of %s has sent a wrong value of the page %s: %s", page.lane, page.name, error)
+            raise ProblemError(CRASHED) from error
+        return value
+
+    async def earlier(self, page: Page, parameters: Parameters) -> tuple[str, bytes] | None:
+        """Return the version and the value of a page that an earlier server has kept."""
+        snapshots = self._snapshots
+        if snapshots is None or page.lane is not Lane.RATINGS:
+            return None
+
+        def read() -> tuple[str, bytes] | None:
+            kept = snapshots.read(page, parameters)
+            if kept is not None:
+                page.model.model_validate_json(kept[1])
+            return kept
+
+        try:
+            return await self._in_thread(read)
+        except ValidationError:
+            return None
+
+    async def keep(self, page: Page, parameters: Parameters, version: str, value: bytes, seconds: float) -> None:
+        """Keep a value for the next server, if it took long to build."""
+        snapshots = self._snapshots
+        if snapshots is not None and page.lane is Lane.RATINGS and seconds >= WORTH_KEEPING_SECONDS:
+            await self._in_thread(lambda: snapshots.write(page, parameters, version, value))
+
+    async def _in_thread(self, work: Callable[[], Value]) -> Value:
+        return await anyio.to_thread.run_sync(work, limiter=self._threads)
+
+    async def close(self) -> None:
+        """End the builders."""
+        await asyncio.gather(*(builders.close() for builders in self._builders.values()))

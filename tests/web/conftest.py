@@ -1,0 +1,59 @@
+"""A home with a tournament of two matches, and clients of its site."""
+
+import contextlib
+
+import httpx
+import pytest
+
+from arena.home import ArenaHome
+from arena.web.app import Site
+from arena.web.hosts import Hosts
+from arena.web.opened_home import OpenedHome
+from tests.store.samples import definition, line, record
+
+
+class FakeVersions:
+    """Versions that a test sets."""
+
+    def __init__(self):
+        self.version, self.lost_at = "1", None
+
+    def version_of(self, _):
+        return self.version
+
+
+def add_tournament(home, name="t"):
+    tournament = home.store.create_tournament(definition(name=name), [line(1), line(2)])
+    home.store.record(tournament, [record(1, tournament=name), record(2, tournament=name)])
+
+
+@pytest.fixture
+def directory(tmp_path):
+    with ArenaHome(tmp_path / "home") as home:
+        add_tournament(home)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def versions():
+    return FakeVersions()
+
+
+@contextlib.asynccontextmanager
+async def client_of(directory, versions=None, **options):
+    """Yield a client of the site of a home."""
+    home = OpenedHome(directory)
+    site = Site(home, versions=versions, hosts=Hosts(), **options)
+    transport = httpx.ASGITransport(app=site, raise_app_exceptions=True)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8000") as client:
+        client.site = site
+        try:
+            yield client
+        finally:
+            await site.close()
+            home.close()
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"

@@ -1,0 +1,190 @@
+"""Pages over HTTP: status, headers, forms."""
+
+import gzip
+import json
+
+import pytest
+
+from arena.home import ArenaHome
+from arena.site.pages import PAGES
+from arena.web.csp_reports import MAX_REPORT_BYTES
+from tests.web.conftest import add_tournament, client_of
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def client(directory, versions):
+    async with client_of(directory, versions) as client:
+        yield client
+
+
+async def test_a_page_has_three_forms(client):
+    html, twin, table = [await client.get(path) for path in ("/", "/index.json", "/index.csv")]
+    assert html.headers["content-type"] == "text/html; charset=utf-8"
+    assert twin.json()["tournaments"][0]["name"] == "t"
+    assert table.text.splitlines()[0].startswith("name,state,")
+    assert (await client.get("/", headers={"accept": "application/json"})).content == twin.content
+
+
+async def test_every_response_has_the_security_headers(client):
+    for path in ("/", "/index.json", "/nothing", "/robots.txt", "/health/", "/%ff"):
+        headers = (await client.get(path)).headers
+        assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cross-origin-opener-policy"] == "same-origin"
+        assert headers["referrer-policy"] == "no-referrer"
+
+
+async def test_an_unchanged_page_is_not_sent_again(client):
+    for encoding in ("identity", "gzip"):
+        first = await client.get("/", headers={"accept-encoding": encoding})
+        again = await client.get("/", headers={"accept-encoding": encoding, "if-none-match": first.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["etag"] == first.headers["etag"]
+        other = await client.get("/", headers={"if-none-match": '"other", W/"another"'})
+        assert other.status_code == 200
+
+
+async def test_a_page_is_compressed_for_those_who_take_it(client):
+    request = client.build_request("GET", "/", headers={"accept-encoding": "br, gzip;q=0.5"})
+    response = await client.send(request, stream=True)
+    compressed = b"".join([chunk async for chunk in response.aiter_raw()])
+    plain = await client.get("/", headers={"accept-encoding": "gzip;q=0, identity"})
+    assert gzip.decompress(compressed) == plain.content
+    assert "content-encoding" not in plain.headers
+    assert response.headers["vary"] == plain.headers["vary"] == "Accept, Accept-Encoding"
+
+
+async def test_head_has_the_headers_and_no_body(client):
+    get, head = await client.get("/index.json"), await client.head("/index.json")
+    assert head.content == b""
+    assert head.headers["content-length"] == str(len(get.content))
+    assert head.headers["etag"] == get.headers["etag"]
+
+
+async def test_a_range_is_ignored(client):
+    response = await client.get("/index.json", headers={"range": "bytes=0-3"})
+    assert response.status_code == 200
+    assert "accept-ranges" not in response.headers
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "ODD"])
+async def test_other_methods_are_not_answered(client, method):
+    response = await client.request(method, "/")
+    assert response.status_code == 405
+    assert response.headers["allow"] == "GET, HEAD"
+
+
+async def test_a_slash_at_the_end_leads_to_the_page_and_nowhere_else(client):
+    response = await client.get("/health/?x=1")
+    assert (response.status_code, response.headers["location"]) == (308, "/health?x=1")
+    for path in ("//evil.example/", "/evil.example/", "//health/"):
+        assert (await client.get(f"http://localhost{path}")).status_code == 404
+
+
+async def test_programs_get_mistakes_as_json(client):
+    for path, headers in (("/index.json?x=1", {}), ("/?x=1", {"accept": "application/json"}), ("/x.csv", {})):
+        response = await client.get(path, headers=headers)
+        assert response.json()["status"] == response.status_code
+        assert response.json()["error"]
+
+
+async def test_a_mistake_on_a_page_is_one_sentence(client):
+    response = await client.get("/?<script>alert(1)</script>=1")
+    assert response.status_code == 400
+    assert "is no parameter of this page" in response.text
+    assert "<script>alert" not in response.text
+
+
+async def test_other_hosts_are_refused_with_a_sentence(client):
+    response = await client.get("/", headers={"host": "evil.example"})
+    assert response.status_code == 421
+    assert "--allowed-host" in response.text
+    assert (await client.get("/", headers=[("host", "localhost"), ("host", "localhost")])).status_code == 400
+
+
+async def test_static_files_are_kept_for_good_and_only_under_their_digest(client):
+    page = (await client.get("/")).text
+    address = page.partition('rel="stylesheet" href="')[2].partition('"')[0]
+    response = await client.get(address)
+    assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert response.headers["content-type"] == "text/css; charset=utf-8"
+    assert (await client.get("/static/0/site.css")).status_code == 404
+    assert (await client.get("/static/0/..%2f..%2fpages.py")).status_code == 404
+
+
+async def test_a_defect_is_a_page_and_a_line_in_the_log(client, monkeypatch, caplog):
+    monkeypatch.setattr("arena.web.app.query_of", lambda _: 1 / 0)
+    response = await client.get("/")
+    assert response.status_code == 500
+    assert "ZeroDivisionError" in caplog.text
+    assert "ZeroDivisionError" not in response.text
+
+
+async def test_reports_of_browsers_are_counted_and_few_are_logged(client, caplog):
+    headers = {"content-type": "application/csp-report"}
+    for number in range(30):
+        response = await client.post("/csp-reports", content=f"{number} \x1b[31m", headers=headers)
+        assert response.status_code == 204
+    assert (await client.get("/health.json")).json()["csp_reports"] == 30
+    assert caplog.text.count("content security policy") == 10
+    assert "\x1b" not in caplog.text
+
+
+async def test_a_report_that_is_too_long_or_something_else_is_refused(client):
+    async def long():
+        for _ in range(10):
+            yield b"a" * (MAX_REPORT_BYTES // 4)
+
+    headers = {"content-type": "application/reports+json"}
+    assert (await client.post("/csp-reports", content=long(), headers=headers)).status_code == 413
+    assert (await client.post("/csp-reports", content=b"a=1")).status_code == 415
+    assert (await client.get("/csp-reports")).status_code == 405
+
+
+async def test_health_says_whether_the_store_can_be_read(client, directory):
+    assert (await client.get("/health")).status_code == 200
+    (directory / "arena.sqlite3").unlink()
+    response = await client.get("/health.json")
+    assert (response.status_code, response.json()["is_store_readable"]) == (503, False)
+
+
+async def test_a_database_that_was_replaced_is_read(client, directory, versions, tmp_path):
+    await client.get("/index.json")
+    with ArenaHome(tmp_path / "other") as other:
+        add_tournament(other, "another")
+    for file in (tmp_path / "other").glob("arena.sqlite3*"):
+        file.replace(directory / file.name)
+    versions.version = "2"
+    names = [one["name"] for one in (await client.get("/index.json")).json()["tournaments"]]
+    assert names == ["another"]
+
+
+async def test_without_its_store_the_site_shows_what_it_knew_and_how_old_that_is(client, directory, versions):
+    known = (await client.get("/index.json")).content
+    (directory / "arena.sqlite3").rename(directory / "away")
+    versions.version = "2"
+    response = await client.get("/index.json")
+    assert (response.status_code, response.content) == (200, known)
+    assert response.headers["age"] == "0"
+    assert "can’t be read now" in (await client.get("/")).text
+    (directory / "away").rename(directory / "arena.sqlite3")
+    client.site.cache._entries.clear()
+    assert "age" not in (await client.get("/index.json")).headers
+
+
+async def test_a_page_never_shown_without_a_store_is_a_sentence(client, directory):
+    (directory / "arena.sqlite3").unlink()
+    response = await client.get("/index.json")
+    assert response.status_code == 503
+    assert response.headers["retry-after"] == "5"
+    assert str(directory) not in response.text
+    assert json.loads(response.text)["title"] == "The store can’t be read now"
+
+
+async def test_every_page_without_fields_is_there(client):
+    for page in PAGES:
+        if not page.path_fields and page.lane in ("rows", "server"):
+            assert (await client.get(page.path)).status_code == 200, page.name
