@@ -9,7 +9,6 @@ from arena.analysis.game_statistics import GameStatistics, Share, statistics_of_
 from arena.analysis.result_table import read_results
 from arena.analysis.schedule_balance import schedule_balance
 from arena.analysis.standings import Standings
-from arena.analysis.tournament_list import state_of
 from arena.definition import Definition
 from arena.home import ArenaHome
 from arena.report.corrections_table import corrections_table
@@ -39,6 +38,7 @@ from arena.site.models.tournament import (
     TournamentParameters,
 )
 from arena.site.models.tournament import Share as ShownShare
+from arena.store.states import state_of
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.formats import Placing
