@@ -136,7 +136,11 @@ class NoHomeError(StoreError):
     """There is no arena at this place yet."""
 
 
-class StoreAwayError(StoreError):
+class DatabaseError(StoreError):
+    """The database itself refuses: locked, damaged, full, without permission; it may take the same later."""
+
+
+class StoreAwayError(DatabaseError):
     """The database server can't be reached now; it may come back."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.global_options import global_option
+from arena.cli.group import INTERRUPTED, OK
 from arena.cli.options import WholeNumber
 from arena.errors import UsageError
 
@@ -19,7 +20,7 @@ NEEDED = ("starlette", "uvicorn", "httptools")
 
 @click.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="The address to listen on.")
-@click.option("--port", type=WholeNumber(1, 65535), default=8000, show_default=True, help="The port to listen on.")
+@click.option("--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="The port; 0 for any.")
 @click.option("--open", "is_opened", is_flag=True, help="Open the first page in a browser.")
 @click.option("--public", is_flag=True, help="Allow an address that other machines can reach.")
 @click.option(
@@ -29,7 +30,7 @@ NEEDED = ("starlette", "uvicorn", "httptools")
     metavar="NAME",
     help="A name under which the site is reached; repeatable.",
 )
-def command(host: str, port: int, is_opened: bool, public: bool, allowed_hosts: tuple[str, ...]) -> None:
+def command(host: str, port: int, is_opened: bool, public: bool, allowed_hosts: tuple[str, ...]) -> int:
     """Show tournaments, bots and matches in a browser, live while they are played.
 
     It only reads, needs no account, and can be ended and started at any time. Everybody who reaches HOST can see
@@ -53,7 +54,8 @@ def command(host: str, port: int, is_opened: bool, public: bool, allowed_hosts: 
         with listen(host, port) as listening:
             address = _address(host, listening)
             site = Site(home, hosts=Hosts(host, allowed_hosts), store=store)
-            serve(site, listening, lambda: _say(address, is_opened))
+            is_interrupted = serve(site, listening, lambda: _say(address, is_opened))
+            return INTERRUPTED if is_interrupted else OK
     finally:
         home.close()
 

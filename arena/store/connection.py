@@ -19,7 +19,7 @@ from urllib.parse import quote
 from sqlalchemy import Connection, Engine, Select, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from arena.errors import StoreAwayError, StoreError
+from arena.errors import DatabaseError, StoreAwayError, StoreError
 
 BUSY_TIMEOUT_SECONDS = 30
 CONNECT_TIMEOUT_SECONDS = 10
@@ -89,7 +89,7 @@ class Database:
             except DBAPIError as error:
                 if self.is_server and (error.connection_invalidated or _is_shutdown(error)):
                     raise self._away(error) from error
-                raise StoreError(f"{self.shown}: {reason_of(str(error.orig))}") from error
+                raise DatabaseError(f"{self.shown}: {reason_of(str(error.orig))}") from error
 
     def each(self, query: Select[Any]) -> Iterator[Any]:
         """Yield the rows of a query from one transaction, never holding more than a few."""
@@ -98,7 +98,7 @@ class Database:
                 with connection.execution_options(yield_per=FEW_ROWS).begin():
                     yield from connection.execute(query)
             except DBAPIError as error:
-                raise StoreError(f"{self.shown}: {reason_of(str(error.orig))}") from error
+                raise DatabaseError(f"{self.shown}: {reason_of(str(error.orig))}") from error
 
     def _connected(self) -> Connection:
         try:
@@ -106,7 +106,7 @@ class Database:
         except DBAPIError as error:
             if self.is_server:
                 raise self._away(error) from error
-            raise StoreError(f"{self.shown}: {reason_of(str(error.orig))}") from error
+            raise DatabaseError(f"{self.shown}: {reason_of(str(error.orig))}") from error
 
     def _away(self, error: DBAPIError) -> StoreAwayError:
         reason = " ".join(str(error.orig).split("\n")[0].split())
@@ -137,7 +137,7 @@ class Database:
             with closing(self.raw_connection()) as connection:
                 connection.cursor().execute("PRAGMA journal_mode = WAL")
         except DBAPIError as error:
-            raise StoreError(f"{self.shown}: {reason_of(str(error.orig))}") from error
+            raise DatabaseError(f"{self.shown}: {reason_of(str(error.orig))}") from error
 
     def dedicated_connection(self) -> Connection:
         """Return a separate connection, for a lock that is held as long as it is open.

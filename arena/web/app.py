@@ -82,20 +82,22 @@ class Site:
             await self._app(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive, send)
-        response: ASGIApp
+        request = Request(scope, receive)
+        sender = _Sender(send, has_body=request.method != "HEAD")
         try:
             response = await self._response(request)
+            await response(scope, receive, sender)
         except ClientDisconnect:
             return
         except Exception as error:
+            if sender.has_begun:
+                raise
             problem = problem_of(error)
             if problem is DEFECT:
                 _log.error("a request failed", exc_info=error)
-            response = self._responses.problem(request, problem)
-        await response(scope, receive, send if request.method != "HEAD" else _without_body(send))
+            await self._responses.problem(request, problem)(scope, receive, sender)
 
-    async def _response(self, request: Request) -> Response:
+    async def _response(self, request: Request) -> ASGIApp:
         raw_path = request.scope.get("raw_path") or request.scope["path"].encode()
         if raw_path != b"/" and raw_path.endswith(b"/") and self._addresses.has(raw_path[:-1]):
             query = request.scope["query_string"].decode("latin-1")
@@ -123,11 +125,18 @@ class Site:
         await self._builder.close()
 
 
-def _without_body(send: Send) -> Send:
-    async def send_head(message: Message) -> None:
-        await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+class _Sender:
+    """Sends a response, or only its head."""
 
-    return send_head
+    def __init__(self, send: Send, has_body: bool) -> None:
+        self.has_begun = False
+        self._send, self._has_body = send, has_body
+
+    async def __call__(self, message: Message) -> None:
+        self.has_begun = True
+        if message["type"] == "http.response.body" and not self._has_body:
+            message = {**message, "body": b""}
+        await self._send(message)
 
 
 _assets: dict[str, Rendered] = {}

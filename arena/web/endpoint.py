@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.types import ASGIApp
 
-Handler = Callable[[Request], Awaitable[Response]]
-"""Answers a request; the fields of the path are in ``request.path_params``."""
+Handler = Callable[[Request], Awaitable[ASGIApp]]
+"""Returns the response to a request, which may raise our errors until it begins; the fields of the path are in
+``request.path_params``.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

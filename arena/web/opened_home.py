@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-from arena.errors import NoHomeError
+from arena.errors import DatabaseError, NoHomeError, StoreError
 from arena.home import DATABASE_FILE, ArenaHome
 
 _Identity = tuple[int, int]
@@ -41,9 +41,15 @@ class OpenedHome:
             identity = self._find()
             if identity != self._identity:
                 self._home.close()
-                self._home = ArenaHome(self.directory, must_exist=True, store=self._store)
+                self._home = self._reopened()
                 self._identity = identity
             return self._home
+
+    def _reopened(self) -> ArenaHome:
+        try:
+            return ArenaHome(self.directory, must_exist=True, store=self._store)
+        except StoreError as error:
+            raise DatabaseError(str(error)) from error
 
     def _find(self) -> _Identity | None:
         """Return which file the database is; None for a server, which is asked at each query.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from arena.errors import ArenaError, GameError, StoreError, UnknownNameError, text_of
+from arena.errors import ArenaError, DatabaseError, GameError, NoHomeError, StoreError, UnknownNameError, text_of
 from arena.report.tables import printable
 from arena.site.models.model import Model
 from arena.text import shortened_text
@@ -62,8 +62,10 @@ def problem_of(error: Exception) -> Problem:
             return error.problem
         case UnknownNameError():
             return _problem(404, "Not found", text_of(error))
-        case StoreError():
+        case DatabaseError() | NoHomeError():
             return STORE_AWAY
+        case StoreError():
+            return _problem(422, "What is stored can’t be shown", text_of(error))
         case GameError():
             return _problem(422, "The rules of the game fail here", text_of(error))
         case ValidationError():

@@ -102,22 +102,19 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def serve(site: Site, listening: socket.socket, when_ready: Callable[[], None]) -> None:
-    """Answer requests until SIGTERM or Ctrl-C.
+def serve(site: Site, listening: socket.socket, when_ready: Callable[[], None]) -> bool:
+    """Answer requests until SIGTERM or Ctrl-C, and return whether it was Ctrl-C.
 
     Args:
         site: what answers.
         listening: the socket it listens on.
         when_ready: called when requests are answered.
-
-    Raises:
-        KeyboardInterrupt: if Ctrl-C has ended it.
     """
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # "Invalid HTTP request received."
-    asyncio.run(_serve(site, listening, when_ready))
+    return asyncio.run(_serve(site, listening, when_ready))
 
 
-async def _serve(site: Site, listening: socket.socket, when_ready: Callable[[], None]) -> None:
+async def _serve(site: Site, listening: socket.socket, when_ready: Callable[[], None]) -> bool:
     connections = Connections(raise_descriptor_limit())
     config = uvicorn.Config(
         site,
@@ -140,5 +137,4 @@ async def _serve(site: Site, listening: socket.socket, when_ready: Callable[[], 
     finally:
         watching.cancel()
         await site.close()
-    if server.is_interrupted:
-        raise KeyboardInterrupt
+    return server.is_interrupted

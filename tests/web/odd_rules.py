@@ -1,0 +1,52 @@
+"""Rules that never return, end their process, print, or use memory without end; as matches name them."""
+
+import os
+import sys
+import time
+
+from tests.mistaken_games import Counting
+
+
+class Hanging(Counting):
+    name = "hanging"
+
+    def apply(self, state, action):
+        while True:
+            pass
+
+
+class Sleeping(Counting):
+    name = "sleeping"
+
+    def apply(self, state, action):
+        time.sleep(3600)
+
+
+class Exiting(Counting):
+    name = "exiting"
+
+    def apply(self, state, action):
+        os._exit(3)
+
+
+class Leaving(Counting):
+    name = "leaving"
+
+    def apply(self, state, action):
+        sys.exit()
+
+
+class Hoarding(Counting):
+    name = "hoarding"
+
+    def apply(self, state, action):
+        return ["x" * 2**33]
+
+
+class Printing(Counting):
+    name = "printing"
+
+    def apply(self, state, action):
+        os.write(1, b"\0\0\0\5hello")
+        print(sys.stdin.read(), flush=True)
+        return super().apply(state, action)

@@ -1,0 +1,172 @@
+"""Builder processes: what they build, what they survive, and when they end."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import textwrap
+import time
+
+import pytest
+
+from arena.definition import GameChoice
+from arena.home import ArenaHome
+from arena.site.models.match import MatchParameters
+from arena.site.page import Lane
+from arena.site.pages import PAGE_BY_NAME
+from arena.web.builders import BUSY, CRASHED, MAX_WAITING, Builders, LaneLimits
+from arena.web.problems import ProblemError
+from tests.store.samples import definition, line, record
+
+pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+
+MATCH = PAGE_BY_NAME["match"]
+LIMITS = LaneLimits(processes=1, seconds=3.0, memory_bytes=2 * 1024**3)
+ODD = ("Hanging", "Sleeping", "Exiting", "Leaving", "Hoarding", "Printing")
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    """Return a home with a tournament of one match for each of the odd rules."""
+    directory = tmp_path_factory.mktemp("home")
+    with ArenaHome(directory) as home:
+        for name in ODD:
+            game = f"tests.web.odd_rules:{name}"
+            games = (GameChoice(game=game, options={"goal": 2}, players=2),)
+            tournament = home.store.create_tournament(definition(name=name, games=games), [line(1)])
+            actions = {
+                "actions": [[0, 2]],
+                "scores": [1, 0],
+                "ranks": [1, 2],
+                "wall_seconds": [0.1],
+                "cpu_seconds": [None],
+            }
+            row = record(1, tournament=name, game=game, options={"goal": 2}, **actions)
+            home.store.record(tournament, [row])
+        plain = home.store.create_tournament(definition(), [line(1)])
+        home.store.record(plain, [record(1)])
+    return directory
+
+
+@pytest.fixture
+async def builders(directory):
+    builders = Builders(Lane.BOARDS, str(directory), None, LIMITS)
+    yield builders
+    processes = builders.processes
+    await builders.close()
+    assert not any(map(is_running, processes))
+
+
+def is_running(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+async def build(builders, tournament="t"):
+    return await builders.build(MATCH, MatchParameters(tournament=tournament, match=1))
+
+
+async def refusal(builders, tournament):
+    with pytest.raises(ProblemError) as error:
+        await build(builders, tournament)
+    return error.value.problem
+
+
+async def test_one_process_builds_several_pages(builders):
+    first = await build(builders)
+    assert b'"tournament":"t"' in first
+    processes = builders.processes
+    assert await build(builders) == first
+    assert builders.processes == processes
+    assert len(processes) == 1
+
+
+@pytest.mark.parametrize("name", ["Hanging", "Sleeping"])
+async def test_rules_that_never_return_are_given_up(builders, name):
+    problem = await refusal(builders, name)
+    assert (problem.status, problem.error) == (503, "It took longer than 3 s to build this page, and was given up.")
+    assert builders.processes == ()
+    assert await build(builders)
+
+
+async def test_rules_that_end_the_process_are_survived(builders):
+    assert await refusal(builders, "Exiting") == CRASHED
+    assert await build(builders)
+
+
+@pytest.mark.parametrize("name", ["Leaving", "Hoarding"])
+async def test_other_rules_than_ours_do_not_end_it(builders, name):
+    with contextlib.suppress(ProblemError):
+        await build(builders, name)
+    assert await build(builders)
+
+
+async def test_what_rules_print_and_read_is_not_ours(builders):
+    assert b'"tournament":"Printing"' in await build(builders, "Printing")
+
+
+async def test_an_unknown_name_suggests_the_nearest(builders):
+    problem = await refusal(builders, "Printin")
+    assert (problem.status, problem.error) == (404, "unknown tournament 'Printin': did you mean 'Printing'?")
+
+
+async def test_a_builder_that_was_killed_is_replaced(builders):
+    await build(builders)
+    [before] = builders.processes
+    os.kill(before, signal.SIGKILL)
+    while is_running(before):
+        await asyncio.sleep(0.01)
+    assert await build(builders)
+    assert builders.processes != (before,)
+
+
+async def test_an_idle_builder_ends(builders, monkeypatch):
+    monkeypatch.setattr("arena.web.builders.IDLE_SECONDS", 0.05)
+    await build(builders)
+    while builders.processes:
+        await asyncio.sleep(0.01)
+    assert await build(builders)
+
+
+async def test_more_requests_than_can_wait_are_refused(builders):
+    waiting = [asyncio.create_task(build(builders, "Sleeping")) for _ in range(MAX_WAITING)]
+    await asyncio.sleep(0)
+    assert await refusal(builders, "t") == BUSY
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert builders.processes == ()
+
+
+@pytest.mark.parametrize("name", ["t", "Hanging"])
+async def test_a_builder_ends_with_the_web_process(directory, name):
+    program = textwrap.dedent(f"""
+        import asyncio
+        from arena.site.page import Lane
+        from tests.web.test_builders import LIMITS, Builders, build
+
+        async def main():
+            builders = Builders(Lane.BOARDS, {str(directory)!r}, None, LIMITS)
+            task = asyncio.create_task(build(builders, {name!r}))
+            while not builders.processes:
+                await asyncio.sleep(0.01)
+            if {name!r} == "t":
+                await task
+            print(*builders.processes, flush=True)
+            await asyncio.sleep(3600)
+
+        asyncio.run(main())
+    """)
+    web = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
+    pid = int(await web.stdout.readline())
+    assert is_running(pid)
+    web.kill()
+    await web.wait()
+    deadline = time.monotonic() + 30
+    while is_running(pid):
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
