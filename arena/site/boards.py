@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from arena.report.markup import text
 from arena.report.match_view import DRAWING_ORDER, SEAT_SHAPES, SEAT_STYLES
+from arena.site.models.games import LegalAction
 from arena.site.models.match import Board, Clock, Position, ViewedMatch
 
 CHART_WIDTH, CHART_HEIGHT = 300, 60
@@ -159,3 +160,22 @@ def seconds_text(seconds: float | None) -> str:
         return f"{seconds:.2f} s"
     thousandths = 1000 * seconds
     return f"{thousandths:.{0 if thousandths >= 100 else 1 if thousandths >= 10 else 2}f} ms"
+
+
+def targets_svg(legal: Iterable[LegalAction], board: Board, address: Callable[[str], str]) -> Markup:
+    """Return the places of actions on the board as links; the list beside the board has the same ones for everybody.
+
+    Args:
+        legal: the actions.
+        board: on which they lie.
+        address: gives the address of the position after some actions.
+    """
+    links = []
+    for action in legal:
+        if action.target is None or not action.actions:
+            continue
+        kind, *values = action.target
+        shape = "".join(_drawn([(kind, *values[:-1], "target")], board.height, is_text=False))
+        title = f"<title>{text(action.text)}</title>"
+        links.append(f'<a href="{escape(address(action.actions))}" tabindex="-1">{title}{shape}</a>')
+    return Markup(f'<g aria-hidden="true">{"".join(links)}</g>')

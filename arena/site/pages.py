@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.site.models.games import GamePage, GameParameters, GamesPage, GamesParameters
 from arena.site.models.health import HealthPage, HealthParameters
 from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
@@ -54,6 +55,29 @@ PAGES: tuple[Page, ...] = (
         template="match.html.jinja",
         room="overview",
         topics=("tournaments/{tournament}/matches/{match}",),
+    ),
+    Page(
+        name="games",
+        summary="The games, each in a sentence.",
+        path="/games",
+        parameters=GamesParameters,
+        model=GamesPage,
+        builder="arena.site.build.games:build_games",
+        lane=Lane.BOARDS,
+        template="games.html.jinja",
+        room="games",
+        topics=("arena",),
+    ),
+    Page(
+        name="game",
+        summary="A game: its rules and options, and a board to try actions on.",
+        path="/games/{game}",
+        parameters=GameParameters,
+        model=GamePage,
+        builder="arena.site.build.game:build_game",
+        lane=Lane.BOARDS,
+        template="game.html.jinja",
+        room="games",
     ),
 )
 

@@ -21,10 +21,11 @@ from arena.report.column_meanings import meaning_of
 from arena.report.standings_columns import percent_text
 from arena.report.tables import printable, printable_lines
 from arena.site import charts
-from arena.site.boards import board_svg, clocks_at, position_at, scores_svg, seat_key, seconds_text
+from arena.site.boards import board_svg, clocks_at, position_at, scores_svg, seat_key, seconds_text, targets_svg
 from arena.site.links import Links
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
+from arena.site.rulebook import rulebook_html
 from arena.text import all_of, counted, duration_text, halves_text, minute_text, rate_text, score_text
 
 MAX_UNBROKEN_CHARACTERS = 16
@@ -95,6 +96,8 @@ def environment() -> Environment:
         "scores_svg": scores_svg,
         "seat_key": seat_key,
         "seconds": seconds_text,
+        "targets_svg": targets_svg,
+        "rulebook": rulebook_html,
         "script_data": script_data,
         "shell_word": shlex.quote,
         "duration": duration_text,

@@ -62,7 +62,11 @@ class _Replay(NamedTuple):
 
 
 def viewed_match(
-    record: MatchRecord, names: Mapping[str, str], ply: int | None = None, asked: Asked | None = None
+    record: MatchRecord,
+    names: Mapping[str, str],
+    ply: int | None = None,
+    asked: Asked | None = None,
+    most: int = 0,
 ) -> ViewedMatch:
     """Return what the viewer shows of a match.
 
@@ -71,11 +75,12 @@ def viewed_match(
         names: what tables call each bot, by ``name@version``.
         ply: the position that has to be among those shown; by default the last.
         asked: whose action is awaited, if the match is being played.
+        most: how many positions to show; 0 for as many as a page can have.
     """
     replay = _replay(record)
     last = max(0, len(replay.states) - 1)
     wanted = last if ply is None else min(ply, last)
-    first, board = _board(record, replay, wanted)
+    first, board = _board(record, replay, wanted, most or MAX_POSITIONS)
     count = len(board.frames) if board else 1
     clocks = _clocks(record)
     shown_names = tuple(names.get(bot, bot) for bot in record.bots)
@@ -118,13 +123,13 @@ def _replay(record: MatchRecord) -> _Replay:
     return _Replay(positions[0][0] if positions else None, [state for _, state in positions], problem)
 
 
-def _board(record: MatchRecord, replay: _Replay, wanted: int) -> tuple[int, Board | None]:
+def _board(record: MatchRecord, replay: _Replay, wanted: int, most: int) -> tuple[int, Board | None]:
     """Return the first ply that is shown, and the boards from there on."""
     game, states = replay.game, replay.states
     if game is None or not states:
         return 0, None
     shapes_each = len(drawing_or_reason(game, states[-1]).shapes)
-    most, start, drawn = MAX_POSITIONS, 0, list[list[tuple[Any, ...]]]()
+    start = 0
     if shapes_each * len(states) > MAX_DRAWN_SHAPES:
         most = max(1, min(most, MAX_COMING_SHAPES // (shapes_each + 1)))
         start, end = _window(len(states), wanted, most)

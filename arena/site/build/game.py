@@ -1,0 +1,164 @@
+"""The page of a game: its rules, and a board to try actions on. The position is in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from arena.enums import Termination
+from arena.errors import ArenaError, GameError, IllegalActionError
+from arena.games import ChoiceOption, Game, Option, make_game, parse_options
+from arena.games.checked_game import checked_game
+from arena.home import ArenaHome
+from arena.match.final_ranks import final_ranks
+from arena.records import MatchRecord, SeatReport, TimeControl
+from arena.site.build.action_targets import action_targets
+from arena.site.build.games import MAX_TEXT_CHARACTERS, game_of
+from arena.site.build.match_sentences import result_sentence
+from arena.site.build.viewed_match import viewed_match
+from arena.site.models.games import (
+    MAX_ACTIONS_CHARACTERS,
+    GameOption,
+    GamePage,
+    GameParameters,
+    LegalAction,
+)
+
+MAX_ACTIONS = 1000
+MAX_LEGAL = 400
+"""Of actions that are listed and shown on the board."""
+
+MAX_RULES_CHARACTERS = 50_000
+
+
+class _Trial(NamedTuple):
+    """A position that was reached by trying, and why it goes no further."""
+
+    game: Game[Any]
+    state: Any
+    actions: list[list[Any]]
+    texts: list[str]
+    refused: str
+
+
+def build_game(home: ArenaHome, parameters: GameParameters) -> GamePage:
+    """Build the page of a game.
+
+    Raises:
+        UnknownNameError: if it does not exist here.
+        OptionError: if an option is not accepted.
+        GameError: if the rules are wrong.
+    """
+    rules = game_of(home, parameters.game)
+    options = parse_options(parameters.game, parameters.options.split())
+    game = checked_game(make_game(parameters.game, **options), parameters.game)
+    trial = _tried(game, parameters.actions.split()[:MAX_ACTIONS], parameters.action.strip())
+    record = _record(parameters.game, trial)
+    names = {bot: bot for bot in record.bots}
+    is_over = game.is_over(trial.state)
+    legal = [] if is_over else list(game.legal_actions(trial.state))
+    return GamePage(
+        name=parameters.game,
+        summary=rules.summary[:MAX_TEXT_CHARACTERS],
+        rules=rules.rulebook()[:MAX_RULES_CHARACTERS],
+        action_format=rules.action_format[:MAX_TEXT_CHARACTERS],
+        options=tuple(_option(option, game.options.get(option.name)) for option in rules.OPTIONS),
+        given=" ".join(f"{name}={value}" for name, value in options.items() if value != _default(rules, name)),
+        shown=viewed_match(record, names, most=1),
+        actions=" ".join(trial.texts),
+        earlier=" ".join(trial.texts[:-1]),
+        refused=trial.refused,
+        result=result_sentence(record, record.bots) if is_over else "",
+        legal=tuple(_legal_actions(trial, legal[:MAX_LEGAL])),
+        legal_count=len(legal),
+    )
+
+
+def _default(rules: type[Game[Any]], name: str) -> int | str | None:
+    return next((option.default for option in rules.OPTIONS if option.name == name), None)
+
+
+def _option(option: Option, value: int | str | None) -> GameOption:
+    bounds: dict[str, Any] = (
+        {"choices": option.choices}
+        if isinstance(option, ChoiceOption)
+        else {"minimum": option.minimum, "maximum": option.maximum}
+    )
+    return GameOption(
+        name=option.name,
+        type=option.type_name,
+        default=option.default,
+        accepted=option.accepted,
+        meaning=option.meaning,
+        value=option.default if value is None else value,
+        **bounds,
+    )
+
+
+def _tried(game: Game[Any], texts: Sequence[str], wanted: str) -> _Trial:
+    """Play actions up to the first that is refused."""
+    state, actions, played, refused = game.initial_state(), list[list[Any]](), list[str](), ""
+    for text in [*texts, *([wanted] if wanted else [])]:
+        try:
+            action = game.parse_action(text)
+            seat, state = game.seat_to_act(state), game.apply(state, action)
+        except IllegalActionError as error:
+            refused = f"{text}: {error.reason}"[:MAX_TEXT_CHARACTERS]
+            break
+        actions.append([seat, action])
+        played.append(text)
+    return _Trial(game, state, actions, played, refused)
+
+
+def _record(name: str, trial: _Trial) -> MatchRecord:
+    """Return what was tried as a record of nobody."""
+    game, state = trial.game, trial.state
+    count, nothing = game.players, (None,) * len(trial.actions)
+    return MatchRecord(
+        match=1,
+        tournament="",
+        game=name,
+        options=game.options,
+        bots=tuple(f"seat {seat}" for seat in range(count)),
+        rng_seed=0,
+        encounter=1,
+        opening=None,
+        opening_plies=0,
+        actions=tuple(trial.actions),
+        scores=tuple(game.scores(state)),
+        ranks=tuple(final_ranks(game, state, [])),
+        termination=Termination.NORMAL,
+        faults=(),
+        wall_seconds=nothing,
+        cpu_seconds=nothing,
+        seats=(SeatReport(),) * count,
+        notes=(),
+        time_control=TimeControl(),
+        isolation="",
+    )
+
+
+def _legal_actions(trial: _Trial, legal: Sequence[Any]) -> list[LegalAction]:
+    try:
+        targets = action_targets(trial.game, trial.state, legal)
+    except ArenaError:
+        targets = [None] * len(legal)
+    found = []
+    for action, target in zip(legal, targets, strict=True):
+        text = _text_of(trial.game, action)
+        after = " ".join([*trial.texts, text])
+        is_short = len(after) <= MAX_ACTIONS_CHARACTERS and len(trial.texts) < MAX_ACTIONS and not _is_split(text)
+        found.append(LegalAction(text=text, actions=after if is_short else "", target=target))
+    return found
+
+
+def _text_of(game: Game[Any], action: Any) -> str:
+    try:
+        return str(game.format_action(action))[:MAX_TEXT_CHARACTERS]
+    except GameError:
+        return str(action)[:MAX_TEXT_CHARACTERS]
+
+
+def _is_split(text: str) -> bool:
+    """Return whether a text would be taken for several actions."""
+    return len(text.split()) != 1

@@ -1,0 +1,51 @@
+"""The list of games: those of the arena, and those from elsewhere that tournaments here play."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena.errors import ArenaError, UnknownNameError
+from arena.games import GAMES, Game, find_game
+from arena.home import ArenaHome
+from arena.site.models.games import GamesPage, GamesParameters, ListedGame
+
+MAX_EXTERNAL_GAMES = 100
+MAX_TEXT_CHARACTERS = 1000
+
+
+def build_games(home: ArenaHome, parameters: GamesParameters) -> GamesPage:
+    """Build the list of games."""
+    names = [*GAMES, *external_games(home)[:MAX_EXTERNAL_GAMES]]
+    return GamesPage(games=tuple(map(_listed, names)))
+
+
+def external_games(home: ArenaHome) -> list[str]:
+    """Return the dotted paths of the games from elsewhere that tournaments here play, in order."""
+    found = {choice.game for tournament in home.store.tournaments() for choice in tournament.definition.games}
+    return sorted(found - set(GAMES))
+
+
+def game_of(home: ArenaHome, name: str) -> type[Game[Any]]:
+    """Return a game of the arena, or one that a tournament here plays: no other module is imported.
+
+    Raises:
+        UnknownNameError: if it is neither.
+        UsageError: if it can't be loaded.
+    """
+    if name not in GAMES and name not in external_games(home):
+        raise UnknownNameError("game", name, [*GAMES, *external_games(home)])
+    return find_game(name)
+
+
+def _listed(name: str) -> ListedGame:
+    try:
+        game = find_game(name)
+    except ArenaError as error:
+        return ListedGame(name=name, problem=str(error)[:MAX_TEXT_CHARACTERS])
+    options = tuple(option.name for option in game.OPTIONS)
+    return ListedGame(
+        name=name,
+        summary=game.summary[:MAX_TEXT_CHARACTERS],
+        players="2 or more" if "players" in options else "2",
+        options=options,
+    )

@@ -1,0 +1,84 @@
+"""A home of every kind of tournament, its site as a program of its own, and a browser that looks at it."""
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from http import HTTPStatus
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from arena.home import ArenaHome
+from tests.report.tournaments import play
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+QUIET = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+"""A browser that asks for nothing but what it is told to."""
+
+NOTE = "</script><img src=x onerror=alert(1)> \x1b[31m \u202edlrow ]]> {{7*7}} =cmd()"
+
+
+def fill(home):
+    """Play a tournament of every format, with forfeits and with three players."""
+    bots = ["alpha", "beta", "gamma", "delta"]
+    play(home, "league", bots, encounters=6, opening_plies=2)
+    play(home, "forfeits", ["alpha", "<b>bold</b>", "100%? #1 & so"], failing=["<b>bold</b>"], note=NOTE, encounters=4)
+    play(home, "swiss", [*bots, "epsilon"], format="swiss", settings={"rounds": 3}, encounters=2)
+    play(home, "cup", bots, format="knockout", encounters=3)
+    play(home, "three", bots, [("multiplication", {"size": 10, "players": 3})], encounters=2)
+
+
+@pytest.fixture(scope="session")
+def home_directory(tmp_path_factory):
+    """Return the directory of the home."""
+    directory = tmp_path_factory.mktemp("site-home")
+    with ArenaHome(directory) as home:
+        fill(home)
+    return directory
+
+
+def free_port():
+    """Return a port that nobody listens on."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def site(home_directory):
+    """Return the address of the site, without a slash at its end."""
+    port = free_port()
+    command = [sys.executable, "-m", "arena", "serve", "--home", str(home_directory), "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert f"http://127.0.0.1:{port}/" in server.stdout.readline()
+        yield f"http://127.0.0.1:{port}"
+        server.terminate()
+        assert server.wait(10) in (0, -15)
+
+
+def built(address):
+    """Return a page once it has been built: until then its answer is 202; the test's own time limit ends the wait."""
+    while True:
+        with urllib.request.urlopen(address) as answer:
+            if answer.status == HTTPStatus.OK:
+                return answer.read().decode()
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Return a browser."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip("needs chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        yield browser
+        browser.close()

@@ -1,0 +1,112 @@
+"""Every page in a real browser: it is accessible, fits every width, says the same without scripts, and runs nothing."""
+
+from urllib.parse import urlsplit
+
+import html5lib
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from arena.site.links import address_of
+from arena.site.pages import PAGE_BY_NAME
+from tests.browser.conftest import built
+
+pytestmark = pytest.mark.processes
+
+LEAGUE = {"tournament": "league"}
+
+EXAMPLES = {
+    "overview": [{}],
+    "tournament": [LEAGUE, *({"tournament": name} for name in ("forfeits", "swiss", "cup", "three"))],
+    "match": [{**LEAGUE, "match": 1}, {"tournament": "three", "match": 2}, {"tournament": "forfeits", "match": 7}],
+    "health": [{}],
+}
+"""Parameters of pages of the home that the fixtures make, by the name of the page."""
+
+PAGES = [
+    pytest.param(address_of(PAGE_BY_NAME[name], values), id=f"{name}-{number}")
+    for name, examples in EXAMPLES.items()
+    for number, values in enumerate(examples)
+]
+
+WIDTHS = (320, 390, 768, 1280, 2560)
+
+SCHEMES = {
+    "light": {"color_scheme": "light"},
+    "dark": {"color_scheme": "dark"},
+    "forced": {"forced_colors": "active"},
+}
+
+
+def test_every_page_has_an_example():
+    assert set(EXAMPLES) == set(PAGE_BY_NAME)
+
+
+@pytest.fixture(params=SCHEMES, scope="module")
+def scheme(request, chromium):
+    """Return a browser's window in one of the schemes of colours."""
+    context = chromium.new_context(**SCHEMES[request.param])
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_nothing_bars_anybody(scheme, site, address):
+    built(site + address)
+    scheme.goto(site + address)
+    violations = Axe().run(scheme).response["violations"]
+    assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in violations] == []
+
+
+@pytest.fixture(scope="module")
+def window(chromium):
+    context = chromium.new_context()
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_page_fits_every_width(window, site, address):
+    built(site + address)
+    window.goto(site + address)
+    for width in WIDTHS:
+        window.set_viewport_size({"width": width, "height": 900})
+        assert window.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_page_asks_for_nothing_elsewhere_and_complains_of_nothing(chromium, site, address):
+    built(site + address)
+    context = chromium.new_context()
+    page = context.new_page()
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: (said.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.goto(site + address)
+    page.wait_for_load_state("load")
+    assert {urlsplit(url).netloc for url in asked if not url.startswith("data:")} == {urlsplit(site).netloc}
+    assert said == []
+    assert len(asked) <= 10
+    context.close()
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_page_says_the_same_without_scripts(chromium, site, address):
+    built(site + address)
+    said = []
+    for has_scripts in (True, False):
+        context = chromium.new_context(java_script_enabled=has_scripts)
+        page = context.new_page()
+        page.goto(site + address)
+        said.append(
+            [" ".join(text.split()) for text in page.locator("h1, h2, p.verdict, table caption").all_inner_texts()]
+        )
+        context.close()
+    assert said[0] == said[1]
+    assert said[0]
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_page_is_valid_html(site, address):
+    html5lib.HTMLParser(strict=True).parse(built(site + address))

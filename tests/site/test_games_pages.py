@@ -1,0 +1,169 @@
+"""The list of games, their rules as HTML, and the board to try actions on."""
+
+import re
+
+import html5lib
+import pytest
+from pydantic import ValidationError
+
+from arena.errors import OptionError, UnknownNameError, UsageError
+from arena.games import make_game
+from arena.home import ArenaHome
+from arena.site.build import game as module
+from arena.site.build.action_targets import action_targets
+from arena.site.build.game import build_game
+from arena.site.build.games import build_games
+from arena.site.links import ServedLinks
+from arena.site.models.games import GameParameters, GamesParameters
+from arena.site.pages import PAGE_BY_NAME
+from arena.site.render import Setting, asset_digests, render
+from arena.site.rulebook import rulebook_html
+from tests.report.tournaments import play
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    with ArenaHome(tmp_path_factory.mktemp("home")) as home:
+        play(home, "external", ["alpha", "beta"], [("domineering:Domineering", {})])
+        yield home
+
+
+def game_page(home, **values):
+    return build_game(home, GameParameters(**{"game": "differences", **values}))
+
+
+def html_of(name, model, parameters):
+    html = render(PAGE_BY_NAME[name], parameters, model, Setting(links=ServedLinks(asset_digests())))
+    return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(html)
+
+
+def text(element):
+    return re.sub(r"\s+", " ", "".join(element.itertext())).strip()
+
+
+def test_the_list_has_the_games_of_the_arena_and_those_of_tournaments(home):
+    listed = build_games(home, GamesParameters()).games
+    names = ["plusminus", "plaid", "coprimality", "differences", "multiplication", "domineering:Domineering"]
+    assert [game.name for game in listed] == names
+    assert [game.players for game in listed][:3] == ["2", "2 or more", "2 or more"]
+
+
+def test_a_game_that_cannot_be_loaded_says_why(home, monkeypatch):
+    monkeypatch.setattr("arena.site.build.games.external_games", lambda home: ["no_such_module:Game"])
+    (game,) = build_games(home, GamesParameters()).games[5:]
+    assert "no_such_module" in game.problem
+    assert "can’t be loaded here" in text(html_of("games", build_games(home, GamesParameters()), GamesParameters()))
+
+
+def test_only_games_that_a_tournament_here_plays_are_imported(home):
+    with pytest.raises(UnknownNameError, match="antigravity"):
+        game_page(home, game="antigravity:Game")
+    with pytest.raises(UnknownNameError, match="did you mean 'differences'"):
+        game_page(home, game="diferences")
+    assert game_page(home, game="domineering:Domineering").legal_count > 0
+
+
+def test_actions_lead_to_a_position_with_its_scores_and_legal_actions(home):
+    page = game_page(home, options="size=4", actions="a1 c2")
+    assert page.shown.positions[-1].said == "seat 1 plays c2; scores 0 : 1; seat 0 is to act."
+    assert (page.actions, page.earlier, page.refused, page.result) == ("a1 c2", "a1", "", "")
+    assert [action.text for action in page.legal] == ["b3", "b4", "d3", "d4"]
+    assert page.legal[0].actions == "a1 c2 b3"
+    assert page.legal[0].target == ("rect", 1.03, 2.03, 0.94, 0.94, "last")
+
+
+@pytest.mark.parametrize(
+    ("actions", "action", "refused", "so_far"),
+    [
+        ("a1", "a3", "a3: .*rule 3", "a1"),
+        ("a1", "b2", "", "a1 b2"),
+        ("a1", "e9", "e9: off the board: x is 1 to 4", "a1"),
+        ("a1", "<script>", "<script>: a square is written like c4", "a1"),
+        ("a1 a1 b2", "", "a1: ", "a1"),
+        ("a1 b2 c3 d4", "a1", "a1: the match is over", "a1 b2 c3 d4"),
+    ],
+)
+def test_a_wrong_action_is_refused_as_the_rules_say_it(home, actions, action, refused, so_far):
+    page = game_page(home, options="size=4", actions=actions, action=action)
+    assert re.match(refused, page.refused) if refused else not page.refused
+    assert page.actions == so_far
+    shown = text(html_of("game", page, GameParameters(game="differences")))
+    assert page.refused in shown
+
+
+def test_at_the_end_the_page_says_who_has_won(home):
+    """Heights 1 4 2 3 differ by 3, 2 and 1, and the columns 1 3 4 2 by 2, 1 and 2."""
+    page = game_page(home, options="size=4", actions="a1 c2 b4 d3")
+    assert (page.result, page.legal, page.legal_count) == ("seat 0 wins 3 : 2.", (), 0)
+
+
+def test_fields_of_the_form_are_options(home):
+    given = {"game": "differences", "option_size": "6", "option_scoring": "once", "option_x": ""}
+    parameters = GameParameters.model_validate(given)
+    assert parameters.options == "size=6 scoring=once"
+    page = build_game(home, parameters)
+    assert [option.value for option in page.options] == [6, "once"]
+    assert page.given == "size=6 scoring=once"
+    with pytest.raises(ValidationError):
+        GameParameters.model_validate({"game": "differences", "other": "6"})
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ("size=101", "a whole number from 2 to 100"),
+        ("size=x", "a whole number"),
+        ("sise=5", "size"),
+        ("five", "NAME=VALUE"),
+    ],
+)
+def test_wrong_options_say_what_is_accepted(home, options, says):
+    with pytest.raises((OptionError, UsageError), match=says):
+        game_page(home, options=options)
+
+
+def test_the_squares_of_legal_actions_are_links_on_the_board(home):
+    page = game_page(home, options="size=2", actions="a1")
+    tree = html_of("game", page, GameParameters(game="differences", options="size=2"))
+    (link,) = tree.iter(f"{SVG}a")
+    assert link.get("href") == "/games/differences?options=size%3D2&actions=a1+b2"
+    assert [one.get("class") for one in link.iter(f"{SVG}rect")] == ["target"]
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "expected"),
+    [
+        ("hex:Hex", {"size": 2}, "polygon|disc"),
+        ("dots_and_boxes:DotsAndBoxes", {}, "line"),
+        ("plaid", {"width": 4, "height": 4, "lines": 2}, "rect"),
+        ("coprimality", {"size": 3}, "rect"),
+    ],
+)
+def test_actions_that_are_not_squares_have_their_place_too(game, options, expected):
+    rules = make_game(game, **options)
+    state = rules.initial_state()
+    targets = action_targets(rules, state, rules.legal_actions(state))
+    assert all(target and re.match(expected, target[0]) for target in targets)
+    assert len(set(targets)) == len(targets)
+
+
+def test_many_legal_actions_and_a_long_position_are_bounded(home, monkeypatch):
+    monkeypatch.setattr(module, "MAX_LEGAL", 5)
+    monkeypatch.setattr(module, "MAX_ACTIONS_CHARACTERS", 4)
+    page = game_page(home, options="size=4", actions="a1")
+    assert (len(page.legal), page.legal_count) == (5, 9)
+    assert [action.actions for action in page.legal] == [""] * 5
+    assert "and 4 more" in text(html_of("game", page, GameParameters(game="differences")))
+    with pytest.raises(ValidationError):
+        GameParameters(game="differences", actions="a" * 6001)
+
+
+def test_a_rulebook_is_paragraphs_and_numbered_rules():
+    rules = "Go: ``<b>`` & more.\n\n1. First\n   rule.\n2. Second ``x``.\n\nThe end\u202e."
+    assert str(rulebook_html(rules)) == (
+        "<p>Go: <code>&lt;b&gt;</code> &amp; more.</p>\n"
+        '<ol class="rules">\n<li value="1">First rule.</li>\n<li value="2">Second <code>x</code>.</li>\n</ol>\n'
+        "<p>The end\\u202e.</p>"
+    )
