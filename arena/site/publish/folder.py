@@ -18,6 +18,9 @@ from arena.site.render import Setting, asset, asset_digests, render
 from arena.store.values import StoredTournament
 from arena.transfer import whole_export
 
+NOT_IN_FOLDERS = ("live.js", "filter.js")
+"""Scripts that only pages of a server have, or only reports."""
+
 
 @dataclass(frozen=True, slots=True)
 class BuiltPage:
@@ -96,7 +99,7 @@ class Folder:
     def assets(self) -> Iterator[tuple[str, bytes]]:
         """Yield the style sheets and scripts."""
         for name in asset_digests():
-            if name != "live.js":
+            if name not in NOT_IN_FOLDERS:
                 yield f"{STATIC}/{name}", asset(name)
 
     def pages(self) -> Iterator[BuiltPage]:
