@@ -40,7 +40,6 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.analysis.standings import Standing as Standing
     from arena.analysis.standings import Standings as Standings
     from arena.analysis.standings_cache import standings_of as standings_of
-    from arena.analysis.tournament_list import Leaders as Leaders
     from arena.analysis.verification import Verification as Verification
     from arena.analysis.verification import verify as verify
     from arena.bot_registry import BotRegistry as BotRegistry
@@ -123,6 +122,12 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.correction_log import CorrectionLog as CorrectionLog
     from arena.store.correction_log import SetAside as SetAside
     from arena.store.correction_log import Skipped as Skipped
+    from arena.store.leaders import Leaders as Leaders
+    from arena.store.live_state import LiveState as LiveState
+    from arena.store.live_state import PlayedNow as PlayedNow
+    from arena.store.live_state import RunProgress as RunProgress
+    from arena.store.live_state import StoredLiveMatch as StoredLiveMatch
+    from arena.store.live_state import StoredProgress as StoredProgress
     from arena.store.lock import DirectorLock as DirectorLock
     from arena.store.match_records import Records as Records
     from arena.store.rows import RecordRow as RecordRow
@@ -140,9 +145,9 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.tournament.definition import KnownBots as KnownBots
     from arena.tournament.definition import load_definition as load_definition
     from arena.tournament.definition import make_definition as make_definition
-    from arena.tournament.director import Progress as Progress
     from arena.tournament.director import run_tournament as run_tournament
     from arena.tournament.formats.format import StopLimits as StopLimits
+    from arena.tournament.progress import Progress as Progress
     from arena.transfer.export_writer import whole_export as whole_export
     from arena.transfer.importing import import_records as import_records
     from arena.transfer.merging import merge_home as merge_home
@@ -155,7 +160,7 @@ _MODULE_OF = {
         "arena.analysis.overview": "LatestResult Overview overview",
         "arena.analysis.standings": "Standing Standings",
         "arena.analysis.standings_cache": "standings_of",
-        "arena.analysis.tournament_list": "Leaders",
+        "arena.store.leaders": "Leaders",
         "arena.analysis.verification": "Verification verify",
         "arena.bot_registry": "BotRegistry RecordedBot",
         "arena.conformance.submission": "Submission submit",
@@ -192,6 +197,7 @@ _MODULE_OF = {
         "arena.store.addition": "Addition",
         "arena.store.correction": "Correction CorrectionDetails",
         "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
+        "arena.store.live_state": "LiveState PlayedNow RunProgress StoredLiveMatch StoredProgress",
         "arena.store.lock": "DirectorLock",
         "arena.store.match_records": "Records",
         "arena.store.rows": "RecordRow",
@@ -202,9 +208,10 @@ _MODULE_OF = {
         "arena.store.store": "Store",
         "arena.store.values": "StoredBot StoredFault StoredTournament",
         "arena.tournament.definition": "KnownBots load_definition make_definition",
-        "arena.tournament.director": "Progress run_tournament",
+        "arena.tournament.director": "run_tournament",
         "arena.transfer.importing": "import_records",
         "arena.tournament.formats.format": "StopLimits",
+        "arena.tournament.progress": "Progress",
         "arena.transfer.merging": "merge_home",
         "arena.transfer.results": "MergedTournament",
         "arena.transfer.export_writer": "whole_export",

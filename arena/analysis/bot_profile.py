@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 
-from arena.analysis.head_to_head import grouped, meetings
+from arena.analysis.head_to_head import HeadToHead, grouped, meetings
 from arena.analysis.rating_history import history_over_tournaments
 from arena.analysis.standings import Standing
+from arena.enums import FaultKind
 from arena.errors import UnknownNameError
 from arena.store.correction import Correction, in_force
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
@@ -47,12 +48,14 @@ class Rival:
         score: the share of points, from 0 to 1, by encounters.
         margin: half the width of its 95 % interval.
         encounters: their number.
+        total: the same, with wins, draws and losses.
     """
 
     rival: str
     score: float
     margin: float
     encounters: int
+    total: HeadToHead = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +67,7 @@ class BotProfile:
         history: its rating after each tournament, game by game.
         rivals: the one with the best score first.
         faults: the latest, the last first.
-        fault_count: the number of all its faults.
+        fault_kinds: the number of all its faults, by their kinds.
         corrections: those of the bot that are not undone, each with the name of its tournament.
     """
 
@@ -72,8 +75,13 @@ class BotProfile:
     history: tuple[RatingPoint, ...]
     rivals: tuple[Rival, ...]
     faults: tuple[StoredFault, ...]
-    fault_count: int
+    fault_kinds: Mapping[FaultKind, int]
     corrections: tuple[tuple[str, Correction], ...] = ()
+
+    @property
+    def fault_count(self) -> int:
+        """The number of all its faults."""
+        return sum(self.fault_kinds.values())
 
 
 def known_bots(tournaments: Sequence[StoredTournament]) -> list[str]:
@@ -115,13 +123,12 @@ def bot_profile(
     ]
     names = [tournament.name for tournament in played]
     games = sorted({game for tournament in played for game in tournament.games})
-    faults = store.faults_of(label)
     return BotProfile(
         label=label,
         history=tuple(point for game in games for point in _history(store, game, label, scope, names, cache_directory)),
         rivals=tuple(_rivals(store, label, scope)),
-        faults=tuple(faults[:MAX_FAULTS]),
-        fault_count=len(faults),
+        faults=tuple(store.faults_of(label, MAX_FAULTS)),
+        fault_kinds=store.fault_counts_of([label]),
         corrections=tuple((tournament.name, c) for tournament in played for c in _corrections(tournament, label)),
     )
 
@@ -149,7 +156,7 @@ def _corrections(tournament: StoredTournament, label: str) -> list[Correction]:
 def _rivals(store: Store, label: str, scope: Scope) -> list[Rival]:
     met = meetings(store.matches_of([label], within=scope).results(), [label])
     rivals = [
-        Rival(rival=rival, score=score.score, margin=score.margin or 0.0, encounters=score.encounters)
+        Rival(rival=rival, score=score.score, margin=score.margin or 0.0, encounters=score.encounters, total=score)
         for rival, score in grouped(met, attrgetter("rival")).items()
         if score.score is not None
     ]

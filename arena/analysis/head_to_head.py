@@ -59,6 +59,7 @@ class HeadToHead:
         wins: matches in which it came out ahead.
         draws: matches in which they tied.
         losses: matches in which the rival came out ahead.
+        duplicates: how many of these matches do not count for the score.
         encounters: how many count for the score.
         score: the mean over encounters of the share of points, from 0 to 1; None without one.
         margin: half the width of its 95 % interval; None without a score.
@@ -67,6 +68,7 @@ class HeadToHead:
     wins: int
     draws: int
     losses: int
+    duplicates: int = 0
     encounters: int = 0
     score: float | None = None
     margin: float | None = None
@@ -131,12 +133,13 @@ def head_to_head(met: Iterable[Meeting]) -> HeadToHead:
     by_encounter = groupby(counted, key=attrgetter("tournament", "encounter"))
     shares = [fmean(one.share for one in group) for _, group in by_encounter]
     if not shares:
-        return HeadToHead(wins=wins, draws=draws, losses=losses)
+        return HeadToHead(wins=wins, draws=draws, losses=losses, duplicates=len(listed))
     pair = _pair_score(shares)
     return HeadToHead(
         wins=wins,
         draws=draws,
         losses=losses,
+        duplicates=len(listed) - len(counted),
         encounters=pair.encounters,
         score=pair.score,
         margin=CONFIDENCE_95 * pair.error,

@@ -61,13 +61,16 @@ def leaderboard(
         game: only matches of this game; None for all.
         cache_directory: where leaderboards are cached; None for no cache.
     """
+    counting = [tournament for tournament in tournaments if game is None or game in tournament.games]
+    if not counting:
+        return Leaderboard(matches=0, lines=())
     if cache_directory is None:
-        return _compute(store, tournaments, game)
-    path, key = _place_of(cache_directory, store, tournaments, game)
+        return _compute(store, counting, game)
+    path, key = _place_of(cache_directory, store, counting, game)
     try:
         return _read(path, key)
     except _NotThereError:
-        board = _compute(store, tournaments, game)
+        board = _compute(store, counting, game)
         text = json.dumps({"layout": LAYOUT, "key": key, **asdict(board)}).encode()
         write_whole(path, text + digest_of(text))
         return board

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from arena.home import ArenaHome
     from arena.records import MatchRecord
     from arena.store.values import StoredTournament
-    from arena.tournament.director import Progress
     from arena.tournament.formats import Placing
+    from arena.tournament.progress import Progress
 
 
 MAX_DIGITS = 18

@@ -14,7 +14,7 @@ from arena.text import counted, minute_text
 
 if TYPE_CHECKING:
     from arena.analysis.overview import LatestResult, Overview
-    from arena.analysis.tournament_list import Leaders
+    from arena.store.leaders import Leaders
 
 COLUMNS = [
     Column("tournament", "tournament", is_number=False),

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from arena.cli.boards import USUAL_WIDTH
-from arena.cli.run_progress import SEPARATOR, in_lines, run_parts, share_done, time_left, total_matches
+from arena.cli.run_progress import SEPARATOR, in_lines, run_parts, share_done
 from arena.report.tables import printable
 from arena.report.text_layout import shortened
+from arena.tournament.progress import time_left, total_matches
 
 if TYPE_CHECKING:
     from arena.analysis.standings import Standing
     from arena.definition import Definition
-    from arena.tournament.director import Progress
+    from arena.tournament.progress import Progress
 
 TOP = 5
 MAX_NAME_CELLS = 20

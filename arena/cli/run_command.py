@@ -20,7 +20,6 @@ from arena.cli.common import (
 )
 from arena.cli.group import FAILED, INTERRUPTED, OK
 from arena.cli.options import WholeNumber, format_options, name_option, quiet_option, workers_option
-from arena.cli.progress import make_progress
 from arena.errors import UsageError
 from arena.shipped import tournament_path
 from arena.text import counted
@@ -61,6 +60,7 @@ def command(
     once every match is played, it only shows the table. `--workers` and `--executor` may differ from run to run;
     results don't depend on them.
     """
+    from arena.cli.progress import make_progress
     from arena.tournament.definition import load_definition, with_name
     from arena.tournament.director import run_tournament
     from arena.tournament.rounds import ranking_of

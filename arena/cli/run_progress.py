@@ -1,38 +1,18 @@
-"""How far a run is: against its schedule or against each limit of a ladder, and how long it will still take."""
+"""How far a run is, in words: against its schedule or against each limit of a ladder."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from arena.report.text_layout import cell_count
 from arena.text import counted, duration_text
+from arena.tournament.progress import total_matches
 
 if TYPE_CHECKING:
-    from arena.tournament.director import Progress
+    from arena.tournament.progress import Progress
 
 SEPARATOR = " · "
-
-
-class TimeLeft(NamedTuple):
-    """An estimate of the time a run still takes.
-
-    Attributes:
-        seconds: until the first limit is reached.
-        is_rough: whether it is extrapolated from the widest interval.
-    """
-
-    seconds: float
-    is_rough: bool = False
-
-    def __str__(self) -> str:
-        """The estimate in words."""
-        return f"{'about ' if self.is_rough else ''}{duration_text(self.seconds)} left"
-
-
-def total_matches(progress: Progress) -> int:
-    """Return the number of matches in the whole tournament, as far as it is known."""
-    return max(progress.scheduled, progress.expected or 0)
 
 
 def share_done(progress: Progress, elapsed_seconds: float) -> float | None:
@@ -48,27 +28,6 @@ def share_done(progress: Progress, elapsed_seconds: float) -> float | None:
     if limits.hours is not None:
         shares.append(elapsed_seconds / (3600 * limits.hours))
     return min(1.0, max(shares)) if shares else None
-
-
-def time_left(progress: Progress, elapsed_seconds: float) -> TimeLeft | None:
-    """Return the time until a run ends, for a ladder at the limit that it reaches first; None if unknown.
-
-    The widest interval narrows about as 1 / √matches. In simulated ladders of 4 to 20 bots the number of matches that
-    follows from this was up to twice the true one at the beginning, and within a tenth of it from half-way on.
-    """
-    rate = progress.played / elapsed_seconds if elapsed_seconds > 0 else 0.0
-    limits = progress.stop_limits
-    found = []
-    if limits is None and rate:
-        found.append(TimeLeft((total_matches(progress) - progress.recorded) / rate))
-    if limits is not None and limits.hours is not None:
-        found.append(TimeLeft(3600 * limits.hours - elapsed_seconds))
-    if limits is not None and limits.matches is not None and rate:
-        found.append(TimeLeft((limits.matches - progress.recorded) / rate))
-    if limits is not None and limits.margin_95 is not None and limits.widest_margin is not None and rate:
-        growth = (limits.widest_margin / limits.margin_95) ** 2
-        found.append(TimeLeft(progress.recorded * (growth - 1) / rate, is_rough=True))
-    return max(min(found), TimeLeft(0.0)) if found else None
 
 
 def run_parts(progress: Progress, elapsed_seconds: float) -> Iterator[str]:

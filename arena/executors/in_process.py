@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import time
+from collections import deque
 from collections.abc import Iterator
 from types import TracebackType
 from typing import ClassVar, Self
 
 from arena.executors.executor import Executor, Job, JobResult, Playing
-from arena.executors.live_reports import LIVE_SECONDS
 from arena.executors.log_file import JoinedLog
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker import play_spec
 from arena.live_match import LiveMatch
 from arena.match.bot_pool import BotPool
 from arena.players.function_bot import isolation_for
+
+LOOKS_A_SECOND = 4
+"""How often ``meanwhile`` is called, at most."""
 
 
 class InProcessExecutor(Executor):
@@ -33,7 +37,7 @@ class InProcessExecutor(Executor):
         self._log = JoinedLog(job.log_path, multiprocessing.get_context("spawn"))
         self._watched: frozenset[int] = frozenset()
         self._since = 0.0
-        self._next_look = 0.0
+        self._looks = deque([-math.inf] * LOOKS_A_SECOND, maxlen=LOOKS_A_SECOND)
 
     def __enter__(self) -> Self:
         """Open the log."""
@@ -52,9 +56,10 @@ class InProcessExecutor(Executor):
             yield [play_spec(self._pool, spec, self._look if self.meanwhile is not None else None)]
 
     def _look(self) -> None:
+        """Call ``meanwhile``; where a quick bot meets a slow one, the position of each is seen."""
         now = time.monotonic()
-        if now >= self._next_look and self.meanwhile is not None:
-            self._next_look = now + LIVE_SECONDS
+        if now - self._looks[0] >= 1.0 and self.meanwhile is not None:
+            self._looks.append(now)
             self.meanwhile()
 
     def playing(self) -> list[Playing]:

@@ -57,7 +57,7 @@ class LiveReports:
     def _run(self) -> None:
         matches: frozenset[int] = frozenset()
         try:
-            with contextlib.suppress(EOFError, ConnectionError):  # the director has ended
+            with contextlib.suppress(EOFError, OSError):  # the director has ended
                 while True:
                     while not matches or self._watched.poll():
                         matches = self._watched.recv()

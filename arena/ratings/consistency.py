@@ -160,7 +160,7 @@ def consistency(encounters: EncounterArrays | Iterable[tuple[Encounter, int]], f
     used = pairs.of_at_least(MIN_ENCOUNTERS)
     if not len(used.first):
         return Consistency(phi=None, p_value=1.0, cycles=(), most_encounters=most_encounters)
-    expected = _expected_scores(fitted, used.first, used.second)
+    expected = expected_scores(fitted, used.first, used.second)
     coin = np.maximum(expected * (1.0 - expected), MIN_VARIANCE)
     freedom_within = used.encounters - 1
     dispersion = float((freedom_within * used.variance).sum() / (freedom_within * coin).sum())
@@ -187,7 +187,7 @@ def _beyond(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) 
     return gap - margin, gap + margin
 
 
-def _expected_scores(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
+def expected_scores(fitted: FittedEncounters, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
     """Return the scores that the fit expects of bots ``a`` against bots ``b``."""
     win, no_loss = _beyond(fitted, a, b)
     return np.asarray((normal_cdf(win) + normal_cdf(no_loss)) / 2)

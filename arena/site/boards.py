@@ -57,7 +57,7 @@ def board_svg(match: ViewedMatch, ply: int, targets: Markup | None = None) -> Ma
         return Markup()
     drawn = "".join(_drawn(shapes_at(board, ply - match.first_ply), board.height, board.is_text))
     label = text(f"Board: {position_at(match, ply).said}")
-    box = " ".join(map(str, board.box))
+    box = " ".join(map(_n, board.box))
     role = "group" if targets else "img"
     return Markup(
         f'<svg id="board" class="board" viewBox="{box}" role="{role}" aria-label="{label}">{drawn}{targets or ""}</svg>'
@@ -71,28 +71,30 @@ def _drawn(shapes: Iterable[Sequence[Any]], height: float, is_text: bool) -> Ite
         elif kind == "text":
             x, y, size, content, style = values
             shown_style = "mono" if is_text else text(style)
-            yield f'<text x="{x}" y="{_n(height - y)}" font-size="{size}" class="{shown_style}">{text(content)}</text>'
+            place = f'x="{_n(x)}" y="{_n(height - y)}" font-size="{_n(size)}"'
+            yield f'<text {place} class="{shown_style}">{text(content)}</text>'
         else:
             yield _DRAWN[kind](height, *values)
 
 
 def _rect(height: float, x: float, y: float, width: float, tall: float, style: str) -> str:
-    place = f'x="{_n(x)}" y="{_n(height - y - tall)}" width="{width}" height="{tall}"'
+    place = f'x="{_n(x)}" y="{_n(height - y - tall)}" width="{_n(width)}" height="{_n(tall)}"'
     return f'<rect {place} class="{text(style)}"/>'
 
 
 def _line(height: float, x: float, y: float, to_x: float, to_y: float, style: str) -> str:
-    return f'<line x1="{x}" y1="{_n(height - y)}" x2="{to_x}" y2="{_n(height - to_y)}" class="{text(style)}"/>'
+    place = f'x1="{_n(x)}" y1="{_n(height - y)}" x2="{_n(to_x)}" y2="{_n(height - to_y)}"'
+    return f'<line {place} class="{text(style)}"/>'
 
 
 def _disc(height: float, x: float, y: float, radius: float, style: str) -> str:
-    return f'<circle cx="{x}" cy="{_n(height - y)}" r="{radius}" class="{text(style)}"/>'
+    return f'<circle cx="{_n(x)}" cy="{_n(height - y)}" r="{_n(radius)}" class="{text(style)}"/>'
 
 
 def _polygon(height: float, *corners_and_style: Any) -> str:
     *corners, style = corners_and_style
     pairs = zip(corners[::2], corners[1::2], strict=True)
-    points = " ".join(f"{x},{_n(height - y)}" for x, y in pairs)
+    points = " ".join(f"{_n(x)},{_n(height - y)}" for x, y in pairs)
     return f'<polygon points="{points}" class="{text(style)}"/>'
 
 
@@ -102,14 +104,15 @@ _DRAWN: dict[str, Any] = {"rect": _rect, "line": _line, "disc": _disc, "polygon"
 def _mark(height: float, x: float, y: float, radius: float, seat: int, label: str) -> str:
     down, size = height - y, _n(2 * radius)
     place = f'x="{_n(x - radius)}" y="{_n(down - radius)}" width="{size}" height="{size}"'
-    number_size = round(radius * (1.15 if len(label) < 3 else 0.8), 3)
-    number = f'<text x="{x}" y="{_n(down)}" font-size="{number_size}" class="on">{text(label)}</text>' if label else ""
-    return f'<use href="#mark{seat % SEAT_SHAPES}" class="seat{seat % SEAT_STYLES}" {place}/>{number}'
+    share = 1.15 if len(label) < 3 else 0.8
+    number = f'<text x="{_n(x)}" y="{_n(down)}" font-size="{_n(share * radius)}" class="on">{text(label)}</text>'
+    mark = f'<use href="#mark{seat % SEAT_SHAPES}" class="seat{seat % SEAT_STYLES}" {place}/>'
+    return mark + number if label else mark
 
 
-def _n(value: float) -> float:
-    """Return a coordinate without the dust of its computation."""
-    return round(value, 3)
+def _n(value: float) -> str:
+    """Return a coordinate in thousandths of a square, as short as it can be."""
+    return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")
 
 
 def seat_key(seat: int) -> Markup:
@@ -140,12 +143,12 @@ def scores_svg(match: ViewedMatch, ply: int) -> Markup:
     )
 
 
-def _across(index: int, count: int) -> float:
-    return round(CHART_WIDTH * index / max(1, count - 1), 1)
+def _across(index: int, count: int) -> str:
+    return _n(CHART_WIDTH * index / max(1, count - 1))
 
 
-def _down(value: float, low: float, high: float) -> float:
-    return round(CHART_HEIGHT - 4 - (CHART_HEIGHT - 8) * (value - low) / ((high - low) or 1), 1)
+def _down(value: float, low: float, high: float) -> str:
+    return _n(CHART_HEIGHT - 4 - (CHART_HEIGHT - 8) * (value - low) / ((high - low) or 1))
 
 
 def seconds_text(seconds: float | None) -> str:

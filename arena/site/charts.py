@@ -51,6 +51,40 @@ def bar(share: float) -> Markup:
     )
 
 
+def shares(counts: Sequence[int]) -> Markup:
+    """Return wins, draws and losses as a bar of three parts. For screen readers, the numbers are beside it."""
+    total = max(sum(counts), 1)
+    parts, left = [], 0.0
+    for kind, count in zip(("win", "drawn", "loss"), counts, strict=True):
+        width = 100 * count / total
+        parts.append(f'<rect class="{kind}" x="{left:.2f}%" width="{width:.2f}%" height="100%"/>')
+        left += width
+    return Markup(f'<svg class="shares" aria-hidden="true">{"".join(parts)}</svg>')
+
+
+def share_interval(percent: float, margin: float | None) -> Markup:
+    """Return a score from 0 to 100 with its interval, and a mark at one half."""
+    drawn = interval(percent, margin, 0.0, 100.0)
+    return drawn[: -len("</svg>")] + Markup('<rect class="half" x="50%" y="2" width="1" height="10"/></svg>')
+
+
+def deviation(value: float, largest: float) -> Markup:
+    """Return a bar from the middle to the left or to the right. For screen readers, the numbers are beside it.
+
+    Args:
+        value: to the right if it is positive.
+        largest: the absolute value whose bar ends at the edge.
+    """
+    width = 50 * min(abs(value) / max(largest, 1e-9), 1.0)
+    left = 50.0 if value >= 0 else 50 - width
+    kind = "up" if value >= 0 else "down"
+    return Markup(
+        '<svg class="interval" aria-hidden="true"><rect class="scale" y="6.5" width="100%" height="1"/>'
+        f'<rect class="{kind}" x="{left:.1f}%" y="3" width="{width:.1f}%" height="8"/>'
+        '<rect class="scale" x="50%" width="1" height="14"/></svg>'
+    )
+
+
 def heat_step(share: float) -> str:
     """Return the class of a cell of a heat map, of eleven from none to all.
 

@@ -10,6 +10,9 @@ from urllib.parse import quote, urlencode
 from arena.site.page import Page
 from arena.site.pages import PAGE_BY_NAME
 
+INDEX_PATH = "/index"
+"""Of the first page, where something follows its path."""
+
 SUFFIXES = (".json", ".csv")
 """What follows an address where a program wants the same page."""
 
@@ -56,8 +59,8 @@ class ServedLinks:
 
 def address_of(page: Page, values: dict[str, Any], suffix: str = "") -> str:
     """Return the address of a page on a server; parameters that have their default are left out."""
-    path = (page.path if page.path != "/" or not suffix else "/index").format(
-        **{field: quote(str(values[field]), safe="") for field in page.path_fields}
+    path = (page.path if page.path != "/" or not suffix else INDEX_PATH).format(
+        **{field: quote(str(values[field]), safe="@") for field in page.path_fields}
     )
     if not suffix and path.endswith(SUFFIXES):  # a name that ends like this
         head, _, tail = path.rpartition(".")

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from arena.site.models.bot_profile import BotParameters, BotProfilePage
+from arena.site.models.bots import BotsPage, BotsParameters
 from arena.site.models.games import GamePage, GameParameters, GamesPage, GamesParameters
 from arena.site.models.health import HealthPage, HealthParameters
+from arena.site.models.leaderboard import (
+    LeaderboardPage,
+    LeaderboardParameters,
+    LeaderboardsPage,
+    LeaderboardsParameters,
+)
 from arena.site.models.match import MatchPage, MatchParameters
+from arena.site.models.matches import MatchesPage, MatchesParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
 from arena.site.models.tournament import TournamentPage, TournamentParameters
+from arena.site.models.versus import VersusPage, VersusParameters
+from arena.site.models.why import WhyPage, WhyParameters
 from arena.site.page import Lane, Page
 
 PAGES: tuple[Page, ...] = (
@@ -23,6 +34,66 @@ PAGES: tuple[Page, ...] = (
         topics=("arena",),
     ),
     Page(
+        name="bots",
+        summary="All bots that were submitted or entered: their games, and their best ranks.",
+        path="/bots",
+        parameters=BotsParameters,
+        model=BotsPage,
+        builder="arena.site.build.bots:build_bots",
+        lane=Lane.RATINGS,
+        template="bots.html.jinja",
+        room="bots",
+        topics=("arena",),
+    ),
+    Page(
+        name="leaderboards",
+        summary="The best bots of each game, and the seasons.",
+        path="/leaderboards",
+        parameters=LeaderboardsParameters,
+        model=LeaderboardsPage,
+        builder="arena.site.build.leaderboard:build_leaderboards",
+        lane=Lane.RATINGS,
+        template="leaderboards.html.jinja",
+        room="leaderboards",
+        topics=("arena",),
+    ),
+    Page(
+        name="leaderboard",
+        summary="Every bot that has played a game, rated over all tournaments, those of a season, or one.",
+        path="/leaderboards/{game}",
+        parameters=LeaderboardParameters,
+        model=LeaderboardPage,
+        builder="arena.site.build.leaderboard:build_leaderboard",
+        lane=Lane.RATINGS,
+        template="leaderboard.html.jinja",
+        room="leaderboards",
+        topics=("arena",),
+    ),
+    Page(
+        name="bot",
+        summary="A bot, in all its versions or in one: ratings over time, rivals, faults, latest matches.",
+        path="/bots/{bot}",
+        parameters=BotParameters,
+        model=BotProfilePage,
+        builder="arena.site.build.bot_profile:build_bot_profile",
+        lane=Lane.RATINGS,
+        template="bot_profile.html.jinja",
+        room="bots",
+        topics=("arena",),
+    ),
+    Page(
+        name="versus",
+        summary="Two bots, or two versions of a bot, against each other.",
+        path="/bots/{bot}/versus/{rival}",
+        parameters=VersusParameters,
+        model=VersusPage,
+        builder="arena.site.build.versus:build_versus",
+        lane=Lane.RATINGS,
+        template="versus.html.jinja",
+        room="bots",
+        topics=("arena",),
+    ),
+    Page(
         name="tournament",
         summary="A tournament: what its standings say, the standings, who beat whom, and the latest results.",
         path="/tournaments/{tournament}",
@@ -35,6 +106,18 @@ PAGES: tuple[Page, ...] = (
         topics=("tournaments/{tournament}",),
     ),
     Page(
+        name="why",
+        summary="Why a bot has its rank: what each rival did to its rating, and its most surprising encounters.",
+        path="/tournaments/{tournament}/bots/{bot}",
+        parameters=WhyParameters,
+        model=WhyPage,
+        builder="arena.site.build.why:build_why",
+        lane=Lane.RATINGS,
+        template="why.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}",),
+    ),
+    Page(
         name="health",
         summary="Whether the server can read its store, and what it runs.",
         path="/health",
@@ -43,6 +126,18 @@ PAGES: tuple[Page, ...] = (
         builder="",
         lane=Lane.SERVER,
         template="health.html.jinja",
+    ),
+    Page(
+        name="matches",
+        summary="The matches of a tournament, by bot, game, how they ended and fault.",
+        path="/tournaments/{tournament}/matches",
+        parameters=MatchesParameters,
+        model=MatchesPage,
+        builder="arena.site.build.matches:build_matches",
+        lane=Lane.ROWS,
+        template="matches.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}",),
     ),
     Page(
         name="match",

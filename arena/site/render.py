@@ -25,6 +25,7 @@ from arena.site.boards import board_svg, clocks_at, position_at, scores_svg, sea
 from arena.site.links import Links
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
+from arena.site.rating_chart import RatingChart
 from arena.site.rulebook import rulebook_html
 from arena.text import all_of, counted, duration_text, halves_text, minute_text, rate_text, score_text
 
@@ -107,10 +108,11 @@ def environment() -> Environment:
         "score": score_text,
         "halves": halves_text,
         "chance": percent_text,
+        "signed": lambda value: f"{value:+.1f}".replace("-", "−"),
         "rate": rate_text,
         "meaning": meaning_of,
     }
-    made.globals["chart"] = charts
+    made.globals |= {"chart": charts, "RatingChart": RatingChart}
     return made
 
 

@@ -36,7 +36,7 @@ class Database:
     Attributes:
         shown: its name in messages: the path, or the URL without its password.
         patience_seconds: how long to retry when the server can't be reached.
-        when_back: called before a lost transaction is tried again.
+        when_back: called before the first transaction after one that was lost, by whichever caller.
     """
 
     def __init__(self, place: Path | str, *, shown: str | None = None, max_value_bytes: int | None = None) -> None:
@@ -52,6 +52,7 @@ class Database:
         """
         self.patience_seconds = 0.0
         self.when_back: Callable[[], None] = lambda: None
+        self._was_away = False
         self._sleep = time.sleep
         self._now = time.monotonic
         self.path = place if isinstance(place, Path) else None
@@ -116,18 +117,15 @@ class Database:
         deadline = self._now() + self.patience_seconds
         while True:
             try:
+                if self._was_away:
+                    self.when_back()
+                    self._was_away = False
                 return attempt()
             except StoreAwayError:
+                self._was_away = True
                 if self._now() >= deadline:
                     raise
-            while True:
-                self._sleep(TRY_AGAIN_SECONDS)
-                try:
-                    self.when_back()
-                    break
-                except StoreAwayError:
-                    if self._now() >= deadline:
-                        raise
+            self._sleep(TRY_AGAIN_SECONDS)
 
     def use_write_ahead_log(self) -> None:
         """Make a new SQLite file keep a write ahead log; the file remembers it."""

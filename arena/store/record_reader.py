@@ -7,11 +7,15 @@ from functools import lru_cache
 
 from sqlalchemy import Integer, and_, exists, func, select
 
-from arena.enums import Termination
+from arena.enums import FaultKind, Termination
 from arena.errors import StoreError
 from arena.records import MatchRecord
 from arena.results import StoredResult
 from arena.store.bot_matches import BotMatches
+from arena.store.labels import labels_of
+from arena.store.latest_matches import latest_matches
+from arena.store.match_line import MatchLine, match_lines
+from arena.store.match_lists import MatchLists
 from arena.store.match_records import Records, pieces_by_match, record_texts, rows_by_match
 from arena.store.result_columns import RESULT_COLUMNS, ResultColumns, result_columns
 from arena.store.schema import faults, matches, records, tournaments, voids
@@ -133,13 +137,58 @@ class RecordReader(TournamentReader):
         """
         return BotMatches(self._database, self._numbers_within(within), bots, rivals)
 
-    def faults_of(self, bot: str) -> list[StoredFault]:
-        """Return the faults of a bot (``name@version``) in all tournaments, the latest first."""
+    def labels_of(self, bot: str) -> list[str]:
+        """Return the versions of a bot that have recorded matches (``name@version`` each).
+
+        Args:
+            bot: its name; a bot with its version is returned as it is.
+        """
+        return labels_of(self._database, bot)
+
+    @property
+    def match_lists(self) -> MatchLists:
+        """Lists of recorded matches, page by page."""
+        return MatchLists(self._database)
+
+    def fault_counts_of(self, bots: Collection[str], within: Within = ALL_TOURNAMENTS) -> dict[FaultKind, int]:
+        """Count the faults of some bots together, by kind.
+
+        Args:
+            bots: ``name@version`` each.
+            within: in this tournament, or in those of this scope; by default in all.
+
+        Raises:
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+        """
+        columns = (faults.c.kind, faults.c.tournament_id, func.count(type_=Integer))
+        query = select(*columns).where(faults.c.bot.in_(bots)).group_by(*columns[:2])
+        numbers, counts = set(self._numbers_within(within)), dict.fromkeys(FaultKind, 0)
+        for kind, number, count in self._rows(query):
+            counts[kind] += count if number in numbers else 0
+        return {kind: count for kind, count in counts.items() if count}
+
+    def latest_matches(self, count: int) -> list[MatchLine]:
+        """Return the matches that were recorded or imported last, in tournaments that are not deleted, the last first.
+
+        Raises:
+            StoreError: if an event or a result is malformed.
+        """
+        keys = latest_matches(self._database, self._numbers(ALL_TOURNAMENTS), count)
+        return match_lines(self._database, keys)
+
+    def faults_of(self, bot: str, count: int | None = None) -> list[StoredFault]:
+        """Return the faults of a bot (``name@version``) in all tournaments, the latest first.
+
+        Args:
+            bot: the bot.
+            count: how many; None for all.
+        """
         query = (
             select(tournaments.c.name, faults.c.match, faults.c.seat, faults.c.game, faults.c.kind)
             .join(tournaments, tournaments.c.id == faults.c.tournament_id)
             .where(faults.c.bot == bot, tournaments.c.deleted_at.is_(None))
             .order_by(faults.c.tournament_id.desc(), faults.c.match.desc(), faults.c.seat)
+            .limit(count)
         )
         return [StoredFault(*row) for row in self._rows(query)]
 

@@ -11,6 +11,10 @@ from arena.store.counters import Counters, add_to_counters
 from arena.store.rows import RecordRow
 from arena.store.schema import faults, records
 from arena.store.seats import Sitting, insert_seats
+from arena.store.statements import insert_many
+
+_COLUMNS = RecordRow._fields[: RecordRow._fields.index("faults")]
+"""What a row of ``records`` has; the faults come last."""
 
 
 def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow]) -> None:
@@ -18,7 +22,7 @@ def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow
     if not rows:
         return
     key = {"tournament_id": number}
-    connection.execute(records.insert(), [{**key, **without_faults(row)} for row in rows])
+    insert_many(connection, records, ("tournament_id", *_COLUMNS), [(number, *row[: len(_COLUMNS)]) for row in rows])
     insert_seats(connection, number, (Sitting(row.match, row.game, row.bots, row.ranks) for row in rows))
     size = sum(len(row.record) for row in rows)
     add_to_counters(connection, number, Counters(record_count=len(rows), record_bytes=size))

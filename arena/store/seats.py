@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import permutations
+from operator import itemgetter
 from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam
 
 from arena.errors import StoreError
 from arena.store.schema import seats
-from arena.store.statements import stored_bots_and_ranks
+from arena.store.statements import insert_many, stored_bots_and_ranks
 
 MAX_SEATS = 64
 """The most bots of a match that has rows."""
 
-_INSERT = seats.insert()
+_COLUMNS = ("bot", "tournament_id", "match", "seat", "rival_seat", "rival", "ahead", "game")
 _REMOVE = seats.delete().where(
     seats.c.bot == bindparam("label"),
     seats.c.tournament_id == bindparam("number"),
@@ -37,28 +38,18 @@ class Sitting(NamedTuple):
     ranks: str
 
 
-class _Meeting(NamedTuple):
-    """A bot and one of its rivals in a match; ``ahead`` is 1 if the bot has the better rank, -1 if the rival has."""
-
-    bot: str
-    seat: int
-    rival: str
-    rival_seat: int
-    ahead: int
-
-
 def insert_seats(connection: Connection, tournament: int, sittings: Iterable[Sitting]) -> None:
-    """Write the rows of some matches."""
+    """Write the rows of some matches.
+
+    Each row has the bot, one of its rivals, and ``ahead``: 1 if the bot has the better rank, -1 if the rival has.
+    """
     rows = [
-        {
-            "bot": bot, "tournament_id": tournament, "match": match, "seat": seat, "rival_seat": rival_seat,
-            "rival": rival, "ahead": ahead, "game": game,
-        }
+        (bot, tournament, match, seat, rival_seat, rival, ahead, game)
         for match, game, bots, ranks in sittings
         for bot, seat, rival, rival_seat, ahead in _meetings(bots, ranks)
-    ]  # fmt: skip
-    if rows:
-        connection.execute(_INSERT, rows)
+    ]
+    rows.sort(key=itemgetter(0))  # neighbours in the table are written one after the other
+    insert_many(connection, seats, _COLUMNS, rows)
 
 
 def remove_seats(connection: Connection, tournament: int, sittings: Iterable[Sitting]) -> None:
@@ -66,14 +57,18 @@ def remove_seats(connection: Connection, tournament: int, sittings: Iterable[Sit
     keys = [
         {"label": label, "number": tournament, "played": match}
         for match, _, bots, ranks in sittings
-        for label in {meeting.bot for meeting in _meetings(bots, ranks)}
+        for label in {meeting[0] for meeting in _meetings(bots, ranks)}
     ]
     if keys:
         connection.execute(_REMOVE, keys)
 
 
 @lru_cache(maxsize=4096)
-def _meetings(bots: str, ranks: str) -> tuple[_Meeting, ...]:
+def _meetings(bots: str, ranks: str) -> tuple[tuple[str, int, str, int, int], ...]:
+    """Return each bot and each of its rivals: bot, seat, rival, the rival's seat, and who is ahead.
+
+    That is 1 if the bot has the better rank, -1 if the rival has, and 0 if they tied.
+    """
     try:
         labels, places = stored_bots_and_ranks(bots, ranks)
     except StoreError:
@@ -81,6 +76,6 @@ def _meetings(bots: str, ranks: str) -> tuple[_Meeting, ...]:
     if len(labels) > MAX_SEATS:
         return ()
     return tuple(
-        _Meeting(labels[i], i, labels[k], k, (places[k] > places[i]) - (places[k] < places[i]))
+        (labels[i], i, labels[k], k, (places[k] > places[i]) - (places[k] < places[i]))
         for i, k in permutations(range(len(labels)), 2)
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, exists
+from sqlalchemy import ColumnElement, Connection, Table, exists
 
 from arena.definition import Definition
 from arena.errors import StoreError
@@ -44,6 +44,23 @@ def insert_lines(connection: Connection, number: int, lines: Iterable[ScheduledM
     for chunk in chunks(lines):
         connection.execute(matches.insert(), [_schedule_row(number, line) for line in chunk])
         add_to_counters(connection, number, Counters(match_count=len(chunk)))
+
+
+def insert_many(connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert many rows of plain values: through the driver alone, which takes half the time.
+
+    Args:
+        connection: in a transaction that writes.
+        table: where.
+        names: the columns of the rows, in order.
+        rows: their values.
+    """
+    preparer = connection.dialect.identifier_preparer
+    columns = ", ".join(preparer.format_column(table.c[name]) for name in names)
+    mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
+    marks = ", ".join([mark] * len(names))
+    if rows:
+        connection.exec_driver_sql(f"INSERT INTO {table.name} ({columns}) VALUES ({marks})", list(rows))
 
 
 def _schedule_row(number: int, line: ScheduledMatch) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from arena.store.addition import Addition, insert_addition
 from arena.store.connection import Database
 from arena.store.correction_log import CorrectionLog
 from arena.store.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
+from arena.store.live_state import LiveState
 from arena.store.lock import DirectorLock, FileLock, ServerLock, file_lock_holders, server_lock_holders
 from arena.store.record_reader import RecordReader
 from arena.store.recording import insert_records
@@ -68,6 +70,19 @@ class Store(RecordReader):
     def retry_for(self, seconds: float) -> None:
         """Set how long every later call retries when the server can't be reached; initially 0."""
         self._database.patience_seconds = seconds
+
+    @contextmanager
+    def without_patience(self) -> Iterator[None]:
+        """Have the calls within fail at once when the server can't be reached."""
+        before, self._database.patience_seconds = self._database.patience_seconds, 0.0
+        try:
+            yield
+        finally:
+            self._database.patience_seconds = before
+
+    def live_state(self, tournament: StoredTournament) -> LiveState:
+        """Return what is stored of a tournament while it is played."""
+        return LiveState(self._database, tournament.number)
 
     # tournaments and schedules
 

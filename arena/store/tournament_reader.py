@@ -45,6 +45,24 @@ class TournamentReader:
         """
         return self._select_tournaments(select(tournaments).where(tournaments.c.id.in_(self._numbers(scope))))
 
+    def newest_tournaments(self, limit: int, before: int | None = None) -> list[StoredTournament]:
+        """Return the tournaments that were stored last, the newest first.
+
+        Args:
+            limit: how many at most.
+            before: only those with a smaller number; None for all.
+        """
+        query = select(tournaments.c.id).where(tournaments.c.deleted_at.is_(None))
+        query = query.where(tournaments.c.id < before) if before is not None else query
+        numbers = [number for (number,) in self._rows(query.order_by(tournaments.c.id.desc()).limit(limit))]
+        return self._select_tournaments(select(tournaments).where(tournaments.c.id.in_(numbers)))[::-1]
+
+    def totals(self) -> tuple[int, int]:
+        """Return the number of tournaments and of their records, without deleted ones."""
+        query = select(func.count(), func.coalesce(func.sum(tournaments.c.record_count), 0))
+        ((count, recorded),) = self._rows(query.where(tournaments.c.deleted_at.is_(None)))
+        return int(count), int(recorded)
+
     def deleted_tournaments(self) -> list[StoredTournament]:
         """Return the tournaments in the bin, under the names they had, the oldest first."""
         return self._select_tournaments(select(tournaments).where(tournaments.c.deleted_at.is_not(None)))

@@ -10,19 +10,20 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from arena.definition import Definition
-from arena.errors import GameError, StoreError, UsageError
+from arena.errors import StoreError, UsageError
 from arena.executors import Executor, Job, Played, Void, WorkQueue, open_executor
 from arena.executors.worker_start import end_if_importing
 from arena.records import Bot, ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.formats import StopLimits, format_class
+from arena.tournament.formats import format_class
+from arena.tournament.live_writer import LiveWriter
+from arena.tournament.progress import Progress
 from arena.tournament.resumption import Resumed, brought_up_to_date, create_or_resume
 from arena.tournament.rounds import TournamentRounds
 from arena.tournament.schedule import spec_of
@@ -34,45 +35,6 @@ STORE_RETRY_SECONDS = 60.0
 """How long a run waits for a database server that can't be reached."""
 
 log = logging.getLogger("arena.director")
-
-
-@dataclass(slots=True)
-class Progress:
-    """How much of a tournament has been played.
-
-    Attributes:
-        scheduled: matches in the schedule so far.
-        recorded: matches with a record, earlier runs included.
-        expected: matches in the whole tournament; None if their number is not known.
-        status: the state of the tournament in a few words, from its format.
-        stop_limits: what ends a tournament without a fixed number of rounds, such as a ladder.
-        is_finished: whether no round follows.
-        played: matches recorded in this run.
-        given_up: matches that were void too often, with the reason of the last try.
-        game_errors: matches that have no result because their game is wrong, with its mistake.
-        new: the rows recorded since the last call of the listener.
-    """
-
-    scheduled: int
-    recorded: int
-    expected: int | None = None
-    status: str = ""
-    stop_limits: StopLimits | None = None
-    is_finished: bool = False
-    played: int = 0
-    given_up: dict[int, str] = field(default_factory=dict)
-    game_errors: dict[int, GameError] = field(default_factory=dict)
-    new: list[RecordRow] = field(default_factory=list)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every match has a record, and no round follows in this run."""
-        return self.recorded == self.scheduled and self.is_finished
-
-    @property
-    def left(self) -> int:
-        """Scheduled matches without a record."""
-        return self.scheduled - self.recorded
 
 
 Listener = Callable[[Progress], None]
@@ -187,9 +149,18 @@ class _Run:
         self._rounds = TournamentRounds(self._definition, store, self._tournament)
         self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.expected_matches)
         self.progress.stop_limits = self._rounds.stop_limits
+        self._live = LiveWriter(store, self._tournament, executor)
 
     def play(self) -> None:
         """Play the schedule and the rounds that follow, until no match is left that may be tried again."""
+        with self._live:
+            self._executor.meanwhile = lambda: self._live.update(self.progress)
+            try:
+                self._play()
+            finally:
+                self._executor.meanwhile = None
+
+    def _play(self) -> None:
         progress, name = self.progress, self._definition.name
         log.info("%s: %d of %d matches to play", name, progress.left, progress.scheduled)
         started = time.monotonic()
@@ -239,7 +210,7 @@ class _Run:
                     self._requeue_or_give_up(result, queue)
                 else:
                     queue.done(result.match)
-            self._report(rows)
+            self._report(rows, [result.match for result in results])
 
     def _requeue_or_give_up(self, void: Void, queue: WorkQueue) -> None:
         self._store.note_void(self._tournament, void.match, void.reason)
@@ -256,9 +227,10 @@ class _Run:
             self.progress.given_up[void.match] = void.reason
             queue.done(void.match)
 
-    def _report(self, rows: list[RecordRow]) -> None:
+    def _report(self, rows: list[RecordRow], ended: Sequence[int] = ()) -> None:
         self.progress.recorded += len(rows)
         self.progress.played += len(rows)
         self.progress.new = rows
+        self._live.update(self.progress, ended)
         if self._listener is not None:
             self._listener(self.progress)

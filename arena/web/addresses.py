@@ -124,7 +124,7 @@ def decoded(raw: bytes) -> str:
     except UnicodeDecodeError:
         raise bad_address("The address is not UTF-8.") from None
     if "\0" in text:
-        raise bad_address("The address has a NUL in it, which no name has.")
+        raise bad_address("The address has a NUL in it, which no name has.", 404)
     return text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from arena.site.links import ServedLinks
 from arena.site.page import Lane, Page
 from arena.site.pages import PAGES
 from arena.site.render import asset, asset_digests
+from arena.web import openapi
 from arena.web.addresses import Addresses, query_of
 from arena.web.builders import Builders
 from arena.web.csp_reports import CspReports
@@ -23,7 +25,7 @@ from arena.web.opened_home import OpenedHome
 from arena.web.page_cache import PageCache
 from arena.web.page_response import PageResponses
 from arena.web.problems import DEFECT, bad_address, problem_of
-from arena.web.rendered import FOR_GOOD, Rendered, rendered, response_of
+from arena.web.rendered import FOR_GOOD, PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.security_headers import with_security_headers
 from arena.web.snapshots import Snapshots
 from arena.web.value_builder import ValueBuilder
@@ -59,6 +61,7 @@ class Site:
         lanes = (Lane.RATINGS, Lane.BOARDS)
         self.builders = {lane: Builders(lane, str(home.directory), store) for lane in lanes}
         self.csp_reports = CspReports()
+        self._openapi_document: Rendered | None = None
         health = Health(home, self.versions, self.builders, self.csp_reports)
         self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory))
         self.cache = PageCache(self._builder, self.versions)
@@ -74,6 +77,7 @@ class Site:
             Endpoint(path="/static/{digest}/{name}", handler=_static),
             Endpoint(path="/robots.txt", handler=_robots),
             Endpoint(path="/csp-reports", handler=self.csp_reports.receive, methods=("POST",)),
+            Endpoint(path="/openapi.json", handler=self._openapi),
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -112,6 +116,12 @@ class Site:
             return await match.target.handler(request)
         query = query_of(request.scope["query_string"])
         return await self._responses.page(request, match.target, dict(match.fields), query, match.suffix)
+
+    async def _openapi(self, request: Request) -> Response:
+        if self._openapi_document is None:
+            text = json.dumps(openapi.document(PAGES, self._endpoints))
+            self._openapi_document = rendered(text.encode(), "application/json")
+        return response_of(self._openapi_document, request.headers, {"cache-control": PAGE_CACHING})
 
     async def start(self) -> None:
         """Begin to watch the store."""

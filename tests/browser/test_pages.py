@@ -17,7 +17,10 @@ LEAGUE = {"tournament": "league"}
 EXAMPLES = {
     "overview": [{}],
     "tournament": [LEAGUE, *({"tournament": name} for name in ("forfeits", "swiss", "cup", "three"))],
+    "matches": [LEAGUE, {"tournament": "forfeits", "fault": "protocol"}, {**LEAGUE, "bot": "alpha", "rival": "beta"}],
     "match": [{**LEAGUE, "match": 1}, {"tournament": "three", "match": 2}, {"tournament": "forfeits", "match": 7}],
+    "games": [{}],
+    "game": [{"game": "differences", "options": "size=5", "actions": "b3 d4"}, {"game": "plaid", "actions": "v20"}],
     "health": [{}],
 }
 """Parameters of pages of the home that the fixtures make, by the name of the page."""

@@ -9,11 +9,11 @@ from rich.console import Console
 
 from arena.cli.group import run
 from arena.cli.progress import Live, PlainLines
-from arena.cli.run_progress import TimeLeft, in_lines, run_parts, share_done, time_left
+from arena.cli.run_progress import in_lines, run_parts, share_done
 from arena.definition import Definition, GameChoice
 from arena.records import Bot
-from arena.tournament.director import Progress
 from arena.tournament.formats import StopLimits
+from arena.tournament.progress import Progress, TimeLeft, time_left
 from tests.conftest import BOTS
 from tests.tournament.test_formats import made, played
 

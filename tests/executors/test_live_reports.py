@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.executors import live_reports
+from arena.executors import Job, in_process, live_reports
+from arena.executors.in_process import InProcessExecutor
 from arena.executors.live_reports import LiveReports
+from arena.isolation.sandbox_policy import Isolation
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
@@ -49,8 +51,13 @@ def play(pool, answer, match=1):
 def test_each_position_of_a_watched_match_is_sent_while_the_next_action_is_awaited(pool, pipes):
     """A bot here answers only when its position has arrived, so none is left out."""
     seen = []
+
+    def answer(ply):
+        state = pipes.messages.recv()
+        seen.append(pipes.messages.recv() if state.seat is None else state)  # it began before the first question
+
     pipes.watching.send(frozenset({1, 5}))
-    play(pool, lambda ply: seen.append(pipes.messages.recv()))
+    play(pool, answer)
     assert [len(state.actions) for state in seen] == list(range(len(seen)))
     assert [state.seat for state in seen] == [ply % 2 for ply in range(len(seen))]
     assert {state.match for state in seen} == {1}
@@ -67,6 +74,19 @@ def test_a_watch_that_begins_while_a_bot_thinks_shows_the_position_at_once(pool,
 
     play(pool, answer)
     assert len(seen[0].actions) == 3
+
+
+def test_in_this_process_the_caller_may_look_four_times_a_second(monkeypatch):
+    """At once while there were fewer: the position of a slow bot may follow that of a quick one."""
+    now, looks = [], []
+    monkeypatch.setattr(in_process, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(in_process, "isolation_for", lambda *_: Isolation())  # which starts no process
+    executor = InProcessExecutor(Job())
+    executor.meanwhile = lambda: looks.append(now[0])
+    for second in (0.0, 0.1, 0.2, 0.9, 0.95, 0.99, 1.0, 1.05, 1.1, 1.2, 7.0):
+        now[:] = [second]
+        executor._look()
+    assert looks == [0.0, 0.1, 0.2, 0.9, 1.0, 1.1, 1.2, 7.0]
 
 
 def test_other_matches_are_not_sent(pool, pipes):

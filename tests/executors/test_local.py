@@ -1,10 +1,11 @@
 """What the local executor gives a worker and learns from it; the worker is played by pipes here."""
 
 import multiprocessing
+from types import SimpleNamespace
 
 import pytest
 
-from arena.executors import local
+from arena.executors import local, worker_process
 from arena.executors.executor import Job, Void
 from arena.executors.local import MAX_SPECS, LocalExecutor
 from arena.executors.work_queue import WorkQueue
@@ -94,8 +95,9 @@ def live(match, plies=0):
 
 
 def test_a_ready_worker_plays_the_first_match_it_has(executor, pipe, monkeypatch):
-    clock = iter([10.0, 20.0, 30.0])
-    monkeypatch.setattr("time.time", lambda: next(clock))
+    instants = iter([10.0, 20.0, 30.0])
+    for module in (local, worker_process):
+        monkeypatch.setattr(module, "time", SimpleNamespace(time=lambda: next(instants)))
     executor._hand_out(matches(10))  # at 10
     assert executor.playing() == []
     pipe.send(Ready())

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from dataclasses import replace
 
 import html5lib
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from arena.errors import UnknownNameError
 from arena.games import make_game
 from arena.home import ArenaHome
+from arena.live_match import LiveMatch
 from arena.seeds import pick_below
 from arena.site.build.match import build_match
 from arena.site.build.viewed_match import viewed_match
@@ -17,6 +19,7 @@ from arena.site.links import ServedLinks
 from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.pages import PAGE_BY_NAME
 from arena.site.render import Setting, asset_digests, render
+from arena.store.live_state import PlayedNow, RunProgress
 from tests.report.tournaments import play
 from tests.site.matches import FULL, fault, record
 
@@ -35,7 +38,7 @@ def page_of(shown, ply=None, embed=False, **changed):
     """Return the HTML of a match."""
     fixed = {
         "tournament": "t",
-        "is_recorded": shown.asked is None,
+        "is_recorded": shown.termination is not None,
         "shown": shown,
         "ply": shown.plies if ply is None else ply,
         "encounter": 1,
@@ -99,6 +102,73 @@ def test_a_match_without_a_record_is_shown_before_its_first_action(home, monkeyp
     assert (model.is_recorded, model.shown.termination) == (False, None)
     assert [position.ply for position in model.shown.positions] == list(range(model.shown.opening_plies + 1))
     assert "data-live" in html_of(model, MatchParameters(tournament="league", match=1))
+
+
+def live_of(**changed):
+    fixed = {
+        "match": 1,
+        "started_at": "2026-01-01T00:00:00+00:00",
+        "actions": ([0, [1, 1]], [1, [2, 3]], [0, [3, 2]]),
+        "wall_seconds": (None, 0.25, 0.5),
+        "cpu_seconds": (None, 0.125, None),
+        "seat": 1,
+        "since": "2026-01-01T00:00:09+00:00",
+        "allowed_seconds": 0.75,
+        "bank_seconds": (None, None),
+    }
+    return LiveMatch(**{**fixed, **changed})
+
+
+@pytest.fixture
+def open_home(home, monkeypatch):
+    """Return a home in which the first match has no record yet."""
+    monkeypatch.setattr(type(home.store), "find_record", lambda *_: None)
+    tournament = home.store.tournament("league")
+    monkeypatch.setattr(type(home.store), "tournament", lambda *_: replace(tournament, finished_at=None))
+    monkeypatch.setattr(type(home.store), "directors", lambda *_: {"league": "here"})
+    yield home
+    home.store.live_state(tournament).clear()
+
+
+def first_match(home):
+    return build_match(home, MatchParameters(tournament="league", match=1))
+
+
+def test_a_watched_match_is_shown_as_far_as_it_is(open_home):
+    open_home.store.live_state(open_home.store.tournament("league")).show([live_of()])
+    model = first_match(open_home)
+    assert (model.is_recorded, model.ply, model.shown.plies) == (False, 3, 3)
+    assert model.shown.result == "This match is being played."
+    assert [position.text for position in model.shown.positions] == ["", "a1", "b3", "c2"]
+    html = html_of(model, MatchParameters(tournament="league", match=1))
+    clocks = {
+        one.get("data-seat"): next(inner for inner in one.iter("b"))
+        for one in tree(html).iter("li")
+        if one.get("data-seat")
+    }
+    assert clocks["1"].get("data-clock-seconds") == "0.75"
+    assert clocks["1"].get("data-clock-since") == "2026-01-01T00:00:09+00:00"
+    assert clocks["0"].get("data-clock-seconds") is None
+    assert by_id(html, "match-data").get("data-live") is not None
+
+
+def test_a_match_that_nobody_watched_yet_says_that_it_is_being_played(open_home):
+    state = open_home.store.live_state(open_home.store.tournament("league"))
+    state.write_progress(
+        RunProgress(recorded=0, scheduled=4, playing=(PlayedNow(match=1, since="2026-01-01T00:00:00+00:00"),))
+    )
+    assert first_match(open_home).shown.result == "This match is being played; its plies will appear here."
+
+
+def test_what_a_killed_director_left_is_not_taken_for_a_match_that_is_played(open_home, monkeypatch):
+    open_home.store.live_state(open_home.store.tournament("league")).show([live_of()])
+    monkeypatch.setattr(type(open_home.store), "directors", lambda *_: {})
+    assert first_match(open_home).shown.result == "This match has not been played yet."
+
+
+def test_a_match_without_a_record_in_a_finished_tournament_was_not_played(home, monkeypatch):
+    monkeypatch.setattr(type(home.store), "find_record", lambda *_: None)
+    assert first_match(home).shown.result == "This match was not played."
 
 
 def test_the_page_has_the_board_of_its_ply_and_a_link_to_every_other():

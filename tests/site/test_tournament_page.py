@@ -9,53 +9,16 @@ import pytest
 from arena.corrections import void_matches
 from arena.errors import UnknownNameError
 from arena.home import ArenaHome
-from arena.records import Bot
 from tests.report.test_tables import HOSTILE
 from tests.report.tournaments import play
 from tests.site.parsed import Parsed, html_of, model_of
-from tests.store.samples import definition, line, record
-
-NAMES = ("a", "b", "c")
-
-STORY = """
-a b 1
-b a 0
-a c 1
-c a 0
-b c 1
-c b =
-"""
-"""Each match: seat 0, seat 1, and what seat 0 has: 1 for a win, = for a draw. Two rows are an encounter."""
+from tests.site.stories import STORY, tell
 
 
 @pytest.fixture
 def home(tmp_path):
     with ArenaHome(tmp_path / "home") as opened:
         yield opened
-
-
-def tell(home, story, name="t", names=NAMES, **fields):
-    """Store a tournament with these results."""
-    entrants = tuple(Bot(name=bot, version="1", command=(bot,), directory="") for bot in names)
-    played = [row.split() for row in story.strip().split("\n")] if story.strip() else []
-    ranks = {"1": [1, 2], "0": [2, 1], "=": [1, 1]}
-    rows = [
-        record(
-            match,
-            encounter=(match + 1) // 2,
-            bots=[f"{first}@1", f"{second}@1"],
-            ranks=ranks[result],
-            scores=[2, 1] if result == "1" else [1, 2] if result == "0" else [1, 1],
-            actions=[[0, (match, 1)], [1, (2, 2)]],
-        )
-        for match, (first, second, result) in enumerate(played, 1)
-    ]
-    schedule = [line(match) for match in range(1, len(rows) + 1 + fields.pop("missing", 0))]
-    tournament = home.store.create_tournament(definition(name=name, entrants=entrants, **fields), schedule)
-    home.store.record(tournament, rows)
-    if len(schedule) == len(rows):
-        home.store.set_finished(tournament, True)
-    return home.store.tournament(name)
 
 
 def test_the_standings_count_what_was_played(home):
@@ -113,7 +76,7 @@ def test_bots_that_have_drawn_everything_cannot_be_told_apart(home):
     tell(home, "a b =\nb a =\n" * 3, names=("a", "b"))
     page = Parsed(html_of(home, "tournament", tournament="t"))
     assert page.part("verdict").text == "a and b can’t be told apart: every match was drawn."
-    assert [link["href"] for link in page.part("verdict").all("a")] == []
+    assert [link["href"] for link in page.part("verdict").all("a")] == ["/bots/a@1", "/bots/b@1"]
     assert "not sure, 50.0 %" in page.part("standings").text
     assert not page.part("standings").all("tr", **{"class": "apart"})
 

@@ -118,7 +118,7 @@ def board_marks(board, index):
 
 def test_a_match_that_is_being_played_has_no_result():
     asked = Asked(seat=0, since="2026-01-01T00:00:00+00:00", allowed_seconds=1.0)
-    shown = viewed_match(record(FULL[:2]), {}, asked=asked)
+    shown = viewed_match(record(FULL[:2]), {}, unfinished="This match is being played.", asked=asked)
     assert (shown.termination, shown.scores, shown.ranks) == (None, (), ())
     assert shown.result == "This match is being played."
     assert shown.asked.seat == 0

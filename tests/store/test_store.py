@@ -345,6 +345,23 @@ def test_a_server_that_comes_back_is_waited_for_and_nothing_is_lost_or_doubled(p
         store.close()
 
 
+def test_a_call_without_patience_does_not_cost_the_lock(postgres):
+    """The server comes back between a call that gives up and the next one, which has to acquire the lock again."""
+    store = Store(postgres.new_database())
+    try:
+        tournament = store.create_tournament(definition(), [line(1)])
+        with store.lock("t"):
+            postgres.stop()
+            with pytest.raises(StoreAwayError):
+                store.tournaments()
+            postgres.start()
+            store.record(tournament, [record(1)])
+            with pytest.raises(StoreError, match="being run by another director"), store.lock("t"):
+                pass
+    finally:
+        store.close()
+
+
 def test_a_server_that_stays_away_is_told_in_a_sentence(postgres):
     url = postgres.new_database()
     store = Store(url)

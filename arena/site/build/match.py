@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from arena.definition import GameChoice
-from arena.enums import Termination
-from arena.errors import ArenaError, UnknownNameError
-from arena.games import make_game
-from arena.games.checked_game import checked_game
+from arena.errors import UnknownNameError
 from arena.home import ArenaHome
-from arena.records import MatchRecord, ScheduledMatch, SeatReport, TimeControl
+from arena.records import SeatReport, TimeControl
+from arena.site.build.unfinished_match import unfinished_match
 from arena.site.build.viewed_match import viewed_match
-from arena.site.models.match import Asked, MatchPage, MatchParameters, SeatDetails
-from arena.store.values import StoredTournament
+from arena.site.models.match import MatchPage, MatchParameters, SeatDetails
 
 MAX_STDERR_CHARACTERS = 4000
 """Of a bot's text, on the page; ``arena repro`` and the record have all of it."""
@@ -32,11 +26,15 @@ def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
     last = home.store.last_match(tournament)
     if parameters.match > last:
         raise UnknownNameError("match", str(parameters.match), [f"1 to {last}"] if last else [])
-    found = home.store.find_record(tournament, parameters.match)
-    is_recorded = found is not None
-    record = found or _unplayed(tournament, home.store.scheduled_match(tournament, parameters.match))
-    asked = None if is_recorded else Asked(seat=None, since="", allowed_seconds=None)
-    shown = viewed_match(record, tournament.definition.shown_names, parameters.ply, asked)
+    names = tournament.definition.shown_names
+    record = home.store.find_record(tournament, parameters.match)
+    is_recorded = record is not None
+    if record is not None:
+        shown = viewed_match(record, names, parameters.ply)
+    else:
+        unfinished = unfinished_match(home, tournament, home.store.scheduled_match(tournament, parameters.match))
+        record = unfinished.record
+        shown = viewed_match(record, names, parameters.ply, unfinished=unfinished.sentence, asked=unfinished.asked)
     return MatchPage(
         tournament=tournament.name,
         is_recorded=is_recorded,
@@ -57,51 +55,6 @@ def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
 def _ply_within(first: int, count: int, wanted: int | None) -> int:
     last = first + count - 1
     return last if wanted is None else min(max(wanted, first), last)
-
-
-def _unplayed(tournament: StoredTournament, line: ScheduledMatch) -> MatchRecord:
-    """Return a match before its first answer, in the form of a record."""
-    definition = tournament.definition
-    choice = definition.games[line.game]
-    bots = tuple(definition.entrants[seat].label for seat in line.seats)
-    opening = _opening(choice, line)
-    nothing = (None,) * len(opening)
-    return MatchRecord(
-        match=line.match,
-        tournament=tournament.name,
-        game=choice.game,
-        options=choice.options,
-        bots=bots,
-        rng_seed=line.rng_seed,
-        encounter=line.encounter,
-        opening=line.opening,
-        opening_plies=len(opening),
-        actions=tuple(opening),
-        scores=(0,) * len(bots),
-        ranks=(1,) * len(bots),
-        termination=Termination.VOID,
-        faults=(),
-        wall_seconds=nothing,
-        cpu_seconds=nothing,
-        seats=(SeatReport(),) * len(bots),
-        notes=(),
-        time_control=definition.time_control,
-        isolation="",
-    )
-
-
-def _opening(choice: GameChoice, line: ScheduledMatch) -> list[list[Any]]:
-    """Return the actions of an opening with their seats, as far as the rules can be asked."""
-    actions = list[list[Any]]()
-    try:
-        game = checked_game(make_game(choice.game, **choice.options), choice.game)
-        state = game.initial_state()
-        for action in line.opening_actions:
-            seat, state = game.seat_to_act(state), game.apply(state, action)
-            actions.append([seat, action])
-    except ArenaError:
-        pass  # what the viewer does with this match says what is wrong
-    return actions
 
 
 def _seat_details(report: SeatReport) -> SeatDetails:

@@ -1,21 +1,78 @@
-"""Builds the first page."""
+"""Builds the first page, from rows alone."""
 
 from __future__ import annotations
 
+from arena.enums import TournamentState
 from arena.home import ArenaHome
-from arena.site.models.overview import ListedTournament, OverviewPage, OverviewParameters
+from arena.site.build.progress import progress_of
+from arena.site.build.results import listed_result
+from arena.site.build.winners import winners
+from arena.site.models.overview import (
+    ListedTournament,
+    OverviewPage,
+    OverviewParameters,
+    RunningTournament,
+    TournamentResult,
+)
+from arena.site.models.results import ListedResult
 from arena.store.states import ListedTournament as Listed
 from arena.store.states import listed_tournaments
+from arena.store.store import Store
+
+SHOWN = 50
+"""Tournaments in a page."""
+
+RESULTS = 5
+LATEST = 8
+MAX_RUNNING = 10
 
 
-def build_overview(home: ArenaHome, _: OverviewParameters) -> OverviewPage:
+def build_overview(home: ArenaHome, parameters: OverviewParameters) -> OverviewPage:
     """Return what a home has."""
-    listed = listed_tournaments(home.store, home.store.tournaments())
-    latest = sorted(listed, key=lambda one: (one.tournament.created_at, one.tournament.number), reverse=True)
+    store = home.store
+    count, matches = store.totals()
+    found = store.newest_tournaments(SHOWN + 1, parameters.before)
+    listed = listed_tournaments(store, found[:SHOWN])
+    first = listed if parameters.before is None else []
     return OverviewPage(
-        tournaments=tuple(listed_tournament(one) for one in latest),
-        matches=sum(one.tournament.recorded for one in listed),
+        tournaments=tuple(listed_tournament(one) for one in listed),
+        older=listed[-1].tournament.number if len(found) > SHOWN else None,
+        tournament_count=count,
+        matches=matches,
+        running=_running(store),
+        results=tuple(_result(store, one) for one in first if _has_result(one))[:RESULTS],
+        latest=_latest(store, first),
     )
+
+
+def _running(store: Store) -> tuple[RunningTournament, ...]:
+    names = sorted(store.directors())[:MAX_RUNNING]
+    found = ((name, progress_of(store, store.tournament(name))) for name in names)
+    return tuple(RunningTournament(name=name, progress=progress) for name, progress in found if progress is not None)
+
+
+def _has_result(listed: Listed) -> bool:
+    return bool(listed.tournament.recorded) and listed.state is not TournamentState.RUNNING
+
+
+def _result(store: Store, listed: Listed) -> TournamentResult:
+    tournament = listed.tournament
+    return TournamentResult(
+        name=tournament.name,
+        games=tuple(tournament.games),
+        winners=winners(store, tournament),
+        at=tournament.finished_at,
+    )
+
+
+def _latest(store: Store, listed: list[Listed]) -> tuple[ListedResult, ...]:
+    """Return the latest matches of what is being played; else of the newest tournament that has one."""
+    by_interest = sorted(listed, key=lambda one: one.state is not TournamentState.RUNNING)
+    tournament = next((one.tournament for one in by_interest if one.tournament.recorded), None)
+    if tournament is None:
+        return ()
+    names = tournament.definition.shown_names
+    return tuple(listed_result(tournament.name, one, names) for one in reversed(store.records(tournament).last(LATEST)))
 
 
 def listed_tournament(listed: Listed) -> ListedTournament:

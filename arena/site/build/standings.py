@@ -13,8 +13,9 @@ from arena.enums import FaultKind
 from arena.ratings.environment import ppf
 from arena.report.standings_table import ranking_table
 from arena.report.verdict import ranking_verdict, verdict
+from arena.site.build.sentences import marked, sentence
 from arena.site.models.crosstable import Crosstable, CrosstableCell
-from arena.site.models.sentence import NamedBot, Sentence
+from arena.site.models.sentence import Sentence
 from arena.site.models.standings import RankedBot, Ranking, RankingColumn, StandingLine
 from arena.tournament.formats import Placing
 
@@ -27,9 +28,6 @@ MANY_CROSSTABLE = 30
 
 MAX_GROWTH = 50.0
 """If it takes more than this many times the encounters to tell two bots apart, their number is not known at all."""
-
-_FIRST, _LAST = "\x02", "\x03"
-"""Around the names of bots while a sentence is made; no name has such characters."""
 
 
 def standing_line(line: Standing) -> StandingLine:
@@ -105,8 +103,8 @@ def shown_ranking(ranking: Sequence[tuple[str, Placing]], labels: Mapping[str, s
 
 def standings_sentence(table: Standings) -> Sentence:
     """Return what standings say."""
-    marked = replace(table, lines=tuple(replace(line, bot=_marked(line.bot)) for line in table.lines))
-    return _sentence(verdict(marked), {line.bot: line.label for line in table.lines})
+    shown = replace(table, lines=tuple(replace(line, bot=marked(line.bot)) for line in table.lines))
+    return sentence(verdict(shown), {line.bot: line.label for line in table.lines})
 
 
 def ranking_sentence(ranking: Sequence[tuple[str, Placing]], is_finished: bool, labels: Mapping[str, str]) -> Sentence:
@@ -117,19 +115,7 @@ def ranking_sentence(ranking: Sequence[tuple[str, Placing]], is_finished: bool, 
         is_finished: whether no round follows.
         labels: ``name@version`` by name.
     """
-    return _sentence(ranking_verdict([(_marked(name), placing) for name, placing in ranking], is_finished), labels)
-
-
-def _marked(name: str) -> str:
-    return f"{_FIRST}{name}{_LAST}"
-
-
-def _sentence(marked: str, labels: Mapping[str, str]) -> Sentence:
-    names = [part.partition(_LAST)[0] for part in marked.split(_FIRST)[1:]]
-    return Sentence(
-        text=marked.replace(_FIRST, "").replace(_LAST, ""),
-        bots=tuple(NamedBot(label=labels[name], name=name) for name in names),
-    )
+    return sentence(ranking_verdict([(marked(name), placing) for name, placing in ranking], is_finished), labels)
 
 
 def more_encounters(table: Standings, played: float, planned: int) -> int | None:

@@ -121,7 +121,7 @@ def _verdict(table: Standings, ranking: Sequence[tuple[str, Placing]] | None, la
     if not table.is_finished or not table.rated:
         return said
     rated = standings_sentence(table)
-    return Sentence(text=f"{said.text} By the ratings, {rated.text}", bots=(*said.bots, *rated.bots))
+    return said.followed_by(" By the ratings, ", rated)
 
 
 def _more_encounters(tournament: StoredTournament, table: Standings) -> int | None:

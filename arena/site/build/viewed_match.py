@@ -65,8 +65,10 @@ def viewed_match(
     record: MatchRecord,
     names: Mapping[str, str],
     ply: int | None = None,
-    asked: Asked | None = None,
+    *,
     most: int = 0,
+    unfinished: str = "",
+    asked: Asked | None = None,
 ) -> ViewedMatch:
     """Return what the viewer shows of a match.
 
@@ -74,8 +76,9 @@ def viewed_match(
         record: the match; as far as it has got, if it is being played.
         names: what tables call each bot, by ``name@version``.
         ply: the position that has to be among those shown; by default the last.
-        asked: whose action is awaited, if the match is being played.
         most: how many positions to show; 0 for as many as a page can have.
+        unfinished: why the match has no result, as a sentence; empty if it is over.
+        asked: whose action is awaited, if the match is being played.
     """
     replay = _replay(record)
     last = max(0, len(replay.states) - 1)
@@ -84,7 +87,7 @@ def viewed_match(
     count = len(board.frames) if board else 1
     clocks = _clocks(record)
     shown_names = tuple(names.get(bot, bot) for bot in record.bots)
-    is_over = asked is None
+    is_over = not unfinished
     return ViewedMatch(
         match=record.match,
         game=record.game,
@@ -99,7 +102,7 @@ def viewed_match(
         scores=finite(record.scores) if is_over else (),
         ranks=record.ranks if is_over else (),
         termination=record.termination if is_over else None,
-        result=result_sentence(record, shown_names) if is_over else "This match is being played.",
+        result=result_sentence(record, shown_names) if is_over else unfinished,
         faults=tuple(
             MatchFault(seat=fault.seat, kind=fault.kind, ply=fault.ply, detail=fault.detail[:MAX_TEXT_CHARACTERS])
             for fault in record.faults

@@ -156,7 +156,7 @@ class ViewedMatch(Model):
         scores: of each seat at the end; empty before.
         ranks: the same.
         termination: why the match ended; None while it is played.
-        result: how it ended, as a sentence; that it is being played, before.
+        result: how it ended, as a sentence; why it has no result, before.
         faults: what bots did wrong.
         opening: the number of the opening; None where the match starts from the beginning.
         opening_plies: how many actions belong to it.

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
 
 from arena.enums import TournamentState
 from arena.report.tables import Column
 from arena.site.models.model import Model, Parameters, Table
+from arena.site.models.progress import Progress
+from arena.site.models.results import ListedResult
+from arena.site.models.sentence import Sentence
 
 _COLUMNS = (
     Column("name", "tournament", is_number=False),
@@ -22,7 +28,13 @@ _COLUMNS = (
 
 
 class OverviewParameters(Parameters):
-    """The address of the first page says nothing."""
+    """The address of the first page.
+
+    Attributes:
+        before: the list has the tournaments that were stored before this one; None for the newest.
+    """
+
+    before: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
 
 
 class ListedTournament(Model):
@@ -51,16 +63,54 @@ class ListedTournament(Model):
     finished_at: str | None
 
 
+class RunningTournament(Model):
+    """A tournament that is being played.
+
+    Attributes:
+        name: its name.
+        progress: how far it has got.
+    """
+
+    name: str
+    progress: Progress
+
+
+class TournamentResult(Model):
+    """A tournament with a result.
+
+    Attributes:
+        name: its name.
+        games: the names of its games.
+        winners: who is first, in a sentence; empty where that takes ratings.
+        at: when it was finished, UTC, ISO 8601; None if it is not.
+    """
+
+    name: str
+    games: tuple[str, ...]
+    winners: Sentence
+    at: str | None
+
+
 class OverviewPage(Model):
     """What a home has.
 
     Attributes:
-        tournaments: the last to begin first.
+        tournaments: some of them, the newest first.
+        older: what ``before`` is on the page with older ones; None if there are none.
+        tournament_count: how many there are.
         matches: how many have been recorded in all of them.
+        running: what is being played.
+        results: of the newest tournaments that have one; empty on pages of older ones.
+        latest: the latest matches of the newest tournament that has one; empty on pages of older ones.
     """
 
     tournaments: tuple[ListedTournament, ...]
+    older: int | None
+    tournament_count: int
     matches: int
+    running: tuple[RunningTournament, ...]
+    results: tuple[TournamentResult, ...]
+    latest: tuple[ListedResult, ...]
 
     def tables(self) -> Mapping[str, Table]:
         """Return the table of tournaments."""

@@ -13,10 +13,12 @@ class NamedBot(Model):
     Attributes:
         label: ``name@version``.
         name: what the sentence has.
+        start: where the name begins in the sentence.
     """
 
     label: str
     name: str
+    start: int
 
 
 class Sentence(Model):
@@ -32,11 +34,15 @@ class Sentence(Model):
 
     def parts(self) -> Iterator[str | NamedBot]:
         """Yield the pieces of the sentence: texts, and the bots between them."""
-        rest = self.text
+        end = 0
         for bot in self.bots:
-            before, found, after = rest.partition(bot.name)
-            if found:
-                yield before
-                yield bot
-                rest = after
-        yield rest
+            yield self.text[end : bot.start]
+            yield bot
+            end = bot.start + len(bot.name)
+        yield self.text[end:]
+
+    def followed_by(self, between: str, other: Sentence) -> Sentence:
+        """Return this sentence, a text, and another one, as one."""
+        text = self.text + between
+        moved = (bot.model_copy(update={"start": bot.start + len(text)}) for bot in other.bots)
+        return Sentence(text=text + other.text, bots=(*self.bots, *moved))

@@ -56,18 +56,19 @@
   const place = (value) => Math.round(1000 * value) / 1000;
 
   function drawn(shape, height, isText) {
-    const [kind, x, y, c, d, e] = shape, up = place(height - y);
+    const kind = shape[0], words = shape.slice(1).filter((value) => typeof value === "string");
+    const [x, y, c, d] = shape.slice(1).map((value) => (typeof value === "number" ? place(value) : value)), up = place(height - y);
     if (kind === "polygon") {
-      const points = shape.slice(1, -1).map((value, k) => (k % 2 ? place(height - value) : value));
-      return [drawing("polygon", { points: points.join(" "), class: shape.at(-1) })];
+      const points = shape.slice(1, -1).map((value, k) => (k % 2 ? `${place(height - value)} ` : `${place(value)},`));
+      return [drawing("polygon", { points: points.join("").trim(), class: words[0] })];
     }
-    if (kind === "rect") return [drawing("rect", { x, y: place(height - y - d), width: c, height: d, class: e })];
-    if (kind === "line") return [drawing("line", { x1: x, y1: up, x2: c, y2: place(height - d), class: e })];
-    if (kind === "disc") return [drawing("circle", { cx: x, cy: up, r: c, class: d })];
-    if (kind === "text") return [drawing("text", { x, y: up, "font-size": c, class: isText ? "mono" : e }, visible(d))];
-    const size = place(c * (e.length < 3 ? 1.15 : 0.8));
-    const mark = { href: "#mark" + (d % 4), x: place(x - c), y: place(up - c), width: place(2 * c), height: place(2 * c), class: "seat" + (d % 8) };
-    return [drawing("use", mark), ...(e ? [drawing("text", { x, y: up, "font-size": size, class: "on" }, visible(e))] : [])];
+    if (kind === "rect") return [drawing("rect", { x, y: place(height - y - d), width: c, height: d, class: words[0] })];
+    if (kind === "line") return [drawing("line", { x1: x, y1: up, x2: c, y2: place(height - d), class: words[0] })];
+    if (kind === "disc") return [drawing("circle", { cx: x, cy: up, r: c, class: words[0] })];
+    if (kind === "text") return [drawing("text", { x, y: up, "font-size": c, class: isText ? "mono" : words[1] }, visible(words[0]))];
+    const label = words[0], size = place(c * (label.length < 3 ? 1.15 : 0.8));
+    const mark = { href: "#mark" + (d % 4), class: "seat" + (d % 8), x: place(x - c), y: place(up - c), width: place(2 * c), height: place(2 * c) };
+    return [drawing("use", mark), ...(label ? [drawing("text", { x, y: up, "font-size": size, class: "on" }, visible(label))] : [])];
   }
 
   function shapesAt(index) {
@@ -85,7 +86,7 @@
     if (!match.board || !board) return;
     const { height, is_text: isText, box } = match.board;
     board.replaceChildren(...shapesAt(ply - first()).flatMap((shape) => drawn(shape, height, isText)));
-    board.setAttribute("viewBox", box.join(" "));
+    board.setAttribute("viewBox", box.map(place).join(" "));
     board.setAttribute("aria-label", `Board: ${visible(position(ply).said)}`);
   }
 
@@ -148,7 +149,7 @@
   }
 
   const WIDTH = 300, HEIGHT = 60;
-  const across = (index) => Math.round((10 * WIDTH * index) / Math.max(1, match.positions.length - 1)) / 10;
+  const across = (index) => place((WIDTH * index) / Math.max(1, match.positions.length - 1));
 
   function drawScores() {
     const rows = match.positions.map((one) => one.scores), all = rows.flat();
@@ -157,7 +158,7 @@
     if (!isThere) return;
     let [low, high] = [Infinity, -Infinity];
     for (const value of all) [low, high] = [Math.min(low, value), Math.max(high, value)];
-    const down = (value) => Math.round(10 * (HEIGHT - 4 - ((HEIGHT - 8) * (value - low)) / (high - low || 1))) / 10;
+    const down = (value) => place(HEIGHT - 4 - ((HEIGHT - 8) * (value - low)) / (high - low || 1));
     const seats = match.bots.map((_, seat) => drawing("polyline", {
       class: "seat" + (seat % 8), points: rows.map((row, k) => `${across(k)},${down(row[seat])}`).join(" "),
     }));
@@ -225,7 +226,8 @@
     }
     show(wanted);
     clearTimeout(saving);
-    saving = setTimeout(() => { try { history.replaceState(null, "", address(ply)); } catch { /* not allowed for files */ } }, 400);
+    const next = match.asked && ply === match.plies ? location.pathname : address(ply); // the latest, while it is played
+    saving = setTimeout(() => { try { history.replaceState(null, "", next); } catch { /* not allowed for files */ } }, 400);
   }
 
   function stop() {

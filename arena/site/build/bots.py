@@ -1,0 +1,99 @@
+"""Builds the list of bots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from arena.analysis.leaderboard_cache import leaderboard
+from arena.home import ArenaHome
+from arena.site.models.bots import BestRank, BotsPage, BotsParameters, ListedBot
+from arena.store.scope import ALL_BUT_COMPARISONS
+from arena.store.values import StoredBot, StoredTournament
+
+PAGE_BOTS = 100
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is known of a bot.
+
+    Attributes:
+        versions: the earliest first.
+        author: of the latest that says so.
+        games: what it has played.
+        tournaments: the numbers of those it entered.
+    """
+
+    versions: dict[str, None] = field(default_factory=dict)
+    author: str = ""
+    games: set[str] = field(default_factory=set)
+    tournaments: set[int] = field(default_factory=set)
+
+
+def build_bots(home: ArenaHome, parameters: BotsParameters) -> BotsPage:
+    """Return the bots that were submitted or entered, by name."""
+    found = _found(home.store.tournaments(), home.store.submitted_bots())
+    wanted = parameters.search.casefold()
+    names = [
+        name
+        for name in sorted(found, key=_order)
+        if wanted in name.casefold() or wanted in found[name].author.casefold()
+    ]
+    later = [name for name in names if parameters.after is None or _order(name) > _order(parameters.after)]
+    shown = later[:PAGE_BOTS]
+    best = _best_ranks(home)
+    return BotsPage(
+        search=parameters.search,
+        bots=tuple(
+            ListedBot(
+                name=name,
+                versions=tuple(found[name].versions)[::-1],
+                author=found[name].author,
+                games=tuple(sorted(found[name].games)),
+                tournaments=len(found[name].tournaments),
+                best=best.get(name),
+            )
+            for name in shown
+        ),
+        found=len(names),
+        next=shown[-1] if len(later) > len(shown) else None,
+    )
+
+
+def _order(name: str) -> tuple[str, str]:
+    return name.casefold(), name
+
+
+def _found(tournaments: Sequence[StoredTournament], submitted: Sequence[StoredBot]) -> dict[str, _Found]:
+    found: dict[str, _Found] = {}
+    for tournament in tournaments:
+        games = set(tournament.games)
+        for bot in tournament.definition.entrants:
+            one = found.setdefault(bot.name, _Found())
+            one.versions[bot.label] = None
+            one.author = bot.author or one.author
+            one.games |= games
+            one.tournaments.add(tournament.number)
+    for stored in submitted:
+        found.setdefault(stored.name, _Found()).versions[stored.label] = None
+    return found
+
+
+def _best_ranks(home: ArenaHome) -> dict[str, BestRank]:
+    """Return the best rank of each bot, by its name."""
+    counting = [tournament for tournament in home.store.tournaments(ALL_BUT_COMPARISONS) if tournament.recorded]
+    ranks: dict[str, BestRank] = {}
+    for game in sorted({game for tournament in counting for game in tournament.games}):
+        lines = leaderboard(home.store, counting, game, home.cache_directory).lines
+        for line in lines:
+            one = BestRank(game=game, bot=line.label, rank=line.rank, bots=len(lines))
+            name = line.label.rpartition("@")[0]
+            if line.margin is not None and (name not in ranks or _above(one) < _above(ranks[name])):
+                ranks[name] = one
+    return ranks
+
+
+def _above(one: BestRank) -> tuple[float, int]:
+    """Return the share of a leaderboard that is above a bot; of equal shares, that of a larger one is better."""
+    return (one.rank - 1) / one.bots, -one.bots

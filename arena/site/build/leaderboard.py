@@ -1,0 +1,110 @@
+"""Builds leaderboards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from arena.analysis.leaderboard_cache import leaderboard
+from arena.analysis.rating_history import history_over_tournaments
+from arena.analysis.standings_cache import standings_of
+from arena.errors import UnknownNameError
+from arena.games import GAMES
+from arena.home import ArenaHome
+from arena.site.build.findings import findings
+from arena.site.build.rating_points import rating_point
+from arena.site.build.standings import standing_line, standings_sentence
+from arena.site.models.leaderboard import (
+    GameLeaders,
+    LeaderboardPage,
+    LeaderboardParameters,
+    LeaderboardsPage,
+    LeaderboardsParameters,
+    ListedSeason,
+)
+from arena.site.models.rating_point import MAX_CHARTED, RatingPoint
+from arena.store.scope import ALL_BUT_COMPARISONS, Scope
+from arena.store.values import StoredTournament
+
+MAX_LEADERS = 3
+MAX_SNAPSHOTS = 40
+"""Tournaments of the history: its chart has no room for more."""
+
+
+def build_leaderboard(home: ArenaHome, parameters: LeaderboardParameters) -> LeaderboardPage:
+    """Return the leaderboard of a game.
+
+    Raises:
+        UnknownNameError: if there is no such game, season or tournament.
+        StoreError: if the season has no tournament any more, or a record is malformed.
+    """
+    store, game = home.store, parameters.game
+    everything = store.tournaments()
+    known = {name for tournament in everything for name in tournament.games}
+    if game not in known and game not in GAMES:
+        raise UnknownNameError("game", game, sorted(known | set(GAMES)))
+    named = () if parameters.tournament is None else (parameters.tournament,)
+    scope = Scope(tournaments=named, season=parameters.season)
+    counting = [tournament for tournament in store.tournaments(scope) if game in tournament.games]
+    table = standings_of(store, scope, game)
+    by_name = {tournament.name: tournament for tournament in everything}
+    return LeaderboardPage(
+        game=game,
+        season=parameters.season,
+        tournaments=tuple(tournament.name for tournament in counting),
+        verdict=standings_sentence(table),
+        players=table.players,
+        matches=table.matches,
+        standings=tuple(map(standing_line, table.lines)),
+        findings=tuple(findings(table)) if table.matches else (),
+        history=tuple(_history(home, scope, game, counting, [line.label for line in table.lines[:MAX_CHARTED]])),
+        seasons=tuple(
+            season.name
+            for season in store.seasons.all()
+            if any(name in by_name and game in by_name[name].games for name in season.tournaments)
+        ),
+    )
+
+
+def _history(
+    home: ArenaHome, scope: Scope, game: str, counting: Sequence[StoredTournament], bots: Sequence[str]
+) -> Iterator[RatingPoint]:
+    """Yield the ratings of some bots after each of the latest tournaments, bot by bot."""
+    after = [tournament.name for tournament in counting if tournament.recorded][-MAX_SNAPSHOTS:]
+    cache = home.cache_directory
+    snapshots = history_over_tournaments(home.store, game, scope, after, cache_directory=cache) if after else []
+    for bot in bots:
+        for snapshot in snapshots:
+            for line in snapshot.lines:
+                if line.label == bot and line.margin is not None:
+                    yield rating_point(line, game, snapshot.title, snapshot.at, len(snapshot.lines))
+
+
+def build_leaderboards(home: ArenaHome, _: LeaderboardsParameters) -> LeaderboardsPage:
+    """Return the first bots of each game."""
+    everything = home.store.tournaments()
+    by_name = {tournament.name: tournament for tournament in everything}
+    counting = [tournament for tournament in home.store.tournaments(ALL_BUT_COMPARISONS) if tournament.recorded]
+    return LeaderboardsPage(
+        games=tuple(
+            _leaders(home, game, counting) for game in sorted({game for one in counting for game in one.games})
+        ),
+        seasons=tuple(
+            ListedSeason(
+                name=season.name,
+                tournaments=season.tournaments,
+                games=tuple(sorted({game for name in season.tournaments for game in by_name[name].games})),
+            )
+            for season in home.store.seasons.all()
+        ),
+    )
+
+
+def _leaders(home: ArenaHome, game: str, counting: Sequence[StoredTournament]) -> GameLeaders:
+    board = leaderboard(home.store, counting, game, home.cache_directory)
+    return GameLeaders(
+        game=game,
+        tournaments=sum(game in tournament.games for tournament in counting),
+        matches=board.matches,
+        bots=len(board.lines),
+        leaders=tuple(map(standing_line, board.lines[:MAX_LEADERS])),
+    )

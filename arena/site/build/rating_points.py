@@ -1,0 +1,31 @@
+"""Builds points of rating histories."""
+
+from __future__ import annotations
+
+from arena.analysis.standings import Standing
+from arena.site.models.rating_point import RatingPoint
+
+
+def rating_point(line: Standing, game: str, tournament: str, at: str, bots: int) -> RatingPoint:
+    """Return a bot's rating on a leaderboard.
+
+    Args:
+        line: the bot's.
+        game: of the leaderboard.
+        tournament: after which it was so.
+        at: when that was begun.
+        bots: how many were on the leaderboard.
+    """
+    return RatingPoint(
+        game=game,
+        bot=line.label,
+        tournament=tournament,
+        at=at,
+        rank=line.rank,
+        bots=bots,
+        mu=line.rating.mu,
+        margin_95=line.margin,
+        exposure=line.rating.exposure,
+        matches=line.matches,
+        score_percent=None if line.score_share is None else 100 * line.score_share,
+    )

@@ -1,0 +1,158 @@
+"""The leaderboard of a game: every bot that has played it, rated over several tournaments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena.report.tables import Column, Row
+from arena.site.models.model import Model, Name, Parameters, Table
+from arena.site.models.rating_point import RatingPoint
+from arena.site.models.sentence import Sentence
+from arena.site.models.standings import StandingLine, standings_csv
+
+
+class LeaderboardParameters(Parameters):
+    """The address of a leaderboard.
+
+    Attributes:
+        game: its name.
+        season: only the tournaments of this season; None for all.
+        tournament: only this one, or this one too; None for none in particular.
+        first: the line that the page begins with.
+    """
+
+    game: Name
+    season: Name | None = None
+    tournament: Name | None = None
+    first: int = 1
+
+
+class LeaderboardPage(Model):
+    """The leaderboard of a game.
+
+    Attributes:
+        game: its name.
+        season: whose tournaments count; None for those of all.
+        tournaments: the names of those that count and have this game, the oldest first.
+        verdict: what it says.
+        players: the most in a match.
+        matches: how many count.
+        standings: the best bot first.
+        findings: what the ratings rest on, in sentences.
+        history: ratings of the best bots after each of the latest tournaments.
+        seasons: the names of all seasons that have a tournament with this game.
+    """
+
+    game: str
+    season: str | None
+    tournaments: tuple[str, ...]
+    verdict: Sentence
+    players: int
+    matches: int
+    standings: tuple[StandingLine, ...]
+    findings: tuple[str, ...]
+    history: tuple[RatingPoint, ...]
+    seasons: tuple[str, ...]
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The least and the greatest end of an interval."""
+        return scale_of(self.standings)
+
+    @property
+    def has_faults(self) -> bool:
+        """Whether a bot has forfeited a match."""
+        return any(line.faults for line in self.standings)
+
+    @property
+    def is_charted(self) -> bool:
+        """Whether a line can be drawn through the history."""
+        return len({point.tournament for point in self.history}) > 1
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return its tables."""
+        return {"standings": standings_csv(self.standings, self.players), "history": _history(self.history)}
+
+
+def scale_of(lines: tuple[StandingLine, ...]) -> tuple[float, float]:
+    """Return the least and the greatest end of an interval."""
+    ends = [line.mu + side * (line.margin_95 or 0.0) for line in lines for side in (-1, 1)]
+    return min(ends, default=0.0), max(ends, default=1.0)
+
+
+def _history(points: tuple[RatingPoint, ...]) -> Table:
+    """Return a line for each tournament, and a column for each bot, as ``arena leaderboard --over-time`` does."""
+    bots = list(dict.fromkeys(point.bot for point in points))
+    columns = [Column("tournament", "after", is_number=False), Column("at", "begun", is_number=False)]
+    columns += [Column(bot, bot, 2) for bot in bots]
+    rows: dict[str, Row] = {}
+    for point in sorted(points, key=lambda point: (point.at, point.tournament)):
+        row = rows.setdefault(point.tournament, {"tournament": point.tournament, "at": point.at})
+        row[point.bot] = point.mu
+    return Table(columns, [{column.key: row.get(column.key) for column in columns} for row in rows.values()])
+
+
+class LeaderboardsParameters(Parameters):
+    """The address of all leaderboards says nothing."""
+
+
+class GameLeaders(Model):
+    """The first bots of a game's leaderboard.
+
+    Attributes:
+        game: its name.
+        tournaments: how many have it.
+        matches: how many count.
+        bots: how many are on the leaderboard.
+        leaders: the first of them.
+    """
+
+    game: str
+    tournaments: int
+    matches: int
+    bots: int
+    leaders: tuple[StandingLine, ...]
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The least and the greatest end of an interval of the leaders."""
+        return scale_of(self.leaders)
+
+
+class ListedSeason(Model):
+    """A season.
+
+    Attributes:
+        name: its name.
+        tournaments: the names of its tournaments, the oldest first.
+        games: that these have.
+    """
+
+    name: str
+    tournaments: tuple[str, ...]
+    games: tuple[str, ...]
+
+
+class LeaderboardsPage(Model):
+    """All leaderboards at a glance.
+
+    Attributes:
+        games: by name.
+        seasons: by name.
+    """
+
+    games: tuple[GameLeaders, ...]
+    seasons: tuple[ListedSeason, ...]
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return its table."""
+        columns = [
+            *(Column("game", "game", is_number=False), Column("rank", "#"), Column("bot", "bot", is_number=False)),
+            *(Column("mu", "mu", 2), Column("margin_95", "± 95 %", 2), Column("matches", "matches")),
+        ]
+        rows: list[Row] = [
+            {"game": one.game, **{column.key: getattr(line, column.key) for column in columns[1:]}}
+            for one in self.games
+            for line in one.leaders
+        ]
+        return {"leaders": Table(columns, rows)}

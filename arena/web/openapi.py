@@ -1,0 +1,131 @@
+"""The description of the site for programs: OpenAPI 3.1, from the table of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from arena.site.links import INDEX_PATH
+from arena.site.models.model import Model
+from arena.site.page import Lane, Page
+from arena.version import __version__
+from arena.web.endpoint import Endpoint
+from arena.web.problems import Problem
+
+_SCHEMAS = "#/components/schemas/"
+_HTML, _JSON, _CSV = "text/html", "application/json", "text/csv"
+
+_REFUSALS = {
+    400: "The address says what the page does not understand.",
+    404: "There is no such thing; the sentence suggests the nearest name.",
+    405: "Only GET and HEAD are answered.",
+    414: "The address is too long.",
+    421: "The request names a host that is not this one.",
+    422: "What is stored can't be shown, or the rules of the game fail.",
+    503: "The store can't be read, or the page takes too long; `Retry-After` says when to ask again.",
+}
+
+_NAMES_OF_TABLES = {
+    "name": "table",
+    "in": "query",
+    "description": "Which table of the page; the first by default.",
+    "schema": {"type": "string"},
+}
+
+
+def document(pages: Sequence[Page], endpoints: Iterable[Endpoint]) -> dict[str, Any]:
+    """Return the description.
+
+    Args:
+        pages: the table of pages.
+        endpoints: addresses that are no pages.
+    """
+    schemas = _schemas(pages)
+    paths: dict[str, Any] = {}
+    for page in pages:
+        paths |= _paths(page, schemas)
+    for endpoint in endpoints:
+        if endpoint.operation is not None:
+            operation = {"operationId": _identifier(endpoint.path), **endpoint.operation}
+            paths[endpoint.path] = {method.lower(): operation for method in endpoint.methods}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Grid arena",
+            "version": __version__,
+            "summary": "What is played in an arena: every page of its site as JSON, and its tables as CSV.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {"schemas": schemas},
+    }
+
+
+def _schemas(pages: Sequence[Page]) -> dict[str, Any]:
+    """Return the schemas of all models and parameters by name."""
+    models: list[tuple[type[BaseModel], Literal["serialization", "validation"]]] = [(Problem, "serialization")]
+    for page in pages:
+        models += [(page.model, "serialization"), (page.parameters, "validation")]
+    _, found = models_json_schema(models, ref_template=f"{_SCHEMAS}{{model}}")
+    return dict(found["$defs"])
+
+
+def _paths(page: Page, schemas: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the addresses of a page: itself, its JSON and its tables."""
+    value = {"schema": {"$ref": f"{_SCHEMAS}{page.model.__name__}"}}
+    parameters = _parameters(page, schemas)
+    base = page.path if page.path != "/" else INDEX_PATH
+    paths = {
+        page.path: _operation(page, "", {_HTML: {"schema": {"type": "string"}}, _JSON: value}, parameters),
+        f"{base}.json": _operation(page, "json", {_JSON: value}, parameters),
+    }
+    if page.model.tables is not Model.tables:
+        content = {_CSV: {"schema": {"type": "string"}}}
+        paths[f"{base}.csv"] = _operation(page, "csv", content, [*parameters, _NAMES_OF_TABLES])
+    return paths
+
+
+def _operation(
+    page: Page, form: str, content: Mapping[str, Any], parameters: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    refusal = {_JSON: {"schema": {"$ref": f"{_SCHEMAS}{Problem.__name__}"}}}
+    if not form:
+        refusal = {_HTML: {"schema": {"type": "string"}}, **refusal}
+    responses: dict[str, Any] = {"200": {"description": page.summary, "content": content}}
+    if not form and page.lane is not Lane.SERVER:
+        pending = {_HTML: {"schema": {"type": "string"}}}
+        responses["202"] = {"description": "It is being computed; ask again after `Retry-After`.", "content": pending}
+    responses["304"] = {"description": "It is as `If-None-Match` says."}
+    responses |= {str(status): {"description": text, "content": refusal} for status, text in _REFUSALS.items()}
+    if page.lane is Lane.SERVER:  # which says what is wrong as its value
+        responses["503"] = {"description": _REFUSALS[503], "content": content}
+    return {
+        "get": {
+            "operationId": f"{page.name}_{form}" if form else page.name,
+            "summary": page.summary,
+            "parameters": list(parameters),
+            "responses": responses,
+        }
+    }
+
+
+def _parameters(page: Page, schemas: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what the address of a page says."""
+    properties = schemas[page.parameters.__name__].get("properties", {})
+    return [
+        {
+            "name": name,
+            "in": "path" if name in page.path_fields else "query",
+            "required": name in page.path_fields,
+            "schema": schema,
+        }
+        for name, schema in properties.items()
+    ]
+
+
+def _identifier(path: str) -> str:
+    return "".join(letter if letter.isalnum() else "_" for letter in path.strip("/"))

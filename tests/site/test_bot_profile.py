@@ -1,0 +1,182 @@
+"""A bot's profile."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from arena.corrections import void_matches
+from arena.errors import UnknownNameError
+from arena.home import ArenaHome
+from arena.site.build import bot_profile as builder
+from arena.store.values import StoredBot
+from tests.site.duels import bot, duels, tell
+from tests.site.parsed import Parsed, html_of, model_of
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path / "home") as opened:
+        yield opened
+
+
+def profile(home, name="a"):
+    return model_of(home, "bot", bot=name)
+
+
+def page_of(home, name="a"):
+    page = Parsed(html_of(home, "bot", bot=name))
+    page.check()
+    return page
+
+
+def test_the_first_sentence_says_how_good_it_is(home):
+    tell(home, duels("a@1", "b@1", "w" * 20))
+    found = profile(home)
+    (rating,) = found.ratings
+    line = rating.line
+    assert (rating.game, rating.bots, line.rank, line.wins, line.losses, line.score_percent) == (
+        "differences",
+        2,
+        1,
+        20,
+        0,
+        100,
+    )
+    assert line.seat_percent == (100, 100)
+    assert found.verdict.text == f"a is number 1 of 2 in differences (rating {line.mu:.1f} ± {line.margin_95:.1f})."
+    assert page_of(home, "b@1").all("a", href="/leaderboards/differences")
+
+
+def test_rivals_lead_to_the_page_of_the_two(home):
+    """Against b: encounters 1, 0.5. Against c: 0."""
+    tell(home, duels("a@1", "b@1", "wwwl") + duels("a@1", "c@1", "ll"), entrants=("a@1", "b@1", "c@1"))
+    assert [(one.rival, one.score_percent, one.encounters, one.wins, one.losses) for one in profile(home).rivals] == [
+        ("b@1", 75.0, 2, 3, 1),
+        ("c@1", 0.0, 1, 0, 2),
+    ]
+    links = [link["href"] for link in page_of(home).all("a")]
+    assert [link for link in links if "versus" in link] == ["/bots/a@1/versus/b@1", "/bots/a@1/versus/c@1"]
+
+
+def test_of_many_rivals_the_best_and_the_worst_are_shown(home):
+    rivals = [f"r{number:02}@1" for number in range(12)]
+    matches = [
+        one for number, rival in enumerate(rivals) for one in duels("a@1", rival, "w" * number + "l" * (12 - number))
+    ]
+    tell(home, matches, entrants=("a@1", *rivals))
+    shown = [link["href"] for link in page_of(home).all("a") if "versus" in link["href"]]
+    best, worst = rivals[:-6:-1], rivals[:5]
+    assert shown == [f"/bots/a@1/versus/{rival}" for rival in [*best, *worst]]
+    rows = list(csv.DictReader(io.StringIO(profile(home).csv("rivals"))))
+    assert [row["rival"] for row in rows] == rivals[::-1]
+
+
+def test_the_rating_after_each_tournament_is_its_history(home):
+    tell(home, duels("a@1", "b@1", "ww"), "first")
+    tell(home, duels("b@1", "c@1", "ww"), "without", entrants=("b@1", "c@1"))
+    tell(home, duels("a@1", "b@1", "ll"), "second")
+    found = profile(home)
+    points = [(one.tournament, one.matches, one.bots, one.score_percent) for one in found.history]
+    assert points == [("first", 2, 2, 100.0), ("second", 4, 3, 50.0)]
+    assert list(found.charted) == ["differences"]
+    assert [(one.tournament, one.rank, one.bots) for one in found.tournaments] == [("second", 2, 2), ("first", 1, 2)]
+    page = page_of(home)
+    assert "a@1" in page.all("svg", **{"class": "ratings"})[0]["aria-label"]
+    rows = list(csv.DictReader(io.StringIO(found.csv())))
+    assert [(row["tournament"], row["rank"]) for row in rows] == [("first", "1"), ("second", "2")]
+
+
+def test_one_tournament_makes_no_chart(home):
+    tell(home, duels("a@1", "b@1", "ww"))
+    assert profile(home).charted == {}
+    assert not page_of(home).all("svg", **{"class": "ratings"})
+
+
+def test_faults_are_counted_and_the_latest_are_told(home):
+    wrong = {(1, 0): "exit", (2, 1): "timeout", (3, 0): "exit", (4, 1): "exit"}
+    tell(home, duels("a@1", "b@1", "llll"), "it's", faults=wrong)
+    found = profile(home)
+    assert found.fault_counts == {"exit": 3, "timeout": 1}
+    assert [(one.kind, one.match, [other.match for other in one.earlier]) for one in found.faults] == [
+        ("exit", 4, [3, 1]),
+        ("timeout", 2, []),
+    ]
+    latest = found.faults[0]
+    assert (latest.detail, latest.ply, latest.stderr) == ("it is exit", 2, "first\nlast")
+    assert latest.repro == """arena repro 'it'"'"'s/4'"""
+    page = page_of(home)
+    assert {link["href"] for link in page.all("a")} >= {
+        "/tournaments/it%27s/matches/4",
+        "/tournaments/it%27s/matches/3",
+    }
+    assert latest.repro in page.text
+    assert profile(home, "b").fault_counts == {}
+
+
+def test_only_the_end_of_stderr_is_shown(home, monkeypatch):
+    monkeypatch.setattr(builder, "MAX_STDERR_CHARACTERS", 4)
+    tell(home, duels("a@1", "b@1", "l"), faults={(1, 0): "exit"})
+    assert profile(home).faults[0].stderr == "last"
+
+
+def test_time_used_is_that_of_the_latest_matches(home):
+    """Of each match an action of 0.1 s in seat 0, and one of 0.2 s in seat 1."""
+    tell(home, duels("a@1", "b@1", "wl"))
+    (times,) = profile(home).times
+    assert (times.bot, times.matches, times.actions) == ("a@1", 2, 2)
+    assert (times.mean_ms, times.longest_ms, times.cpu_seconds) == (100.0, 200.0, 0.1)
+    assert times.p99_ms == pytest.approx(200, rel=0.02)
+
+
+def test_a_name_stands_for_all_versions(home):
+    entrants = (bot("a@1", digest="d1", author="Ann"), bot("a@2", digest="d2"), "b@1")
+    tell(home, [*duels("a@1", "b@1", "ll"), *duels("a@2", "b@1", "ww")], "first", entrants=entrants)
+    tell(home, duels("a@2", "b@1", "ww"), "second", entrants=entrants[1:])
+    found = profile(home)
+    assert [(one.bot, one.digest, one.author, one.tournaments) for one in found.versions] == [
+        ("a@2", "d2", "", 2),
+        ("a@1", "d1", "Ann", 1),
+    ]
+    assert [one.line.label for one in found.ratings] == ["a@2", "a@1"]
+    assert found.verdict.bots[0].label == found.shown == "a@2"
+    assert [(one.bot, one.tournament) for one in found.history] == [
+        ("a@2", "first"),
+        ("a@2", "second"),
+        ("a@1", "first"),
+    ]
+    assert [one.bot for one in found.times] == ["a@2", "a@1"]
+    page_of(home)
+    one = profile(home, "a@1")
+    assert [version.bot for version in one.versions] == ["a@1"]
+    assert page_of(home, "a@1").all("a", href="/bots/a")
+
+
+def test_a_submitted_bot_that_has_not_played_has_a_profile(home, monkeypatch):
+    stored = [StoredBot("new", "1", "digest", "bot.toml", "2026-01-01T00:00:00+00:00")]
+    monkeypatch.setattr(type(home.store), "submitted_bots", lambda _: stored)
+    found = profile(home, "new")
+    assert found.verdict.text.startswith("new has no rating yet")
+    assert (found.versions[0].digest, found.versions[0].submitted_at) == ("digest", "2026-01-01T00:00:00+00:00")
+    assert "None yet." in page_of(home, "new").text
+
+
+def test_matches_that_do_not_count_any_more_are_gone(home):
+    tournament = tell(home, duels("a@1", "b@1", "wwll"))
+    void_matches(home.store, tournament.name, [1, 2], reason="power cut")
+    found = profile(home)
+    assert [(one.line.wins, one.line.losses) for one in found.ratings] == [(0, 2)]
+    assert [one.match for one in found.results] == [4, 3]
+
+
+def test_an_unknown_bot_is_refused_with_those_that_are_known(home):
+    tell(home, duels("a@1", "b@1", "ww"))
+    with pytest.raises(UnknownNameError, match="unknown bot 'aa': known are a@1, b@1"):
+        profile(home, "aa")
+
+
+def test_where_a_bot_is_kept_is_not_said(home):
+    tell(home, duels("a@1", "b@1", "lw"), faults={(1, 0): "exit"})
+    assert "secret" not in html_of(home, "bot", bot="a")
+    assert "secret" not in json.dumps(profile(home).model_dump(mode="json"))

@@ -1,0 +1,274 @@
+"""What visitors see of a run: how often it is written, and that nothing which goes wrong there costs a match."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from arena.definition import Definition, GameChoice
+from arena.errors import StoreError
+from arena.executors import Executor, Played, Playing, Void
+from arena.home import ArenaHome
+from arena.live_match import LiveMatch
+from arena.match.referee import Referee
+from arena.players.scripted import ScriptedPlayer
+from arena.protocol.messages import Wants
+from arena.records import Bot
+from arena.store.live_state import LiveState
+from arena.store.rows import row_of
+from arena.tournament.director import run_tournament
+from arena.tournament.live_writer import LiveWriter
+from arena.tournament.progress import Progress
+
+BOTS = tuple(Bot(name=name, version="1", command=("x",), directory="/", digest="d" * 64) for name in "abc")
+GAME = GameChoice(game="differences", options={"size": 4}, players=2)
+DEFINITION = Definition(name="t", games=(GAME,), entrants=BOTS, rng_seed=1, isolation="none")
+LEGAL = Wants(legal=True, observation=False)
+
+
+@pytest.fixture
+def store(tmp_path):
+    with ArenaHome(tmp_path / "h") as home:
+        yield home.store
+
+
+@pytest.fixture
+def tournament(store):
+    return store.create_tournament(DEFINITION, [])
+
+
+class Clock:
+    def __init__(self):
+        self.seconds = 100.0
+
+    def __call__(self):
+        return self.seconds
+
+
+class Scripted(Executor):
+    """Says what a test wants it to say."""
+
+    def __init__(self):
+        self.watched, self.states, self.now_playing = [], [], []
+
+    def __exit__(self, *_):
+        pass
+
+    def run(self, queue):
+        while (spec := queue.take()) is not None:
+            players = [ScriptedPlayer(lambda request: request.legal[0], LEGAL) for _ in spec.bots]
+            yield [Played(row_of(Referee(spec, players).play()))]
+
+    def playing(self):
+        return self.now_playing
+
+    def watch(self, matches):
+        self.watched.append(set(matches))
+
+    def live_matches(self):
+        states, self.states = self.states, []
+        return states
+
+
+def live(match, plies=0):
+    return LiveMatch(
+        match=match,
+        started_at="2026-01-01T00:00:00.000+00:00",
+        actions=tuple([ply % 2, [1, 1]] for ply in range(plies)),
+        wall_seconds=(None,) * plies,
+        cpu_seconds=(None,) * plies,
+        since="2026-01-01T00:00:00.000+00:00",
+        bank_seconds=(None, None),
+    )
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def executor():
+    return Scripted()
+
+
+@pytest.fixture
+def writer(store, tournament, executor, clock):
+    return LiveWriter(store, tournament, executor, clock)
+
+
+@pytest.fixture
+def state(store, tournament):
+    return store.live_state(tournament)
+
+
+def test_progress_is_written_once_a_second(writer, state, clock):
+    seen = []
+    for tick in range(50):  # five seconds
+        clock.seconds = 100 + tick / 10
+        writer.update(Progress(scheduled=100, recorded=tick, played=tick))
+        seen.append(state.progress().progress.recorded)
+    assert seen == [tick // 10 * 10 for tick in range(50)]
+
+
+def test_progress_says_the_rate_of_late_and_the_time_left(writer, state, clock):
+    """One match a second for a minute, then four: what is left is estimated from the whole run."""
+    for second in range(61):
+        clock.seconds = 100 + second
+        writer.update(Progress(scheduled=1000, recorded=40 + second, expected=1000, played=second, status="round 2"))
+    seen = state.progress().progress
+    assert (seen.recorded, seen.scheduled, seen.expected, seen.status) == (100, 1000, 1000, "round 2")
+    assert (seen.matches_per_second, seen.seconds_left) == (1.0, 900.0)
+    for second in range(1, 16):
+        clock.seconds = 160 + second
+        writer.update(Progress(scheduled=1000, recorded=100 + 4 * second, expected=1000, played=60 + 4 * second))
+    seen = state.progress().progress
+    assert (seen.matches_per_second, seen.seconds_left) == (4.0, 840 / (120 / 75))
+
+
+def test_the_rate_of_slow_matches_is_that_of_the_last_ten(writer, state, clock):
+    for minute in range(31):
+        clock.seconds = 100 + 60 * minute
+        writer.update(Progress(scheduled=1000, recorded=minute, played=minute))
+    assert state.progress().progress.matches_per_second == round(1 / 60, 3)
+
+
+def test_nothing_is_said_of_the_rate_before_a_match_has_ended(writer, state, clock):
+    clock.seconds += 5
+    writer.update(Progress(scheduled=10, recorded=3))
+    seen = state.progress().progress
+    assert (seen.matches_per_second, seen.seconds_left) == (None, None)
+
+
+def test_matches_that_have_lasted_a_moment_are_shown_as_being_played(writer, executor, state):
+    executor.now_playing = [Playing(5, time.time() - 60), Playing(3, time.time() - 3), Playing(4, time.time())]
+    writer.update(Progress(scheduled=10, recorded=0))
+    assert [played.match for played in state.progress().progress.playing] == [3, 5]
+
+
+def test_watches_are_read_twice_a_second_and_passed_on_when_they_change(writer, executor, state, clock):
+    reads = []
+    watched = LiveState.watched
+
+    def counted(self):
+        reads.append(clock.seconds)
+        return watched(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LiveState, "watched", counted)
+        for tick in range(40):
+            clock.seconds = 100 + tick / 20
+            if tick == 15:
+                state.watch(7, 60)
+            writer.update(Progress(scheduled=10, recorded=0))
+    assert reads == [100.0, 100.5, 101.0, 101.5]
+    assert executor.watched == [{7}]
+
+
+def test_a_watched_match_is_shown_until_it_has_a_result(writer, executor, state):
+    progress = Progress(scheduled=10, recorded=0)
+    executor.states = [live(3, 1), live(4, 0)]
+    writer.update(progress)
+    executor.states = [live(3, 2)]
+    writer.update(progress)
+    assert len(state.live_match(3).state.actions) == 2
+    assert state.live_match(3).seq > state.live_match(4).seq
+    writer.update(progress, [3])
+    assert state.live_match(3) is None
+    executor.states = [live(3, 0)]  # it was void, and is played again
+    writer.update(progress, [4])
+    assert state.live_match(3).state.actions == ()
+    assert state.live_match(4) is None
+
+
+def test_what_the_store_refuses_is_dropped_and_written_later(writer, executor, state, clock, monkeypatch):
+    progress = Progress(scheduled=10, recorded=0)
+    executor.states = [live(3)]
+    writer.update(progress)
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveState, "remove", refuse)
+        writer.update(progress, [3])
+    executor.states = [live(4)]
+    clock.seconds += 4
+    writer.update(progress)
+    assert (state.live_match(3) is None, state.live_match(4) is None) == (False, True)
+    executor.states = [live(4)]
+    clock.seconds += 2
+    writer.update(progress)
+    assert (state.live_match(3) is None, state.live_match(4) is None) == (True, False)
+
+
+def refuse(*_):
+    raise StoreError("the disk is full")
+
+
+@pytest.mark.parametrize("method", ["clear", "show", "watched", "write_progress"])
+@pytest.mark.parametrize("error", [StoreError("the disk is full"), ValueError("a defect of ours")])
+def test_no_failure_here_costs_a_match(store, executor, monkeypatch, method, error):
+    def fail(*_):
+        raise error
+
+    executor.states = [live(1)]
+    monkeypatch.setattr(LiveState, method, fail)
+    progress = run_tournament(DEFINITION, store, executor=executor)
+    assert progress.is_complete
+    assert progress.recorded == 6
+
+
+@pytest.mark.parametrize("method", ["playing", "watch", "live_matches"])
+def test_an_executor_that_fails_to_say_what_it_plays_can_play(store, executor, monkeypatch, method):
+    def fail(*_):
+        raise RuntimeError
+
+    monkeypatch.setattr(executor, method, fail)
+    run_tournament(DEFINITION, store, executor=executor)
+    assert store.tournament("t").recorded == 6
+
+
+class Plain(Executor):
+    """Knows nothing of watching, and looks at the store while it plays."""
+
+    def __init__(self, store):
+        self.store, self.seen = store, []
+
+    def __exit__(self, *_):
+        pass
+
+    def run(self, queue):
+        yield []
+        self.seen.append(self.store.live_state(self.store.tournament("t")).progress())
+        yield from Scripted().run(queue)
+
+
+def test_an_executor_that_knows_nothing_of_watching_plays(store):
+    executor = Plain(store)
+    assert run_tournament(DEFINITION, store, executor=executor).is_complete
+    (seen,) = executor.seen
+    assert (seen.progress.recorded, seen.progress.scheduled) == (0, 6)
+
+
+def test_nothing_is_left_of_a_run_and_what_a_killed_one_left_is_removed(store):
+    executor = Plain(store)
+    tournament = store.create_tournament(replace(DEFINITION, name="t"), [])
+    state = store.live_state(tournament)
+    state.show([live(5)])
+    run_tournament(DEFINITION, store, executor=executor)
+    assert (state.progress(), state.live_match(5)) == (None, None)
+
+
+def test_a_void_match_is_no_longer_shown(store):
+    seen = []
+
+    class Unlucky(Scripted):
+        def run(self, queue):
+            spec = queue.take()
+            state = store.live_state(store.tournament("t"))
+            self.states = [live(spec.match)]
+            yield []
+            seen.append(state.live_match(spec.match))
+            yield [Void(spec, "no luck")]
+            seen.append(state.live_match(spec.match))
+            yield from super().run(queue)
+
+    assert run_tournament(DEFINITION, store, executor=Unlucky()).is_complete
+    assert [found is None for found in seen] == [False, True]

@@ -1,0 +1,69 @@
+"""The description of the site for programs, and requests of every kind that are made from it."""
+
+import json
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
+
+from arena.home import ArenaHome
+from arena.site.pages import PAGES
+from arena.web.openapi import document
+from tests.web.conftest import add_tournament, client_of
+from tests.web.test_serve import Served
+
+THERE = {"tournament": "t", "match": 1, "bot": "a", "rival": "b", "game": "differences"}
+"""Names that exist, for which the answer is a page."""
+
+FEW = settings(
+    max_examples=15,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def test_it_is_openapi():
+    OpenAPIV31SpecValidator(document(PAGES, ())).validate()
+
+
+def test_every_page_has_a_twin_and_every_table_an_address():
+    paths = document(PAGES, ())["paths"]
+    for page in PAGES:
+        assert page.path in paths
+        assert (f"{page.path}.json" if page.path != "/" else "/index.json") in paths
+    assert "/index.csv" in paths
+
+
+@pytest.mark.anyio
+async def test_the_site_has_it(directory):
+    async with client_of(directory) as client:
+        response = await client.get("/openapi.json")
+        assert response.json() == json.loads(json.dumps(document(PAGES, ())))
+
+
+@pytest.fixture(scope="module")
+def schema(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("home")
+    with ArenaHome(directory) as home:
+        add_tournament(home)
+    server = Served("--home", directory)
+    try:
+        yield schemathesis.openapi.from_url(f"http://{server.address}/openapi.json")
+    finally:
+        server.end()
+
+
+@pytest.mark.processes
+def test_whatever_a_program_asks_the_answer_is_as_described(schema):
+    def ask(case):
+        case.call_and_validate()
+        case.path_parameters = {name: THERE.get(name, value) for name, value in (case.path_parameters or {}).items()}
+        case.call_and_validate(excluded_checks=[positive_data_acceptance, negative_data_rejection])
+
+    for operation in schema.get_all_operations():
+        FEW(given(case=operation.ok().as_strategy())(ask))()

@@ -1,0 +1,212 @@
+"""Values of pages: built once, shown when they are late, and never for longer than they are true."""
+
+import asyncio
+
+import pytest
+
+from arena.errors import StoreAwayError, UnknownNameError
+from arena.site.models.overview import OverviewParameters
+from arena.site.page import Lane
+from arena.site.pages import PAGE_BY_NAME
+from arena.web import page_cache
+from arena.web.page_cache import CURRENT_SECONDS, PageCache
+from arena.web.rendered import rendered
+from tests.web.conftest import FakeVersions
+
+pytestmark = pytest.mark.anyio
+
+PAGE = PAGE_BY_NAME["overview"]
+PARAMETERS = OverviewParameters()
+
+
+class FakeBuilder:
+    """Builds what a test says, when it says so."""
+
+    def __init__(self):
+        self.built, self.kept = 0, []
+        self.answer = lambda: b"%d" % self.built
+        self.may_build = asyncio.Event()
+        self.may_build.set()
+
+    async def build(self, page, parameters):
+        self.built += 1
+        await self.may_build.wait()
+        return self.answer()
+
+    async def earlier(self, page, parameters):
+        return None
+
+    async def keep(self, page, parameters, version, value, seconds):
+        self.kept.append((version, value))
+
+
+class Pages:
+    def __init__(self):
+        self.builder, self.versions, self.now = FakeBuilder(), FakeVersions(), 100.0
+        self.cache = PageCache(self.builder, self.versions, lambda: self.now, max_bytes=5000)
+
+    async def find(self, page=PAGE, seconds=10.0):
+        return await self.cache.find(page, PARAMETERS, seconds)
+
+
+@pytest.fixture
+async def pages(monkeypatch):
+    pages = Pages()
+    yield pages
+    await pages.cache.close()
+
+
+async def test_a_hundred_readers_cost_one_build(pages):
+    found = await asyncio.gather(*(pages.find() for _ in range(100)))
+    assert {one.value.json for one in found} == {b"1"}
+    assert pages.builder.built == 1
+
+
+async def test_a_page_is_built_again_after_an_event_and_not_before(pages):
+    await pages.find()
+    assert (await pages.find()).value.json == b"1"
+    pages.versions.version = "2"
+    found = await pages.find()
+    assert (found.value.json, found.value.version, found.is_current) == (b"2", "2", True)
+
+
+async def test_what_no_event_tells_is_seen_after_a_while(pages):
+    await pages.find()
+    pages.now += CURRENT_SECONDS + 1
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_a_late_page_is_shown_as_it_was(pages, monkeypatch):
+    monkeypatch.setattr(page_cache, "LATE_SECONDS", 0.01)
+    pages.cache._now = asyncio.get_running_loop().time
+    await pages.find()
+    pages.builder.may_build.clear()
+    pages.versions.version = "2"
+    late = await pages.find()
+    assert (late.value.json, late.is_current, late.age_seconds, late.problem) == (b"1", False, None, None)
+    pages.builder.may_build.set()
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_a_first_page_that_is_slow_is_nothing_yet(pages):
+    pages.cache._now = asyncio.get_running_loop().time
+    pages.builder.may_build.clear()
+    pending = await pages.find(seconds=0.01)
+    assert (pending.value, pending.problem) == (None, None)
+    pages.builder.may_build.set()
+    assert (await pages.find()).value.json == b"1"
+    assert pages.builder.built == 1
+
+
+async def test_an_event_during_a_build_makes_another_one(pages):
+    pages.builder.may_build.clear()
+    reader = asyncio.create_task(pages.find())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    pages.versions.version = "2"
+    pages.builder.may_build.set()
+    assert (await reader).value.version == "2"
+    assert pages.builder.built == 2
+
+
+async def test_a_reader_who_leaves_does_not_end_the_build(pages):
+    pages.builder.may_build.clear()
+    readers = [asyncio.create_task(pages.find()) for _ in range(2)]
+    await asyncio.sleep(0.01)
+    readers[0].cancel()
+    pages.builder.may_build.set()
+    assert (await readers[1]).value.json == b"1"
+
+
+def away():
+    raise StoreAwayError("away")
+
+
+async def test_without_the_store_the_last_page_has_its_age(pages):
+    first = await pages.find()
+    pages.versions.lost_at, pages.builder.answer = 110.0, away
+    pages.now = 130.0
+    found = await pages.find()
+    assert (found.value, found.age_seconds, found.is_current) == (first.value, 20.0, False)
+    pages.versions.lost_at = None
+    pages.builder.answer = lambda: b"back"
+    pages.now = 140.0
+    found = await pages.find()
+    assert (found.value.json, found.age_seconds, found.is_current) == (b"back", None, True)
+
+
+async def test_a_failure_is_remembered_for_a_second_only(pages):
+    pages.builder.answer = away
+    for _ in range(5):
+        assert (await pages.find()).problem.is_store_away
+    assert pages.builder.built == 1
+    pages.now += 1.1
+    await pages.find()
+    assert pages.builder.built == 2
+
+
+def gone():
+    raise UnknownNameError("tournament", "t", [])
+
+
+async def test_what_is_deleted_is_not_shown_any_more(pages):
+    await pages.find()
+    pages.versions.version, pages.builder.answer = "2", gone
+    found = await pages.find()
+    assert (found.value, found.problem.status) == (None, 404)
+
+
+async def test_a_defect_is_logged_and_the_last_page_stays(pages, caplog):
+    first = await pages.find()
+    pages.versions.version, pages.builder.answer = "2", lambda: 1 / 0
+    found = await pages.find()
+    assert (found.value, found.problem.status) == (first.value, 500)
+    assert "ZeroDivisionError" in caplog.text
+
+
+async def test_what_is_made_of_a_page_is_made_once_and_again_for_another(pages):
+    made = []
+
+    async def make():
+        made.append(1)
+        await asyncio.sleep(0)
+        return rendered(b"x", "text/plain")
+
+    value = (await pages.find()).value
+    await asyncio.gather(*(value.rendered("", None, make) for _ in range(10)))
+    assert len(made) == 1
+    pages.now += CURRENT_SECONDS + 1
+    pages.builder.answer = lambda: b"1"
+    same = (await pages.find()).value
+    await same.rendered("", None, make)
+    assert len(made) == 1
+    pages.versions.version = "2"
+    await (await pages.find()).value.rendered("", None, make)
+    assert len(made) == 2
+
+
+async def test_the_oldest_pages_make_room(pages):
+    match = PAGE_BY_NAME["match"]
+    pages.builder.answer = lambda: b"x" * 500
+    for number in range(1, 21):
+        await pages.cache.find(match, match.parameters(tournament="t", match=number), 1.0)
+        assert pages.cache.size_bytes <= 5000
+    before = pages.builder.built
+    await pages.cache.find(match, match.parameters(tournament="t", match=20), 1.0)
+    assert pages.builder.built == before
+    await pages.cache.find(match, match.parameters(tournament="t", match=1), 1.0)
+    assert pages.builder.built == before + 1
+
+
+async def test_what_an_earlier_server_kept_is_shown_first(pages):
+    page = next(page for page in PAGE_BY_NAME.values() if page.lane is Lane.RATINGS)
+    parameters = page.parameters(**dict.fromkeys(page.path_fields, "t"))
+
+    async def earlier(page, parameters):
+        return "1", b"kept"
+
+    pages.builder.earlier = earlier
+    found = await pages.cache.find(page, parameters, 1.0)
+    assert (found.value.json, found.is_current, pages.builder.built) == (b"kept", True, 0)
+    pages.versions.version = "2"
+    assert (await pages.cache.find(page, parameters, 1.0)).value.json == b"1"

@@ -1,0 +1,112 @@
+"""Pages that are kept for the next start of the server."""
+
+import os
+
+import pytest
+
+from arena.site.pages import PAGE_BY_NAME
+from arena.web import snapshots
+from arena.web.snapshots import Snapshots
+
+PAGE = PAGE_BY_NAME["match"]
+
+
+def parameters(match=1):
+    return PAGE.parameters(tournament="t", match=match)
+
+
+@pytest.fixture
+def files(tmp_path):
+    return Snapshots(tmp_path / "cache")
+
+
+def paths(tmp_path):
+    return list((tmp_path / "cache" / "pages").iterdir())
+
+
+def test_what_is_kept_is_there_at_the_next_start(files, tmp_path):
+    assert files.read(PAGE, parameters()) is None
+    files.write(PAGE, parameters(), "1", b'{"a": 1}\n\n')
+    files.write(PAGE, parameters(), "2", b'{"a": 2}\n\n')
+    assert Snapshots(tmp_path / "cache").read(PAGE, parameters()) == ("2", b'{"a": 2}\n\n')
+    assert files.read(PAGE, parameters(2)) is None
+    assert len(paths(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content[:-1],
+        lambda content: content + b"x",
+        lambda content: content.replace(b'"version":"1"', b'"version":1'),
+        lambda content: content.replace(b'"match"', b'"other"'),
+        lambda content: content.replace(b'"code":"', b'"code":"x'),
+        lambda _: b"",
+        lambda _: b"\xff" * 100,
+        lambda _: b"[" * 100_000,
+        lambda content: content.ljust(snapshots.MAX_FILE_BYTES + 1),
+    ],
+)
+def test_a_torn_or_foreign_file_is_ignored(files, tmp_path, change):
+    files.write(PAGE, parameters(), "1", b'{"a": 1}')
+    [path] = paths(tmp_path)
+    path.write_bytes(change(path.read_bytes()))
+    assert files.read(PAGE, parameters()) is None
+
+
+def test_the_file_of_another_page_is_ignored(files, tmp_path):
+    files.write(PAGE, parameters(1), "1", b"1")
+    [first] = paths(tmp_path)
+    files.write(PAGE, parameters(2), "1", b"2")
+    [second] = set(paths(tmp_path)) - {first}
+    first.replace(second)
+    assert files.read(PAGE, parameters(2)) is None
+
+
+def test_links_and_pipes_are_not_followed(files, tmp_path):
+    files.write(PAGE, parameters(), "1", b"1")
+    [path] = paths(tmp_path)
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert files.read(PAGE, parameters()) is None
+    path.unlink()
+    os.mkfifo(path)
+    assert files.read(PAGE, parameters()) is None
+
+
+def test_a_directory_that_leads_elsewhere_is_not_written(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "pages").symlink_to(tmp_path / "elsewhere")
+    Snapshots(tmp_path / "cache").write(PAGE, parameters(), "1", b"1")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_home_that_can_not_be_written_is_no_error(tmp_path):
+    (tmp_path / "cache").write_text("a file")
+    files = Snapshots(tmp_path / "cache")
+    files.write(PAGE, parameters(), "1", b"1")
+    assert files.read(PAGE, parameters()) is None
+
+
+def test_the_oldest_files_make_room(files, tmp_path, monkeypatch):
+    monkeypatch.setattr(snapshots, "MAX_FILES", 3)
+    for number in range(1, 6):
+        files.write(PAGE, parameters(number), "1", b"1")
+        for path in paths(tmp_path):
+            os.utime(path, (path.stat().st_mtime - 10,) * 2)
+    assert [files.read(PAGE, parameters(number)) is not None for number in range(1, 6)] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
+    monkeypatch.setattr(snapshots, "MAX_TOTAL_BYTES", 1300)
+    files.write(PAGE, parameters(6), "1", b"x" * 1000)
+    assert len(paths(tmp_path)) == 1
+
+
+def test_what_is_too_large_is_not_kept(files, tmp_path):
+    files.write(PAGE, parameters(), "1", b"x" * snapshots.MAX_FILE_BYTES)
+    assert files.read(PAGE, parameters()) is None
