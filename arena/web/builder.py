@@ -44,10 +44,12 @@ def main() -> None:
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(requests, waiting), daemon=True).start()
     builder = _Builder(start)
+    payloads = [b""]  # it is ready
     while True:
-        for payload in builder.answer(waiting.get()):
+        for payload in payloads:
             answers.write(framed(payload))
         answers.flush()
+        payloads = builder.answer(waiting.get())
 
 
 class _Builder:
