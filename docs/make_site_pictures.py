@@ -36,7 +36,10 @@ def main() -> None:
 def published(directory: Path) -> Path:
     """Return the folder of the quickstart."""
     home, folder = directory / "home", directory / "contest"
-    for command in (["run", str(ROOT / "tournaments" / "quickstart.toml"), "-q"], ["publish", "quickstart", str(folder)]):
+    for command in (
+        ["run", str(ROOT / "tournaments" / "quickstart.toml"), "-q"],
+        ["publish", "quickstart", str(folder)],
+    ):
         subprocess.run([sys.executable, "-m", "arena", *command, "--home", str(home)], capture_output=True, check=True)
     return folder
 
