@@ -41,7 +41,9 @@ class RatedTournament:
     @cached_property
     def table(self) -> Standings:
         """The standings."""
-        return standings_of(self._home.store, self.tournament.name, cache_directory=self._home.cache_directory)
+        cache = self._home.cache_directory
+        name = self.tournament.name
+        return standings_of(self._home.store, name, cache_directory=cache, results=lambda: self.results)
 
     @cached_property
     def results(self) -> ResultTable:
