@@ -44,6 +44,7 @@ def command(host: str, port: int, is_opened: bool, public: bool, allowed_hosts: 
             f"--host {host!r}: other machines may reach it, and would see everything; add --public to allow it"
         )
     from arena.web.app import Site
+    from arena.web.events import Events
     from arena.web.opened_home import OpenedHome
     from arena.web.server import listen, serve
 
@@ -53,7 +54,7 @@ def command(host: str, port: int, is_opened: bool, public: bool, allowed_hosts: 
     try:
         with listen(host, port) as listening:
             address = _address(host, listening)
-            site = Site(home, hosts=Hosts(host, allowed_hosts), store=store)
+            site = Site(home, hosts=Hosts(host, allowed_hosts), store=store, events=Events(home))
             is_interrupted = serve(site, listening, lambda: _say(address, is_opened))
             return INTERRUPTED if is_interrupted else OK
     finally:

@@ -46,6 +46,7 @@ class Page:
         template: the file in ``templates``.
         room: the page in the site's navigation that it belongs to.
         topics: what must have changed for the page to change, as paths with fields in braces.
+        has_feed: whether there is a feed of its results, at ``feed.atom`` behind its address.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Page:
     template: str
     room: str = ""
     topics: tuple[str, ...] = ()
+    has_feed: bool = False
 
     @property
     def path_fields(self) -> tuple[str, ...]:

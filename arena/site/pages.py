@@ -80,6 +80,7 @@ PAGES: tuple[Page, ...] = (
         template="bot_profile.html.jinja",
         room="bots",
         topics=("arena",),
+        has_feed=True,
     ),
     Page(
         name="versus",
@@ -104,6 +105,7 @@ PAGES: tuple[Page, ...] = (
         template="tournament.html.jinja",
         room="overview",
         topics=("tournaments/{tournament}",),
+        has_feed=True,
     ),
     Page(
         name="why",

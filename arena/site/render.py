@@ -60,7 +60,14 @@ def render(page: Page, parameters: Parameters, model: Model, setting: Setting) -
     """Return a page as HTML."""
     values = parameters.model_dump()
     twin = setting.links.page(page.name, ".json", **values)
-    return render_template(page.template, setting, room=page.room, twin=twin, parameters=parameters, model=model)
+    shown = {"room": page.room, "twin": twin, "feed": _feed(page, values, setting)}
+    return render_template(page.template, setting, parameters=parameters, model=model, **shown)
+
+
+def _feed(page: Page, values: dict[str, Any], setting: Setting) -> str | None:
+    """Return the address of the feed of a page; None without one."""
+    fields = {name: values[name] for name in page.path_fields}
+    return setting.links.page(page.name, "/feed.atom", **fields) if page.has_feed and setting.is_served else None
 
 
 def render_template(template: str, setting: Setting, **values: Any) -> str:

@@ -182,6 +182,12 @@ class LiveState:
         where = "the progress of a run"
         return StoredProgress(at=row.at, progress=from_stored(RunProgress, from_json_text(row.body, where), where))
 
+    def seqs(self) -> dict[int, int]:
+        """Return the numbers of the latest states of all watched matches, by match."""
+        query = select(live_matches.c.match, live_matches.c.seq).where(live_matches.c.tournament_id == self._tournament)
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return {row.match: row.seq for row in rows}
+
     def live_match(self, match: int) -> StoredLiveMatch | None:
         """Return the latest state of a watched match; None if it is not being played, or was not watched yet."""
         query = select(live_matches.c.seq, live_matches.c.at, live_matches.c.body).where(

@@ -80,9 +80,9 @@ class Store(RecordReader):
         finally:
             self._database.patience_seconds = before
 
-    def live_state(self, tournament: StoredTournament) -> LiveState:
-        """Return what is stored of a tournament while it is played."""
-        return LiveState(self._database, tournament.number)
+    def live_state(self, tournament: StoredTournament | int) -> LiveState:
+        """Return what is stored of a tournament, which may be named by its number, while it is played."""
+        return LiveState(self._database, tournament if isinstance(tournament, int) else tournament.number)
 
     # tournaments and schedules
 

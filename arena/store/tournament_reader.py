@@ -159,6 +159,16 @@ class TournamentReader:
         query = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None)).order_by(tournaments.c.id)
         return [name for (name,) in self._rows(query)]
 
+    def tournament_numbers(self) -> dict[str, int]:
+        """Return the number of each tournament that is not deleted, by name."""
+        query = select(tournaments.c.name, tournaments.c.id).where(tournaments.c.deleted_at.is_(None))
+        return {name: number for name, number in self._rows(query)}  # noqa: C416 - rows are no pairs for mypy
+
+    def is_to_be_played(self, tournament: int, match: int) -> bool | None:
+        """Return whether a match of the tournament with this number is to be played; None if it does not exist."""
+        query = select(is_to_be_played()).where(matches.c.tournament_id == tournament, matches.c.match == match)
+        return next((bool(answer) for (answer,) in self._rows(query)), None)
+
     def counter_problems(self, tournament: StoredTournament) -> list[str]:
         """Return a sentence for each counter of matches and records that differs from what is counted.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ from arena.web.addresses import Addresses, query_of
 from arena.web.builders import Builders
 from arena.web.csp_reports import CspReports
 from arena.web.endpoint import Endpoint
+from arena.web.events import Events
+from arena.web.feeds import Feeds
 from arena.web.health import Health
 from arena.web.hosts import Hosts
 from arena.web.opened_home import OpenedHome
@@ -45,6 +48,7 @@ class Site:
         *,
         hosts: Hosts | None = None,
         versions: Versions | None = None,
+        events: Events | None = None,
         endpoints: Sequence[Endpoint] = (),
         store: str | None = None,
     ) -> None:
@@ -53,11 +57,14 @@ class Site:
         Args:
             home: where the arena is.
             hosts: the names by which it may be asked; None for those of this machine.
-            versions: of the topics of pages.
+            versions: of the topics of pages; by default those of the events.
+            events: in the store; None if nobody watches it.
             endpoints: addresses that are no pages.
             store: the URL of its database; None for a file in the home.
         """
-        self.versions = versions or VersionOfTheSecond()
+        self._events = events
+        self._watching: asyncio.Task[None] | None = None
+        self.versions = versions or (events.watcher if events else VersionOfTheSecond())
         lanes = (Lane.RATINGS, Lane.BOARDS)
         self.builders = {lane: Builders(lane, str(home.directory), store) for lane in lanes}
         self.csp_reports = CspReports()
@@ -66,6 +73,7 @@ class Site:
         self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory))
         self.cache = PageCache(self._builder, self.versions)
         self._responses = PageResponses(self.cache, ServedLinks(asset_digests()), health.page)
+        self._feeds = Feeds(home, self.versions)
         self._endpoints = (*self._own_endpoints(), *endpoints)
         targets: list[tuple[str, Page | Endpoint, bool]] = [(page.path, page, True) for page in PAGES]
         targets += [(endpoint.path, endpoint, False) for endpoint in self._endpoints]
@@ -73,9 +81,13 @@ class Site:
         self._app = with_security_headers((hosts or Hosts()).guarding(self._answer, self._responses.problem))
 
     def _own_endpoints(self) -> tuple[Endpoint, ...]:
+        events = (self._events.endpoint,) if self._events else ()
         return (
+            *events,
+            *self._feeds.endpoints,
             Endpoint(path="/static/{digest}/{name}", handler=_static),
             Endpoint(path="/robots.txt", handler=_robots),
+            Endpoint(path="/tournaments", handler=_to_first_page),
             Endpoint(path="/csp-reports", handler=self.csp_reports.receive, methods=("POST",)),
             Endpoint(path="/openapi.json", handler=self._openapi),
         )
@@ -125,12 +137,19 @@ class Site:
 
     async def start(self) -> None:
         """Begin to watch the store."""
+        if self._events is not None:
+            self._watching = asyncio.create_task(self._events.run())
 
     def end_streams(self) -> None:
         """End the streams of events, which would else keep the server from ending."""
+        if self._events is not None:
+            self._events.close()
 
     async def close(self) -> None:
-        """Stop building pages."""
+        """Stop watching the store and building pages."""
+        self.end_streams()
+        if self._watching is not None:
+            await self._watching
         await self.cache.close()
         await self._builder.close()
 
@@ -160,6 +179,11 @@ async def _static(request: Request) -> Response:
     if name not in _assets:
         _assets[name] = rendered(asset(name), f"{CONTENT_TYPES[name.rpartition('.')[2]]}; charset=utf-8")
     return response_of(_assets[name], request.headers, {"cache-control": FOR_GOOD})
+
+
+async def _to_first_page(_: Request) -> Response:
+    """Lead to the list of tournaments, which is the first page."""
+    return RedirectResponse("/", 308)
 
 
 async def _robots(request: Request) -> Response:

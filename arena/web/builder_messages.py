@@ -1,7 +1,7 @@
 """What the web process and its builders say to each other, as JSON.
 
-The first message has what a builder needs to know; then each request has an answer, and an answer without a problem is
-followed by a frame with the value of the page.
+The first message has what a builder needs to know, and an empty frame says that it is ready. Then each request has an
+answer; one without a problem is followed by a frame with the value of the page.
 """
 
 from __future__ import annotations

@@ -77,6 +77,7 @@ class Builders:
         self._waiting = 0
         self._running: set[_Builder] = set()
         self._idle: list[_Builder] = []
+        self._ending: set[asyncio.Task[int]] = set()
 
     @property
     def processes(self) -> tuple[int, ...]:
@@ -100,40 +101,70 @@ class Builders:
             self._waiting -= 1
 
     async def _ask(self, request: BuildRequest) -> bytes:
-        builder = await self._take()
+        builder = self._idle_one()
+        answer = await self._answer_of(builder, request) if builder is not None else None
+        if answer is None:  # it may have ended while it was idle
+            answer = await self._answer_of(await self._new_one(), request)
+        if answer is None:
+            _log.warning("a builder of %s has crashed with the page %s", self.lane, request.page)
+            raise ProblemError(CRASHED)
+        how, value = answer
+        if how.log:
+            _log.warning("the page %s: %s", request.page, how.log)
+        if how.problem is not None:
+            raise ProblemError(how.problem)
+        return value
+
+    async def _answer_of(self, builder: _Builder, request: BuildRequest) -> tuple[BuildAnswer, bytes] | None:
+        """Return the answer of a builder; None if it has crashed.
+
+        Raises:
+            ProblemError: if it takes too long.
+        """
         try:
             async with asyncio.timeout(self.limits.seconds):
-                answer, value = await builder.ask(request)
+                answer = await builder.ask(request)
         except TimeoutError:
             raise ProblemError(_took_too_long(self.limits.seconds)) from None
-        except (FrameError, ValidationError, OSError) as error:
-            _log.warning("a builder of %s has crashed with the page %s: %s", self.lane, request.page, error)
-            raise ProblemError(CRASHED) from error
+        except (FrameError, ValidationError, OSError):
+            return None
         else:
             self._keep(builder)
+            return answer
         finally:
             if builder not in self._idle:
                 self._end(builder)
-        if answer.log:
-            _log.warning("the page %s: %s", request.page, answer.log)
-        if answer.problem is not None:
-            raise ProblemError(answer.problem)
-        return value
 
-    async def _take(self) -> _Builder:
-        while self._idle:
-            builder = self._idle.pop()
-            builder.cancel_end()
-            if builder.process.returncode is None:
-                return builder
-            self._end(builder)
+    def _idle_one(self) -> _Builder | None:
+        """Return a builder that waits for work; None without one."""
+        if not self._idle:
+            return None
+        builder = self._idle.pop()
+        builder.cancel_end()
+        return builder
+
+    async def _new_one(self) -> _Builder:
+        """Return a builder that has just been started."""
+        starting = asyncio.create_task(_Builder.start(self._directory, self._store, self.limits.memory_bytes))
         try:
-            async with asyncio.timeout(START_SECONDS):
-                builder = await _Builder.start(self._directory, self._store, self.limits.memory_bytes)
-        except (OSError, TimeoutError) as error:
+            builder = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            self._end(await starting)  # whoever begins to start a process has to end it
+            raise
+        except OSError as error:
             _log.warning("a builder of %s can't be started: %s", self.lane, error)
             raise ProblemError(CRASHED) from error
         self._running.add(builder)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await builder.is_ready()
+        except (FrameError, TimeoutError) as error:
+            _log.warning("a builder of %s does not start: %s", self.lane, error)
+            self._end(builder)
+            raise ProblemError(CRASHED) from error
+        except asyncio.CancelledError:
+            self._end(builder)
+            raise
         return builder
 
     def _keep(self, builder: _Builder) -> None:
@@ -145,14 +176,15 @@ class Builders:
             self._idle.remove(builder)
         self._running.discard(builder)
         builder.kill()
+        ending = asyncio.create_task(builder.process.wait())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
 
     async def close(self) -> None:
         """End all processes."""
-        builders = list(self._running)
-        for builder in builders:
+        for builder in list(self._running):
             self._end(builder)
-        for builder in builders:
-            await builder.process.wait()
+        await asyncio.gather(*self._ending)
 
 
 class _Builder:
@@ -187,6 +219,15 @@ class _Builder:
     def _send(self, payload: bytes) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(framed(payload))
+
+    async def is_ready(self) -> None:
+        """Return when it can be asked.
+
+        Raises:
+            FrameError: if it has ended.
+        """
+        assert self.process.stdout is not None
+        await receive_frame(self.process.stdout)
 
     async def ask(self, request: BuildRequest) -> tuple[BuildAnswer, bytes]:
         """Return the answer to a request, and the value of the page.

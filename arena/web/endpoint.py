@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,3 +35,24 @@ class Endpoint:
     def allowed(self) -> tuple[str, ...]:
         """The methods that are answered."""
         return (*self.methods, "HEAD") if "GET" in self.methods else self.methods
+
+
+def operation(
+    summary: str, content_type: str, parameters: Sequence[Mapping[str, Any]], refusals: Mapping[int, str]
+) -> dict[str, Any]:
+    """Return the description of an endpoint that is read.
+
+    Args:
+        summary: what it has.
+        content_type: of the answer.
+        parameters: of its address, as OpenAPI describes them.
+        refusals: what other statuses mean; each comes with a problem as HTML or as JSON.
+    """
+    problem = {"text/html": {"schema": {"type": "string"}}}
+    problem |= {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    answers = {str(status): {"description": meaning, "content": problem} for status, meaning in refusals.items()}
+    return {
+        "summary": summary,
+        "parameters": list(parameters),
+        "responses": {"200": {"description": summary, "content": {content_type: {}}}, **answers},
+    }

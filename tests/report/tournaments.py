@@ -44,7 +44,7 @@ class ScriptedExecutor(Executor):
             yield [Played(row_of(Referee(spec, players).play()))]
 
 
-def play(home, name, bots, game="differences", failing=(), note="", **fields):
+def play(home, name, bots, game="differences", failing=(), note="", executor=None, **fields):
     """Play a tournament to its end; return it.
 
     Args:
@@ -54,6 +54,7 @@ def play(home, name, bots, game="differences", failing=(), note="", **fields):
         game: its name or dotted path, or a list of names and options.
         failing: bots that make faults.
         note: what each bot says with each action.
+        executor: that plays it; by default one that plays at once.
         **fields: of the definition.
     """
     games = [(game, {"size": 5})] if isinstance(game, str) else game
@@ -69,5 +70,5 @@ def play(home, name, bots, game="differences", failing=(), note="", **fields):
         isolation="none",
         **fields,
     )
-    run_tournament(definition, home.store, executor=ScriptedExecutor(failing, note))
+    run_tournament(definition, home.store, executor=executor or ScriptedExecutor(failing, note))
     return home.store.tournament(name)

@@ -22,7 +22,7 @@ from tests.store.samples import definition, line, record
 pytestmark = [pytest.mark.anyio, pytest.mark.processes]
 
 MATCH = PAGE_BY_NAME["match"]
-LIMITS = LaneLimits(processes=1, seconds=3.0, memory_bytes=2 * 1024**3)
+LIMITS = LaneLimits(processes=1, seconds=5.0, memory_bytes=2 * 1024**3)
 ODD = ("Hanging", "Sleeping", "Exiting", "Leaving", "Hoarding", "Printing")
 
 
@@ -85,10 +85,9 @@ async def test_one_process_builds_several_pages(builders):
     assert len(processes) == 1
 
 
-@pytest.mark.parametrize("name", ["Hanging", "Sleeping"])
-async def test_rules_that_never_return_are_given_up(builders, name):
-    problem = await refusal(builders, name)
-    assert (problem.status, problem.error) == (503, "It took longer than 3 s to build this page, and was given up.")
+async def test_rules_that_never_return_are_given_up(builders):
+    problem = await refusal(builders, "Hanging")
+    assert (problem.status, problem.error) == (503, "It took longer than 5 s to build this page, and was given up.")
     assert builders.processes == ()
     assert await build(builders)
 
@@ -118,8 +117,6 @@ async def test_a_builder_that_was_killed_is_replaced(builders):
     await build(builders)
     [before] = builders.processes
     os.kill(before, signal.SIGKILL)
-    while is_running(before):
-        await asyncio.sleep(0.01)
     assert await build(builders)
     assert builders.processes != (before,)
 

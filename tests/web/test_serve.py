@@ -69,7 +69,7 @@ def test_it_says_its_address_in_a_line_and_ends_quietly(directory, number, code)
         assert server.line == f"The arena is at http://{server.address}/ (Ctrl-C ends it)\n"
         status, _, body = server.get("/index.json")
         assert (status, json.loads(body)["matches"]) == (200, 2)
-        assert server.get("/tournaments/t/matches/1")[0] == 200
+        assert server.get("/tournaments/t/matches/1.json")[0] == 200
         with socket.create_connection(server.address.split(":")) as idle:
             idle.sendall(b"GET / HTTP/1.1\r\n")
             assert server.end(number) == (code, "")
@@ -117,6 +117,25 @@ def test_it_shows_what_it_knew_while_the_store_is_away_and_recovers(directory, t
         with ArenaHome(directory) as home:
             add_tournament(home, "second")
         server.get_until("/index.json", lambda answer: json.loads(answer[2])["matches"] == 4)
+        assert server.end()[0] == 0
+
+
+@pytest.mark.processes
+def test_a_server_that_goes_away_and_comes_back(tmp_path, postgres, postgres_url):
+    with ArenaHome(tmp_path / "home", store=postgres_url) as home:
+        add_tournament(home)
+    with served("--home", tmp_path / "home", "--store", postgres_url) as server:
+        assert json.loads(server.get("/index.json")[2])["matches"] == 2
+        assert server.get("/tournaments/t/matches/1.json")[0] == 200
+        postgres.stop()
+        try:
+            status, _, body = server.get_until("/index.json", lambda answer: "age" in answer[1])
+            assert (status, json.loads(body)["matches"]) == (200, 2)
+            assert server.get("/tournaments/t/matches/2.json")[0] == 503
+        finally:
+            postgres.start()
+        server.get_until("/index.json", lambda answer: "age" not in answer[1])
+        server.get_until("/tournaments/t/matches/2.json", lambda answer: answer[0] == 200)
         assert server.end()[0] == 0
 
 

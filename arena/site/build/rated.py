@@ -6,6 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
 
+from arena.analysis.game_statistics import GameStatistics, statistics_of_results
 from arena.analysis.result_table import ResultTable, read_results
 from arena.analysis.standings import Standings
 from arena.analysis.standings_cache import standings_of
@@ -49,6 +50,12 @@ class RatedTournament:
     def results(self) -> ResultTable:
         """The results as arrays."""
         return read_results(self._home.store, self.tournament)
+
+    @cached_property
+    def statistics(self) -> tuple[GameStatistics, ...]:
+        """The statistics of each game that has been played, in alphabetical order."""
+        results = self.results
+        return tuple(statistics_of_results(game, results.of_game(game)) for game in results.games)
 
 
 def rated_tournament(home: ArenaHome, tournament: StoredTournament) -> RatedTournament:

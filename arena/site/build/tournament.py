@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from arena.analysis.game_statistics import GameStatistics, Share, statistics_of_results
-from arena.analysis.result_table import ResultTable
+from arena.analysis.game_statistics import GameStatistics, Share
 from arena.analysis.schedule_balance import schedule_balance
 from arena.analysis.standings import Standings
 from arena.definition import Definition
@@ -103,7 +102,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         crosstable=crosstable_of_first(table, rated.results),
         rounds=shown_rounds(store, tournament),
         latest=_latest(store, tournament),
-        games_played=tuple(_played(rated.results)),
+        games_played=tuple(map(_statistics, rated.statistics)),
         findings=tuple(findings(table)),
         balance=_balance(store, tournament, definition),
         corrections=_corrections(store, tournament),
@@ -135,10 +134,6 @@ def _latest(store: Store, tournament: StoredTournament) -> tuple[ListedResult, .
     names = tournament.definition.shown_names
     last = store.records(tournament).last(LATEST) if tournament.recorded else []
     return tuple(listed_result(tournament.name, record, names) for record in reversed(last))
-
-
-def _played(results: ResultTable) -> list[PlayedStatistics]:
-    return [_statistics(statistics_of_results(game, results.of_game(game))) for game in results.games]
 
 
 def _statistics(found: GameStatistics) -> PlayedStatistics:

@@ -1,0 +1,101 @@
+"""What the watcher of the store says to those who wait for changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from arena.enums import EventKind
+from arena.store.event_log import StoredEvent
+from arena.store.live_state import StoredLiveMatch
+from arena.web.cursor import ARENA_LOG, Cursor, live_log, tournament_log
+from arena.web.topics import Topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreState:
+    """The state of the logs in the store.
+
+    Attributes:
+        store: which store it is; another text when its file was replaced.
+        total: how many changes there have been.
+        tournaments: the number of each tournament that is not deleted, by name.
+        last_events: the number of the last event of each tournament, by the tournament's number.
+        last_states: the number of the last state of each match that is watched while it is played, by the numbers of
+            tournament and match.
+    """
+
+    store: str
+    total: int = 0
+    tournaments: Mapping[str, int] = field(default_factory=dict)
+    last_events: Mapping[int, int] = field(default_factory=dict)
+    last_states: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+    def cursor(self, topics: Iterable[Topic]) -> Cursor:
+        """Return the place of a reader that has read everything; topics that are not there are left out."""
+        places: dict[str, int] = {}
+        for topic in topics:
+            if topic.tournament is None:
+                places[ARENA_LOG] = self.total
+            elif (number := self.tournaments.get(topic.tournament)) is not None:
+                places[tournament_log(number)] = self.last_events.get(number, 0)
+                if topic.match is not None:
+                    places[live_log(number, topic.match)] = self.last_states.get((number, topic.match), 0)
+        return Cursor(self.store, places)
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEvent:
+    """An event of a tournament.
+
+    Attributes:
+        tournament: the tournament's number.
+        stored: what the store has of it.
+    """
+
+    tournament: int
+    stored: StoredEvent
+
+    def concerns(self, match: int) -> bool:
+        """Return whether it may have changed what there is to see of a match."""
+        details = self.stored.details
+        if self.stored.kind is not EventKind.RESULTS:
+            return self.stored.kind is not EventKind.SCHEDULE
+        return match in details.matches or details.match_count > len(details.matches)
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMatch:
+    """A match that is watched while it is played, as it stands.
+
+    Attributes:
+        tournament: the tournament's number.
+        stored: what the store has of it.
+    """
+
+    tournament: int
+    stored: StoredLiveMatch
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The numbers of tournament and match."""
+        return self.tournament, self.stored.state.match
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What has changed in the store since the last time.
+
+    Attributes:
+        state: after the change.
+        events: the new ones, in the order of each log.
+        missed: tournaments with events that could not be read: more than a log keeps.
+        seen: new states of matches that are played.
+        is_replaced: whether this is another store, so that nothing known of the other one holds.
+    """
+
+    state: StoreState
+    events: tuple[LoggedEvent, ...] = ()
+    missed: frozenset[int] = frozenset()
+    seen: tuple[SeenMatch, ...] = ()
+    is_replaced: bool = False

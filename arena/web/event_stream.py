@@ -1,0 +1,96 @@
+"""``/events``: what happens, as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from arena.web.channel import Channel
+from arena.web.cursor import parse_cursor
+from arena.web.endpoint import Endpoint, operation
+from arena.web.hub import Hub
+from arena.web.reader import Reader
+from arena.web.topics import MAX_TOPICS, parse_topics
+
+HEADERS = {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-store",
+    "x-accel-buffering": "no",  # a proxy passes on each event when it comes
+}
+
+MAX_CURSORS = 100
+"""One for each tab that shares a stream."""
+
+
+def event_endpoint(hub: Hub) -> Endpoint:
+    """Return the address of the events of a hub."""
+
+    async def answer(request: Request) -> Response:
+        query = request.query_params
+        last_id = request.headers.get("last-event-id")  # later than the cursor with which the stream began
+        cursors = [parse_cursor(text) for text in ([last_id] if last_id else query.getlist("cursor")[:MAX_CURSORS])]
+        topics = parse_topics(",".join(query.getlist("topics")))
+        if request.method == "HEAD":
+            return Response(headers=HEADERS)
+        return EventStream(hub, *await hub.join(topics, cursors))
+
+    return Endpoint(path="/events", handler=answer, operation=OPERATION)
+
+
+class EventStream(Response):
+    """Sends events until the reader has gone, is too slow, or the hub is closed."""
+
+    def __init__(self, hub: Hub, channel: Channel, reader: Reader) -> None:
+        """Prepare the stream of a reader that has joined."""
+        super().__init__(headers=HEADERS)
+        del self.headers["content-length"]
+        self._hub, self._channel, self._reader = hub, channel, reader
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send."""
+        gone = asyncio.create_task(_end_when_gone(self._reader, receive))
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            while data := await self._reader.take():
+                await send({"type": "http.response.body", "body": data, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            gone.cancel()
+            self._hub.leave(self._channel, self._reader)
+
+
+async def _end_when_gone(reader: Reader, receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    reader.end()
+
+
+OPERATION = operation(
+    "What happens, as server-sent events.",
+    "text/event-stream",
+    [
+        {
+            "name": "topics",
+            "in": "query",
+            "required": True,
+            "schema": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MAX_TOPICS},
+            "style": "form",
+            "explode": False,
+            "description": "arena, tournaments/NAME or tournaments/NAME/matches/NUMBER, names encoded as in addresses.",
+        },
+        {
+            "name": "cursor",
+            "in": "query",
+            "schema": {"type": "string"},
+            "description": "The id of the last event that was read; as the header Last-Event-ID.",
+        },
+    ],
+    {
+        400: "A topic or a cursor is not right.",
+        404: "There is no such tournament or match.",
+        503: "There are too many readers, or the store can't be read.",
+    },
+)

@@ -1,0 +1,113 @@
+"""From the store's log to the readers of ``/events``: the watcher, the hub and what is between them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+
+from arena.errors import StoreError
+from arena.home import ArenaHome
+from arena.store.store import Store
+from arena.web.changes import Change, LoggedEvent
+from arena.web.event_stream import event_endpoint
+from arena.web.hub import Hub
+from arena.web.watcher import Watcher, events_between
+
+WATCH_SECONDS = 30.0
+"""How long a match is watched, once the store was asked to."""
+
+RENEW_SECONDS = 10.0
+
+READS_AT_ONCE = 4
+
+Value = TypeVar("Value")
+
+log = logging.getLogger("arena.web")
+
+
+class Events:
+    """All that has to do with events, while the server runs.
+
+    Attributes:
+        watcher: knows the versions of topics.
+        endpoint: ``/events``.
+    """
+
+    def __init__(self, home: Callable[[], ArenaHome]) -> None:
+        """Read how far the logs are.
+
+        Args:
+            home: returns the home; another one if it was replaced.
+
+        Raises:
+            StoreError: if it can't be read.
+        """
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.watcher = Watcher(home, self._notify)
+        self._hub = Hub(self.watcher.state, StoreLogs(home))
+        self._home = home
+        self.endpoint = event_endpoint(self._hub)
+
+    async def run(self) -> None:
+        """Watch the store and send events, until ``close`` is called."""
+        self._loop = asyncio.get_running_loop()
+        self.watcher.start()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._hub.run)
+                tasks.start_soon(self._renew_watches)
+        finally:
+            self._loop = None
+            await anyio.to_thread.run_sync(self.watcher.stop)
+
+    def close(self) -> None:
+        """End all streams, which a server does before it waits for its connections."""
+        self._hub.close()
+
+    def _notify(self, change: Change) -> None:
+        """Hand a change over to the loop; called in the watcher's thread."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # it has just ended
+                self._loop.call_soon_threadsafe(self._hub.apply, change)
+
+    async def _renew_watches(self) -> None:
+        """Say in the store which matches are watched, as long as they are."""
+        while not self._hub.is_closed:
+            self._hub.watched_more.clear()
+            if watched := self._hub.watched:
+                await anyio.to_thread.run_sync(self._watch, watched)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hub.watched_more.wait(), RENEW_SECONDS)
+
+    def _watch(self, watched: frozenset[tuple[int, int]]) -> None:
+        try:
+            for tournament, match in sorted(watched):
+                self._home().store.live_state(tournament).watch(match, WATCH_SECONDS)
+        except StoreError as error:  # then the match is seen when it is over
+            log.warning("what is watched can't be written: %s", error)
+
+
+class StoreLogs:
+    """The logs in a home's store, read in threads."""
+
+    def __init__(self, home: Callable[[], ArenaHome]) -> None:
+        self._home = home
+        self._limiter = anyio.CapacityLimiter(READS_AT_ONCE)
+
+    async def events_between(self, tournament: int, after: int, last: int) -> Sequence[LoggedEvent] | None:
+        """Return the events of a tournament after one number, up to another; None if they are not all kept."""
+        found = await self._read(lambda store: events_between(store, tournament, after, last))
+        return None if found is None else [LoggedEvent(tournament, event) for event in found]
+
+    async def is_to_be_played(self, tournament: int, match: int) -> bool | None:
+        """Return whether a match is still to be played; None if there is no such match."""
+        return await self._read(lambda store: store.is_to_be_played(tournament, match))
+
+    async def _read(self, work: Callable[[Store], Value]) -> Value:
+        return await anyio.to_thread.run_sync(lambda: work(self._home().store), limiter=self._limiter)

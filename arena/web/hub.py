@@ -1,0 +1,319 @@
+"""Who reads which events, and sending them.
+
+All of it runs in the loop of the server, except for what is read from the store. A reader joins a channel, one for all
+readers of the same topics: it is first sent what has happened between its cursor and the channel's, from the store, and
+then what the channel's readers are sent, so that nothing is missed and nothing comes twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+from arena.enums import EventKind
+from arena.errors import UnknownNameError
+from arena.web.changes import Change, LoggedEvent, SeenMatch, StoreState
+from arena.web.channel import HEARTBEAT_SECONDS, Channel, Subscription, arena_frame, id_line, reload_frame
+from arena.web.cursor import ARENA_LOG, Cursor, earliest, live_log, tournament_log
+from arena.web.problems import Problem, ProblemError
+from arena.web.reader import MAX_BEHIND_BYTES, Reader
+from arena.web.topics import ARENA, Topic
+
+MAX_READERS = 4000
+MAX_WATCHED = 64
+"""Matches that are seen ply by ply at the same time."""
+
+RETRY_SECONDS = 10
+SWEEP_SECONDS = 5.0
+READERS_AT_ONCE = 50
+"""Readers that are served before other requests have their turn."""
+
+
+class Logs(Protocol):
+    """What the hub reads from the store, and says to it."""
+
+    async def events_between(self, tournament: int, after: int, last: int) -> Sequence[LoggedEvent] | None:
+        """Return the events of a tournament after one number, up to another; None if they are not all kept."""
+
+    async def is_to_be_played(self, tournament: int, match: int) -> bool | None:
+        """Return whether a match is still to be played; None if there is no such match."""
+
+
+class Hub:
+    """Sends events to readers.
+
+    Attributes:
+        clock: monotonic seconds.
+        is_closed: whether it has ended all streams.
+        watched_more: set when a match is watched that was not before, and when the hub is closed.
+    """
+
+    def __init__(self, state: StoreState, logs: Logs, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin with nobody.
+
+        Args:
+            state: of the store now.
+            logs: what has happened before.
+            clock: monotonic seconds.
+        """
+        self.clock = clock
+        self.is_closed = False
+        self.watched_more = asyncio.Event()
+        self._state = state
+        self._logs = logs
+        self._channels: dict[frozenset[Subscription], Channel] = {}
+        self._of_tournament: defaultdict[int, set[Channel]] = defaultdict(set)
+        self._of_arena: set[Channel] = set()
+        self._waiting: set[Channel] = set()
+        self._seen: dict[tuple[int, int], SeenMatch] = {}
+        self._changed = asyncio.Event()
+        self._readers = 0
+        self._swept_at = clock()
+
+    @property
+    def readers(self) -> int:
+        """How many readers there are."""
+        return self._readers
+
+    @property
+    def watched(self) -> frozenset[tuple[int, int]]:
+        """The matches that are to be seen ply by ply, by the numbers of tournament and match."""
+        return frozenset(place for channel in self._channels.values() for place in channel.watched)
+
+    # readers
+
+    async def join(self, topics: Iterable[Topic], cursors: Iterable[Cursor] = ()) -> tuple[Channel, Reader]:
+        """Return a new reader, and its channel.
+
+        Args:
+            topics: what it reads.
+            cursors: how far it has come; with several, nothing is left out that one of them has not read. Without any
+                it begins now.
+
+        Raises:
+            ProblemError: if there are too many readers, the hub is closed, or a match does not exist.
+            UnknownNameError: if none of the tournaments exists.
+            StoreError: if what it has not read can't be read now.
+        """
+        if self.is_closed or self._readers >= MAX_READERS:
+            raise ProblemError(_TOO_MANY)
+        topics, cursor = tuple(topics), earliest(cursors, self._state.store)
+        channel = self._channel(self._subscriptions(topics))
+        reader = Reader(channel.end)
+        channel.readers.add(reader)
+        self._readers += 1
+        try:
+            first = await self._backlog(channel, dict(channel.places), cursor)
+            await self._watch(channel)
+            reader.put_first(b"".join([*self._gone(topics if cursor else ()), first]))
+        except BaseException:
+            self.leave(channel, reader)
+            raise
+        return channel, reader
+
+    def leave(self, channel: Channel, reader: Reader) -> None:
+        """Forget a reader."""
+        if reader not in channel.readers:
+            return
+        channel.readers.remove(reader)
+        self._readers -= 1
+        if not channel.readers and self._channels.get(channel.key) is channel:
+            self._remove(channel)
+
+    def _subscriptions(self, topics: Sequence[Topic]) -> frozenset[Subscription]:
+        """Return the only way from what a reader names to what it is sent."""
+        known = self._state.tournaments
+        found = {
+            Subscription(topic, known[topic.tournament] if topic.tournament is not None else 0)
+            for topic in topics
+            if topic.tournament is None or topic.tournament in known
+        }
+        if not found:
+            raise UnknownNameError("tournament", next(topic.tournament or "" for topic in topics), known)
+        return frozenset(found)
+
+    def _gone(self, topics: Iterable[Topic]) -> list[bytes]:
+        """Return what a reader is sent about tournaments that are no longer there, or not under this name."""
+        known = self._state.tournaments
+        gone = {topic.path for topic in topics if topic.tournament is not None and topic.tournament not in known}
+        return [reload_frame(path) for path in sorted(gone)]
+
+    def _channel(self, key: frozenset[Subscription]) -> Channel:
+        if key not in self._channels:
+            channel = self._channels[key] = Channel(key, self._state, self.clock())
+            for tournament in channel.tournaments:
+                self._of_tournament[tournament].add(channel)
+            if channel.is_about_the_arena:
+                self._of_arena.add(channel)
+        return self._channels[key]
+
+    def _remove(self, channel: Channel) -> None:
+        del self._channels[channel.key]
+        for tournament in channel.tournaments:
+            self._of_tournament[tournament].discard(channel)
+            if not self._of_tournament[tournament]:
+                del self._of_tournament[tournament]
+        self._of_arena.discard(channel)
+        self._waiting.discard(channel)
+
+    async def _watch(self, channel: Channel) -> None:
+        """See the matches of a channel ply by ply, as far as they are still to be played."""
+        for place in channel.matches - channel.known_matches:
+            is_to_be_played = await self._logs.is_to_be_played(*place)
+            if is_to_be_played is None:
+                raise ProblemError(_no_match(f"{channel.path_of(place[0])}/matches/{place[1]}"))
+            channel.known_matches.add(place)
+            if is_to_be_played and len(self.watched | {place}) <= MAX_WATCHED:
+                channel.watched.add(place)
+                self.watched_more.set()
+
+    async def _backlog(self, channel: Channel, now: dict[str, int], cursor: Cursor | None) -> bytes:
+        """Return what a reader is sent before it reads what all others of its channel do.
+
+        Args:
+            channel: its channel.
+            now: the channel's places when it joined.
+            cursor: how far it has come; None if it begins now.
+        """
+        read = {log: cursor.places[log] for log in now if log in cursor.places} if cursor else now
+        places = now | read
+        here = Cursor(self._state.store, places)
+        frames = [b"retry: 2000\n\n"]
+        for tournament in sorted(channel.tournaments):
+            log = tournament_log(tournament)
+            events = await self._events_between(tournament, read.get(log), now[log])
+            later = [] if events is None else list(channel.event_frames(events, places))
+            places[log] = now[log]
+            if events is None or sum(map(len, [*frames, *later])) > MAX_BEHIND_BYTES:
+                later = [reload_frame(channel.path_of(tournament), here)]
+            frames += later
+        for place in sorted(channel.matches):
+            log, seen = live_log(*place), self._seen.get(place)
+            places[log] = now[log]
+            if seen is not None and seen.stored.seq == now[log] and (cursor is None or read.get(log) != now[log]):
+                frames.append(channel.seen_frame(seen, here))
+        if ARENA_LOG in now and read.get(ARENA_LOG) != now[ARENA_LOG]:
+            places[ARENA_LOG] = now[ARENA_LOG]
+            frames.append(arena_frame(now[ARENA_LOG], here))
+        return b"".join([*frames, id_line(here), b"\n"])
+
+    async def _events_between(self, tournament: int, after: int | None, last: int) -> Sequence[LoggedEvent] | None:
+        """Return the events of a tournament after one number, up to another; None if they are not all there."""
+        if after == last:
+            return []
+        if after is None or after > last:
+            return None
+        return await self._logs.events_between(tournament, after, last)
+
+    # what has happened
+
+    def apply(self, change: Change) -> None:
+        """Take in what has changed in the store."""
+        self._state = change.state
+        if change.is_replaced:
+            self._seen.clear()
+            self._end_all(reload_frame(ARENA.path))
+            return
+        for event in change.events:
+            for channel in self._of_tournament.get(event.tournament, ()):
+                channel.add_event(event)
+                self._waiting.add(channel)
+            if event.stored.kind is EventKind.RESULTS:
+                self._forget_matches(event.tournament, event.stored.details.matches)
+        for tournament in change.missed:
+            for channel in self._of_tournament.get(tournament, ()):
+                channel.add_missed(tournament, change.state.last_events.get(tournament, 0))
+                self._waiting.add(channel)
+        for seen in change.seen:
+            self._seen[seen.place] = seen
+            for channel in self._of_tournament.get(seen.tournament, ()):
+                if seen.place in channel.matches:
+                    channel.add_seen(seen)
+                    self._waiting.add(channel)
+        for channel in self._of_arena:
+            channel.set_total(change.state.total)
+            self._waiting.add(channel)
+        if self._waiting:
+            self._changed.set()
+
+    def _forget_matches(self, tournament: int, matches: Iterable[int]) -> None:
+        """Forget how matches stood that have been recorded, and see them no longer ply by ply."""
+        for match in matches:
+            self._seen.pop((tournament, match), None)
+            for channel in self._of_tournament.get(tournament, ()):
+                channel.watched.discard((tournament, match))
+
+    # sending
+
+    async def run(self) -> None:
+        """Send what has happened, and drop readers that are too slow, until the hub is closed."""
+        while not self.is_closed:
+            await self._wake(self.flush())
+            if self.clock() >= self._swept_at + SWEEP_SECONDS:
+                await self._wake(self.sweep())
+            self._changed.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), self._seconds_to_wait())
+
+    def _seconds_to_wait(self) -> float:
+        due = [at for channel in self._waiting if (at := channel.due_at()) is not None]
+        return max(0.0, min([*due, self._swept_at + SWEEP_SECONDS]) - self.clock())
+
+    def flush(self) -> list[Channel]:
+        """Make ready to be sent what can be sent now; return the channels that have something."""
+        now, flushed = self.clock(), []
+        for channel in list(self._waiting):
+            if channel.flush(now):
+                flushed.append(channel)
+            if channel.due_at() is None:
+                self._waiting.remove(channel)
+        return flushed
+
+    def sweep(self) -> list[Channel]:
+        """Drop readers that are too slow, and let the others know that we are there; return the channels to wake."""
+        now = self._swept_at = self.clock()
+        quiet = [channel for channel in self._channels.values() if now - channel.sent_at >= HEARTBEAT_SECONDS]
+        for channel in quiet:
+            channel.beat(now)
+        for channel in self._channels.values():
+            for reader in channel.readers:
+                reader.drop_if_too_slow(channel.end.end)
+        return quiet
+
+    async def _wake(self, channels: Iterable[Channel]) -> None:
+        served = 0
+        for channel in channels:
+            for reader in list(channel.readers):
+                reader.wake()
+                served += 1
+                if served % READERS_AT_ONCE == 0:
+                    await asyncio.sleep(0)
+
+    def close(self) -> None:
+        """End all streams; there will be no others."""
+        self.is_closed = True
+        self._end_all(b"")
+        self._changed.set()
+        self.watched_more.set()
+
+    def _end_all(self, last: bytes) -> None:
+        for channel in list(self._channels.values()):
+            self._remove(channel)
+            for reader in channel.readers:
+                reader.end(last)
+
+
+_TOO_MANY = Problem(
+    status=503,
+    title="Too many readers",
+    error=f"At most {MAX_READERS} readers can be sent events; ask again later.",
+    retry_after_seconds=RETRY_SECONDS,
+)
+
+
+def _no_match(path: str) -> Problem:
+    return Problem(status=404, title="Not found", error=f"topic {path!r}: the schedule has no such match")

@@ -1,0 +1,238 @@
+"""A thread that watches the store, and says what has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from arena.enums import EventKind
+from arena.errors import ArenaError, StoreAwayError, StoreError
+from arena.home import ArenaHome
+from arena.store.event_log import StoredEvent
+from arena.store.events import live_topic, tournament_topic
+from arena.store.store import Store
+from arena.web.changes import Change, LoggedEvent, SeenMatch, StoreState
+from arena.web.topics import Topic, parse_topics
+
+FILE_SECONDS = 0.1
+SERVER_SECONDS = 0.25
+AWAY_SECONDS = 0.5
+TIMES_THE_WORK = 20
+"""A look at a large store is followed by a pause of at least this many times its length."""
+
+MAX_LOGS = 100
+"""Logs whose events are read in one look; with more, readers read everything again."""
+
+KEEP_NAMES = frozenset({EventKind.SCHEDULE, EventKind.RESULTS, EventKind.FINISHED, EventKind.REOPENED})
+"""What happens to a tournament while it is played; its name stays."""
+
+log = logging.getLogger("arena.web")
+
+
+class Watcher:
+    """Watches the store of a home, which may be away or be replaced.
+
+    Attributes:
+        state: of the store, when it was last read.
+        lost_at: since when the store can't be read (monotonic seconds); None if it can.
+    """
+
+    def __init__(
+        self,
+        home: Callable[[], ArenaHome],
+        notify: Callable[[Change], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Read the state of the store.
+
+        Args:
+            home: returns the home; another one if it was replaced.
+            notify: called with each change, in the watcher's thread.
+            clock: monotonic seconds.
+
+        Raises:
+            StoreError: if it can't be read.
+        """
+        self.state = StoreState(store="")
+        self.lost_at: float | None = None
+        self._home = home
+        self._notify = notify
+        self._clock = clock
+        self._opened = home()
+        self._signal = self._opened.store.commit_signal()
+        self._signalled = ""
+        self._place = ""
+        self._seqs: Mapping[str, int] = {}
+        self._replacements = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
+        self._look()
+
+    # for pages
+
+    def version_of(self, topics: Sequence[str]) -> str:
+        """Return the version of topics together: a cursor of their events."""
+        return str(self.state.cursor(_parsed(tuple(topics))))
+
+    # the thread
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop the thread, and close what it has opened."""
+        self._stop.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+        self._signal.close()
+
+    def _run(self) -> None:
+        pause = FILE_SECONDS
+        while not self._stop.wait(pause):
+            pause = self.look()
+
+    def look(self) -> float:
+        """Look at the store once, and say what has changed; return how long to pause."""
+        began = self._clock()
+        try:
+            change = self._look()
+        except ArenaError as error:
+            if self.lost_at is None:
+                self.lost_at = began
+                log.warning("%s", error)
+            return AWAY_SECONDS
+        if self.lost_at is not None:
+            self.lost_at = None
+            log.warning("%s: can be read again", self._opened.directory)
+        if change is not None:
+            self._notify(change)
+        pause = FILE_SECONDS if self._opened.store.server is None else SERVER_SECONDS
+        return max(pause, TIMES_THE_WORK * (self._clock() - began))
+
+    def _look(self) -> Change | None:
+        """Return what has changed since the last time; None if nothing was committed."""
+        home = self._home()
+        if home is not self._opened:
+            self._signal.close()
+            self._opened, self._signal = home, home.store.commit_signal()
+        signalled = self._signal.read()
+        if signalled == self._signalled:
+            return None
+        change = self._read(home.store, home.store.server or signalled.rpartition("/")[0])
+        self._signalled, self.state = signalled, change.state  # if reading fails, it is read again
+        return change
+
+    # reading
+
+    def _read(self, store: Store, place: str) -> Change:
+        """Return what has changed since the last time.
+
+        Args:
+            store: what is read.
+            place: where it is: another text for another file.
+        """
+        seqs = store.events.topics()
+        is_replaced = self._is_another(seqs, place)
+        known = {} if is_replaced else self._seqs
+        changed = {n: (after, last) for n, last in _by_number("tournament", seqs).items()
+                   if 0 < (after := known.get(tournament_topic(n), 0)) < last}  # fmt: skip
+        events, missed = _new_events(store, changed)
+        seen, last_states = self._seen(store, seqs, known)
+        may_rename = seqs.keys() != known.keys() or any(map(_may_rename, events))
+        names = store.tournament_numbers() if may_rename or missed else self.state.tournaments
+        self._replacements += is_replaced
+        self._seqs, self._place = seqs, place
+        state = StoreState(
+            store=hashlib.blake2b(f"{place} {self._replacements}".encode(), digest_size=4).hexdigest(),
+            total=sum(seqs.values()) - sum(_by_number("live", seqs).values()),
+            tournaments=names,
+            last_events=_by_number("tournament", seqs),
+            last_states=last_states,
+        )
+        return Change(state=state, events=events, missed=missed, seen=seen, is_replaced=is_replaced)
+
+    def _is_another(self, seqs: Mapping[str, int], place: str) -> bool:
+        """Return whether the store is not the one that was read before, or an earlier copy of it."""
+        if not self._place:
+            return False
+        is_back = sum(seqs.values()) < sum(self._seqs.values())
+        return place != self._place or is_back or any(seqs.get(topic, seq) < seq for topic, seq in self._seqs.items())
+
+    def _seen(
+        self, store: Store, seqs: Mapping[str, int], known: Mapping[str, int]
+    ) -> tuple[tuple[SeenMatch, ...], dict[tuple[int, int], int]]:
+        """Return the new states of matches that are watched, and the numbers of the last states of all of them."""
+        before = self.state.last_states if known else {}
+        seen, last_states = list[SeenMatch](), dict[tuple[int, int], int]()
+        for number, last in _by_number("live", seqs).items():
+            own = {match: seq for (tournament, match), seq in before.items() if tournament == number}
+            if last != known.get(live_topic(number), 0):
+                now = store.live_state(number).seqs()
+                new = _seen_matches(store, number, [match for match, seq in now.items() if seq > own.get(match, 0)])
+                seen += new
+                own = {match: own[match] for match in now if match in own}
+                own |= {one.stored.state.match: one.stored.seq for one in new}
+            last_states |= {(number, match): seq for match, seq in own.items()}
+        return tuple(seen), last_states
+
+
+def _by_number(kind: str, seqs: Mapping[str, int]) -> dict[int, int]:
+    """Return the numbers of the last events of topics of a kind, by the number of the tournament."""
+    parts = ((topic.partition("/"), seq) for topic, seq in seqs.items())
+    return {int(number): seq for (name, _, number), seq in parts if name == kind and number.isdecimal()}
+
+
+def _new_events(store: Store, changed: Mapping[int, tuple[int, int]]) -> tuple[tuple[LoggedEvent, ...], frozenset[int]]:
+    """Return the events of tournaments after one number, up to another, and which tournaments lack some of them."""
+    if len(changed) > MAX_LOGS:
+        return (), frozenset(changed)
+    events, missed = list[LoggedEvent](), set[int]()
+    for number, (after, last) in changed.items():
+        found = events_between(store, number, after, last)
+        if found is None:
+            missed.add(number)
+        else:
+            events += [LoggedEvent(number, event) for event in found]
+    return tuple(events), frozenset(missed)
+
+
+def events_between(store: Store, tournament: int, after: int, last: int) -> list[StoredEvent] | None:
+    """Return the events of a tournament after one number, up to another; None if they are not all kept or readable."""
+    try:
+        events = store.events.after(tournament_topic(tournament), after, limit=last - after)
+    except StoreAwayError:
+        raise
+    except StoreError as error:  # a newer arena has written it
+        log.warning("%s", error)
+        return None
+    return events if [event.seq for event in events] == list(range(after + 1, last + 1)) else None
+
+
+def _seen_matches(store: Store, tournament: int, matches: Iterable[int]) -> list[SeenMatch]:
+    """Return how matches stand that are being played; without those that can't be read."""
+    seen = []
+    for match in matches:
+        try:
+            stored = store.live_state(tournament).live_match(match)
+        except StoreAwayError:
+            raise
+        except StoreError as error:  # a newer arena has written it
+            log.warning("%s", error)
+            continue
+        seen += [SeenMatch(tournament, stored)] if stored is not None else []
+    return seen
+
+
+def _may_rename(event: LoggedEvent) -> bool:
+    return event.stored.kind not in KEEP_NAMES
+
+
+@lru_cache(maxsize=10_000)
+def _parsed(topics: tuple[str, ...]) -> tuple[Topic, ...]:
+    """Return the topics of a page."""
+    return parse_topics(",".join(topics)) if topics else ()

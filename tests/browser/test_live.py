@@ -1,0 +1,214 @@
+"""A page that is looked at while its tournament is played."""
+
+import contextlib
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from arena.home import ArenaHome
+from tests.browser.conftest import built, free_port
+from tests.report.tournaments import ScriptedExecutor, play
+
+pytestmark = pytest.mark.processes
+
+BAD_BOTS = Path(__file__).parents[1] / "bad_bots"
+TIMEOUT = 30_000
+
+
+class SteppedExecutor(ScriptedExecutor):
+    """Plays as many matches as it may."""
+
+    def __init__(self):
+        super().__init__((), "")
+        self.allowed = threading.Semaphore(0)
+        self.is_over = False
+
+    def allow(self, matches):
+        for _ in range(matches):
+            self.allowed.release()
+
+    def run(self, queue):
+        for results in super().run(queue):
+            while not self.allowed.acquire(timeout=0.05):
+                if self.is_over:
+                    return
+                yield []
+            yield results
+
+
+class Arena:
+    """A home with a tournament that is being played, and its site."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.port = free_port()
+        self.executor = SteppedExecutor()
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.server = None
+        self.playing = threading.Thread(target=self.play)
+
+    def play(self):
+        with ArenaHome(self.directory) as home, contextlib.suppress(Exception):
+            play(home, "league", ["alpha", "beta", "gamma"], executor=self.executor, encounters=8)
+
+    def recorded(self):
+        with ArenaHome(self.directory) as home:
+            return home.store.tournament("league").recorded
+
+    def start(self):
+        command = [sys.executable, "-m", "arena", "serve", "--home", str(self.directory), "--port", str(self.port)]
+        self.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.address in self.server.stdout.readline()
+
+    def stop(self):
+        self.server.terminate()
+        self.server.wait(10)
+        self.server.stdout.close()
+
+    def close(self):
+        self.executor.is_over = True
+        self.executor.allow(1000)
+        self.playing.join()
+        self.stop()
+
+
+@pytest.fixture
+def arena(tmp_path):
+    arena = Arena(tmp_path / "home")
+    arena.executor.allow(6)
+    arena.playing.start()
+    with ArenaHome(arena.directory):
+        pass
+    while True:
+        with contextlib.suppress(Exception):
+            if arena.recorded() == 6:
+                break
+    arena.start()
+    built(f"{arena.address}/tournaments/league")
+    yield arena
+    arena.close()
+
+
+@pytest.fixture
+def context(chromium):
+    context = chromium.new_context()
+    context.set_default_timeout(TIMEOUT)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(arena, context):
+    page = context.new_page()
+    mistakes = []
+    page.on("pageerror", lambda mistake: mistakes.append(str(mistake)))
+    page.goto(f"{arena.address}/tournaments/league")
+    page.evaluate("window.isFirst = true")
+    expect(page.locator("html")).to_have_attribute("data-stream", "open", timeout=TIMEOUT)
+    yield page
+    assert mistakes == []
+    assert page.evaluate("window.isFirst"), "it was never loaded again"
+
+
+def matches_told(page):
+    """Return the numbers in the part that says how far the tournament is."""
+    return page.locator("#progress")
+
+
+def wait_for(page, matches):
+    expect(matches_told(page)).to_contain_text(f"{matches} of", timeout=TIMEOUT)
+
+
+def test_results_change_the_parts_that_show_them_and_nothing_else(arena, page):
+    wait_for(page, 6)
+    heading = page.locator("#standings-table thead button", has_text="bot").first
+    heading.click()
+    order = page.locator("#standings-table tbody th.who").all_inner_texts()
+    assert order == sorted(order)
+    page.evaluate("document.querySelector('h1').isFirst = true; scrollTo(0, 200)")
+    before = page.evaluate("scrollY")
+    page.locator("#latest a").first.focus(timeout=TIMEOUT)
+    focused = page.evaluate("document.activeElement.outerHTML")
+    arena.executor.allow(3)
+    wait_for(page, 9)
+    assert page.evaluate("document.querySelector('h1').isFirst"), "what is not live stays"
+    assert page.evaluate("scrollY") == before
+    assert page.evaluate("document.activeElement.outerHTML") == focused
+    after = page.locator("#standings-table tbody th.who").all_inner_texts()
+    assert after == sorted(after), "the table is still in the order that was chosen"
+    assert page.locator("#standings-table thead [aria-sort]").inner_text().startswith("bot")
+
+
+def test_a_part_in_which_text_is_selected_waits(arena, page):
+    wait_for(page, 6)
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('#verdict'))")
+    selected = page.evaluate("String(getSelection())")
+    page.evaluate("document.querySelector('#verdict').isFirst = true")
+    arena.executor.allow(12)
+    wait_for(page, 18)
+    assert page.evaluate("String(getSelection())") == selected
+    assert page.evaluate("document.querySelector('#verdict').isFirst")
+
+
+def test_without_a_network_it_waits_and_then_has_everything(arena, page, context):
+    context.set_offline(True)
+    arena.executor.allow(5)
+    while arena.recorded() < 11:
+        pass
+    expect(page.locator("html")).to_have_attribute("data-stream", "lost", timeout=TIMEOUT)
+    assert "6 of" in matches_told(page).inner_text()
+    context.set_offline(False)
+    wait_for(page, 11)
+    expect(page.locator("html")).to_have_attribute("data-stream", "open", timeout=TIMEOUT)
+
+
+def test_a_server_that_was_away_sends_what_was_missed(arena, page):
+    arena.stop()
+    expect(page.locator("html")).to_have_attribute("data-stream", "lost", timeout=TIMEOUT)
+    arena.executor.allow(4)
+    while arena.recorded() < 10:
+        pass
+    arena.start()
+    wait_for(page, 10)
+
+
+def test_tabs_share_a_stream(arena, page, context):
+    streams = {page: 1}
+    for event, change in (("request", 1), ("requestfinished", -1), ("requestfailed", -1)):
+        context.on(event, lambda request, change=change: count(streams, request, change))
+    others = [context.new_page() for _ in range(2)]
+    for other in others:
+        other.goto(f"{arena.address}/")
+        expect(other.locator("html")).to_have_attribute("data-stream", "open", timeout=TIMEOUT)
+    arena.executor.allow(2)
+    wait_for(page, 8)
+    for other in others:
+        expect(other.locator("#tournaments")).to_contain_text("8", timeout=TIMEOUT)
+    assert sum(streams.values()) == 1
+    page.goto("about:blank")
+    arena.executor.allow(2)
+    for other in others:
+        expect(other.locator("#tournaments")).to_contain_text("10", timeout=TIMEOUT)
+    assert sum(streams.values()) == 1
+    page.evaluate("window.isFirst = true")
+
+
+def count(streams, request, change):
+    if "/events?" in request.url:
+        streams[request.frame.page] = streams.get(request.frame.page, 0) + change
+
+
+@pytest.fixture
+def slow_match(tmp_path):
+    """Return the address of a match that takes some seconds, and the program that plays it."""
+    file = tmp_path / "slow.toml"
+    bot = f'bot = "{BAD_BOTS}"\ncommand = ["python3", "slow_but_good.py"]\nversion = "1"\n'
+    file.write_text(
+        'game = "differences"\noptions = { size = 4 }\nencounters = 1\nformat = "round-robin"\n'
+        f'[[entrants]]\nname = "slow"\n{bot}[[entrants]]\nname = "slower"\n{bot}'
+    )
+    return file

@@ -1,0 +1,254 @@
+"""What the watcher says about a store that changes, goes away or is replaced."""
+
+import logging
+import shutil
+import time
+
+import pytest
+
+from arena.enums import EventKind
+from arena.errors import StoreError
+from arena.home import ArenaHome
+from arena.live_match import LiveMatch
+from arena.store.connection import Database
+from arena.web.opened_home import OpenedHome
+from arena.web.watcher import MAX_LOGS, Watcher
+from tests.store.samples import definition, line, record
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.processes)])
+def place(request, tmp_path):
+    """Where a home is, and the address of its store."""
+    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None
+    return tmp_path / "home", url
+
+
+@pytest.fixture
+def home(place):
+    directory, url = place
+    with ArenaHome(directory, store=url) as home:
+        yield home
+
+
+@pytest.fixture
+def tournament(home):
+    return home.store.create_tournament(definition(name="t"), [line(match) for match in range(1, 9)])
+
+
+class Watching:
+    """A watcher that looks when a test says so."""
+
+    def __init__(self, directory, url=None):
+        self.home = OpenedHome(directory, url)
+        self.changes = []
+        self.watcher = Watcher(self.home, self.changes.append)
+
+    def look(self):
+        """Return what has changed."""
+        self.changes.clear()
+        self.watcher.look()
+        assert len(self.changes) <= 1
+        return self.changes[0] if self.changes else None
+
+    def close(self):
+        self.watcher.stop()
+        self.home.close()
+
+
+@pytest.fixture
+def watching(place, home, tournament):
+    watching = Watching(*place)
+    yield watching
+    watching.close()
+
+
+def kinds(change):
+    return [(event.tournament, event.stored.seq, event.stored.kind) for event in change.events]
+
+
+def test_it_says_what_was_committed_and_nothing_else(home, tournament, watching):
+    assert watching.look() is None
+    home.store.record(tournament, [record(1), record(2)])
+    home.store.record(tournament, [record(3)])
+    change = watching.look()
+    assert kinds(change) == [(1, 2, EventKind.RESULTS), (1, 3, EventKind.RESULTS)]
+    assert [event.stored.details.matches for event in change.events] == [(1, 2), (3,)]
+    assert change.state.last_events == {1: 3}
+    assert (change.missed, change.is_replaced) == (frozenset(), False)
+    assert watching.look() is None
+
+
+def test_names_lead_to_tournaments_and_follow_every_change(home, tournament, watching):
+    assert watching.watcher.state.tournaments == {"t": 1}
+    tournament = home.store.rename(tournament, "u")
+    assert watching.look().state.tournaments == {"u": 1}
+    home.store.create_tournament(definition(name="t"), [line(1)])
+    assert watching.look().state.tournaments == {"u": 1, "t": 2}
+    home.store.delete(tournament)
+    assert watching.look().state.tournaments == {"t": 2}
+    home.store.restore(home.store.deleted_tournament("u"), "v")
+    assert watching.look().state.tournaments == {"v": 1, "t": 2}
+    home.store.delete(home.store.tournament("v"))
+    home.store.erase(home.store.deleted_tournament("v"))
+    change = watching.look()
+    assert change.state.tournaments == {"t": 2}
+    assert not change.is_replaced
+
+
+def test_versions_differ_after_any_event_of_their_topics(home, tournament, watching):
+    version_of = watching.watcher.version_of
+    topics = (["arena"], ["tournaments/t"], ["tournaments/t/matches/1"], ["tournaments/unknown"], [])
+    before = [version_of(one) for one in topics]
+    home.store.record(tournament, [record(1)])
+    watching.look()
+    assert [version_of(one) != old for one, old in zip(topics, before, strict=True)] == [True, True, True, False, False]
+    with pytest.raises(Exception, match="topic 'x'"):
+        version_of(["x"])
+
+
+def test_events_that_were_pruned_before_they_were_read_are_missed(home, tournament, watching):
+    for match in range(1, 6):
+        home.store.record(tournament, [record(match)])
+    home.store._database.write(lambda connection: connection.exec_driver_sql("DELETE FROM events WHERE seq < 4"))
+    change = watching.look()
+    assert change.missed == {1}
+    assert change.events == ()
+    assert change.state.last_events == {1: 6}
+
+
+def test_an_event_of_a_newer_arena_is_missed(home, tournament, watching, caplog):
+    home.store.record(tournament, [record(1)])
+    change = "UPDATE events SET body = '{\"what\": 1}' WHERE seq = 2"
+    home.store._database.write(lambda connection: connection.exec_driver_sql(change))
+    with caplog.at_level(logging.WARNING):
+        assert watching.look().missed == {1}
+    assert "a newer arena is needed" in caplog.text
+
+
+def test_many_changes_at_once_are_read_again(place, home):
+    for number in range(MAX_LOGS + 1):
+        home.store.create_tournament(definition(name=f"t{number}"), [line(1)])
+    watching = Watching(*place)
+    for number in range(MAX_LOGS + 1):
+        name = f"t{number}"
+        home.store.record(home.store.tournament(name), [record(1, tournament=name)])
+    assert len(watching.look().missed) == MAX_LOGS + 1
+    watching.close()
+
+
+def live(match, plies):
+    return LiveMatch(
+        match=match, started_at="2026-11-22T12:00:00+00:00", since="2026-11-22T12:00:00+00:00",
+        actions=tuple((0, 1) for _ in range(plies)), wall_seconds=(0.5,) * plies, cpu_seconds=(None,) * plies,
+        bank_seconds=(None, None),
+    )  # fmt: skip
+
+
+def test_watched_matches_are_seen(home, tournament, watching):
+    state = home.store.live_state(tournament)
+    state.show([live(3, 1), live(4, 1)])
+    change = watching.look()
+    assert [(one.place, one.stored.seq) for one in change.seen] == [((1, 3), 1), ((1, 4), 1)]
+    state.show([live(4, 2)])
+    change = watching.look()
+    assert [(one.place, len(one.stored.state.actions)) for one in change.seen] == [((1, 4), 2)]
+    assert change.state.last_states == {(1, 3): 1, (1, 4): 2}
+    state.remove([3])
+    change = watching.look()
+    assert (change.seen, change.state.last_states) == ((), {(1, 4): 2})
+
+
+def test_a_home_that_is_gone_is_found_again(place, home, tournament, watching, caplog):
+    directory, url = place
+    if url is not None:
+        pytest.skip("a server is another test")
+    moved = directory.with_name("moved")
+    home.close()
+    directory.rename(moved)
+    for _ in range(3):
+        assert watching.look() is None
+    assert watching.watcher.lost_at is not None
+    assert len(caplog.records) == 1, "it says so once"
+    assert not directory.exists(), "nothing was created in its place"
+    moved.rename(directory)
+    change = watching.look()
+    assert watching.watcher.lost_at is None
+    assert change is None or not change.is_replaced
+    with ArenaHome(directory) as again:
+        again.store.record(again.store.tournament("t"), [record(1)])
+    assert kinds(watching.look()) == [(1, 2, EventKind.RESULTS)]
+
+
+def test_a_replaced_file_is_another_store(place, home, tournament, watching, tmp_path):
+    directory, url = place
+    if url is not None:
+        pytest.skip("a server has no file")
+    before = watching.watcher.version_of(["arena"])
+    with ArenaHome(tmp_path / "other") as other:
+        for name in ("x", "y"):
+            other.store.create_tournament(definition(name=name), [line(1)])
+    home.close()
+    for path in directory.glob("arena.sqlite3*"):
+        path.unlink()
+    shutil.copy(tmp_path / "other" / "arena.sqlite3", directory / "arena.sqlite3")
+    change = watching.look()
+    assert change.is_replaced
+    assert (change.events, change.missed) == ((), frozenset())
+    assert change.state.tournaments == {"x": 1, "y": 2}
+    assert watching.watcher.version_of(["arena"])[:8] != before[:8]
+
+
+def test_an_earlier_copy_is_another_store(home, tournament, watching):
+    home.store.record(tournament, [record(1)])
+    watching.look()
+    home.store._database.write(lambda connection: connection.exec_driver_sql("UPDATE topics SET seq = 1"))
+    home.store._database.write(lambda connection: connection.exec_driver_sql("DELETE FROM events WHERE seq > 1"))
+    assert watching.look().is_replaced
+
+
+def test_a_store_that_can_not_be_read_is_read_later(home, tournament, watching, monkeypatch):
+    def locked(*_):
+        raise StoreError("locked")
+
+    home.store.record(tournament, [record(1)])
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "read", locked)
+        assert watching.look() is None
+        assert watching.watcher.lost_at is not None
+    assert kinds(watching.look()) == [(1, 2, EventKind.RESULTS)]
+    assert watching.watcher.lost_at is None
+
+
+@pytest.mark.processes
+def test_a_server_that_goes_away_comes_back(postgres, tmp_path):
+    url = postgres.new_database()
+    with ArenaHome(tmp_path, store=url) as home:
+        tournament = home.store.create_tournament(definition(name="t"), [line(match) for match in range(1, 5)])
+        watching = Watching(tmp_path, url)
+        home.store.record(tournament, [record(1)])
+        postgres.stop()
+        try:
+            assert watching.look() is None
+            assert watching.watcher.lost_at is not None
+        finally:
+            postgres.start()
+        assert kinds(watching.look()) == [(1, 2, EventKind.RESULTS)]
+        home.store.record(tournament, [record(2)])
+        change = watching.look()
+        assert kinds(change) == [(1, 3, EventKind.RESULTS)]
+        assert not change.is_replaced
+        watching.close()
+
+
+def test_its_thread_looks_by_itself(place, home, tournament):
+    changes = []
+    opened = OpenedHome(*place)
+    watcher = Watcher(opened, changes.append)
+    watcher.start()
+    home.store.record(tournament, [record(1)])
+    deadline = time.monotonic() + 30
+    while not changes and time.monotonic() < deadline:
+        time.sleep(0.01)
+    watcher.stop()
+    opened.close()
+    assert kinds(changes[0]) == [(1, 2, EventKind.RESULTS)]
