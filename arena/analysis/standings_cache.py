@@ -31,7 +31,6 @@ def standings_of(
     game: str | None = None,
     *,
     cache_directory: Path | None = None,
-    results: Callable[[], ResultTable] | None = None,
 ) -> Standings:
     """Return the standings of a tournament, or the leaderboard of several.
 
@@ -41,18 +40,34 @@ def standings_of(
             comparisons.
         game: only matches of this game; None for all.
         cache_directory: where standings of finished tournaments are cached; None for no cache.
-        results: returns the results if they are needed; by default they are read.
 
     Raises:
         UnknownNameError: if there is no such tournament or season.
         StoreError: if a record is malformed.
     """
     if isinstance(which, Scope):
-        found = results() if results is not None else read_results(store, which, game)
-        table = standings(found, store.fault_counts(which, game))
+        table = standings(read_results(store, which, game), store.fault_counts(which, game))
         return _with_entrants(without(table, unlisted(store.tournaments(which), game)), store.tournaments())
     stored = store.tournament(which)
-    results = results or (lambda: read_results(store, stored, game))
+    return tournament_standings(store, stored, lambda: read_results(store, stored, game), game, cache_directory)
+
+
+def tournament_standings(
+    store: Store,
+    stored: StoredTournament,
+    results: Callable[[], ResultTable],
+    game: str | None = None,
+    cache_directory: Path | None = None,
+) -> Standings:
+    """Return the standings of a tournament.
+
+    Args:
+        store: where the records are.
+        stored: the tournament.
+        results: returns its results, if they are needed.
+        game: only matches of this game; None for all.
+        cache_directory: where standings of finished tournaments are cached; None for no cache.
+    """
     if game is not None or cache_directory is None:
         table = _compute(store, stored, game, results)
     else:

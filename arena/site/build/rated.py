@@ -9,7 +9,7 @@ from functools import cached_property
 from arena.analysis.game_statistics import GameStatistics, statistics_of_results
 from arena.analysis.result_table import ResultTable, read_results
 from arena.analysis.standings import Standings
-from arena.analysis.standings_cache import standings_of
+from arena.analysis.standings_cache import tournament_standings
 from arena.home import ArenaHome
 from arena.store.values import StoredTournament
 
@@ -42,9 +42,8 @@ class RatedTournament:
     @cached_property
     def table(self) -> Standings:
         """The standings."""
-        cache = self._home.cache_directory
-        name = self.tournament.name
-        return standings_of(self._home.store, name, cache_directory=cache, results=lambda: self.results)
+        store, cache = self._home.store, self._home.cache_directory
+        return tournament_standings(store, self.tournament, lambda: self.results, cache_directory=cache)
 
     @cached_property
     def results(self) -> ResultTable:
