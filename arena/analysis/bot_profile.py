@@ -102,7 +102,12 @@ def find_labels(text: str, known: Sequence[str]) -> list[str]:
 
 
 def bot_profile(
-    store: Store, label: str, scope: Scope = ALL_BUT_COMPARISONS, *, cache_directory: Path | None = None
+    store: Store,
+    label: str,
+    scope: Scope = ALL_BUT_COMPARISONS,
+    *,
+    cache_directory: Path | None = None,
+    max_matches: int | None = None,
 ) -> BotProfile:
     """Return the profile of a bot.
 
@@ -112,6 +117,7 @@ def bot_profile(
         scope: the tournaments that count for its ratings and rivals, by default all but comparisons. Its faults are
             those in all tournaments.
         cache_directory: where leaderboards are cached; None for no cache.
+        max_matches: see ``history_over_tournaments``.
 
     Raises:
         UnknownNameError: if the scope names a tournament or a season that does not exist.
@@ -125,23 +131,20 @@ def bot_profile(
     games = sorted({game for tournament in played for game in tournament.games})
     return BotProfile(
         label=label,
-        history=tuple(point for game in games for point in _history(store, game, label, scope, names, cache_directory)),
+        history=tuple(
+            RatingPoint(game=game, tournament=snapshot.title, at=snapshot.at, bots=len(snapshot.lines), standing=line)
+            for game in games
+            for snapshot in history_over_tournaments(
+                store, game, scope, names, cache_directory=cache_directory, max_matches=max_matches
+            )
+            for line in snapshot.lines
+            if line.label == label
+        ),
         rivals=tuple(_rivals(store, label, scope)),
         faults=tuple(store.faults_of(label, MAX_FAULTS)),
         fault_kinds=store.fault_counts_of([label]),
         corrections=tuple((tournament.name, c) for tournament in played for c in _corrections(tournament, label)),
     )
-
-
-def _history(
-    store: Store, game: str, label: str, scope: Scope, played: Sequence[str], cache_directory: Path | None
-) -> list[RatingPoint]:
-    return [
-        RatingPoint(game=game, tournament=snapshot.title, at=snapshot.at, bots=len(snapshot.lines), standing=line)
-        for snapshot in history_over_tournaments(store, game, scope, after=played, cache_directory=cache_directory)
-        for line in snapshot.lines
-        if line.label == label
-    ]
 
 
 def _corrections(tournament: StoredTournament, label: str) -> list[Correction]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from arena.analysis.leaderboard_cache import leaderboard
@@ -73,8 +74,11 @@ def history_over_tournaments(
     after: Collection[str] | None = None,
     *,
     cache_directory: Path | None = None,
+    max_matches: int | None = None,
 ) -> list[RatingSnapshot]:
     """Return the leaderboard as it was after each tournament, of one game or of all.
+
+    Each of them rates all matches up to then, so that of a large store all take long.
 
     Args:
         store: where tournaments are.
@@ -82,20 +86,25 @@ def history_over_tournaments(
         scope: the tournaments that count, by default all but comparisons.
         after: only as it was after these; by default after each.
         cache_directory: where the lines of leaderboards are cached; None for no cache.
+        max_matches: how many may be rated for all of them together; the last one is returned in any case, and the
+            earliest are left out first. None for any number.
 
     Raises:
         UnknownNameError: if the scope names a tournament or a season that does not exist.
     """
+    counting = [one for one in store.tournaments(scope) if game is None or game in one.games]
+    wanted = [end for end, one in enumerate(counting, 1) if one.recorded and (after is None or one.name in after)]
     snapshots = []
-    counting: list[StoredTournament] = []
-    for tournament in store.tournaments(scope):
-        counting.append(tournament)
-        is_wanted = after is None or tournament.name in after
-        if is_wanted and tournament.recorded and (game is None or game in tournament.games):
-            board = leaderboard(store, counting, game, cache_directory)
-            snapshots.append(
-                RatingSnapshot(
-                    title=tournament.name, at=tournament.created_at, matches=board.matches, lines=board.lines
-                )
-            )
+    for end in _affordable(counting, wanted, max_matches):
+        last = counting[end - 1]
+        board = leaderboard(store, counting[:end], game, cache_directory)
+        snapshots.append(RatingSnapshot(title=last.name, at=last.created_at, matches=board.matches, lines=board.lines))
     return snapshots
+
+
+def _affordable(counting: Sequence[StoredTournament], ends: Sequence[int], max_matches: int | None) -> list[int]:
+    """Return the last of some ends: as many as may be rated, and one at least."""
+    totals = list(accumulate(tournament.recorded for tournament in counting))
+    spent = accumulate(totals[end - 1] for end in reversed(ends))
+    count = sum(max_matches is None or total <= max_matches for total in spent)
+    return list(ends)[-max(count, 1) :]

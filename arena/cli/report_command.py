@@ -29,11 +29,11 @@ def command(tournament: str | None, output: Path | None, max_matches: int | None
     Standings, crosstable, a section for each bot, matches to step through, and all statistics. It can be opened from
     the disk, mailed, or put on any web server: it loads nothing.
     """
-    from arena.report.tournament_page import tournament_page
+    from arena.site.publish.one_file import report_file
 
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
-        page = tournament_page(arena_home, stored, max_matches)
+        page = report_file(arena_home, stored, max_matches)
     path = output or Path(f"{as_file_name(stored.name)}.html")
     try:
         path.write_text(page, encoding="utf-8")

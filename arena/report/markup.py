@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from html import escape
 
 from arena.report.tables import printable, printable_lines
@@ -31,14 +30,3 @@ def name(shown: object) -> str:
     """
     escaped = text(shown)
     return f"<bdi>{_JOINTS.sub('<wbr>', escaped) if len(escaped) > MAX_UNBROKEN_CHARACTERS else escaped}</bdi>"
-
-
-def linked(shown: str, anchors: Mapping[str, str]) -> str:
-    """Return a bot's name as a link to its section, if it has one.
-
-    Args:
-        shown: the name that tables show.
-        anchors: of the sections, by that name.
-    """
-    anchor = anchors.get(shown)
-    return name(shown) if anchor is None else f'<a href="#{anchor}">{name(shown)}</a>'

@@ -1,4 +1,4 @@
-"""A match as the report's viewer shows it: a frame for each ply, and marks that say who made them and in which order.
+"""A match as viewers show it: a frame for each ply, and marks that say who made them and in which order.
 
 A game draws a state (``arena.games.drawing``), which does not say who made which mark. The actions do: a mark belongs
 to the seat after whose action it appears.
@@ -15,7 +15,6 @@ from arena.games.drawing import Shape, drawing_problem
 from arena.games.squares import as_square
 from arena.match.replay import states_of
 from arena.records import MatchRecord
-from arena.report.markup import text
 from arena.report.tables import printable
 
 SEAT_STYLES = 8
@@ -40,28 +39,15 @@ _SEAT = "seat"
 _Place = tuple[Any, Any]
 
 
-def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a match as JSON types: its shapes, and for each ply which appear and which disappear.
-
-    Args:
-        record: the match.
-        names: what tables call each bot, by ``name@version``.
-    """
+def match_view(record: MatchRecord) -> dict[str, Any]:
+    """Return a match as notebooks show it: its shapes, and for each ply which appear and which disappear."""
     states = list(states_of(record))
     drawings = [drawing_or_reason(game, state) for game, state in states]
     game = states[0][0]
     drawn = list(owned_shapes([drawing.shapes for drawing in drawings], [seat for seat, _ in record.actions]))
     shapes, frames = frames_of(drawn)
-    come = [[shapes[number] for number in numbers] for numbers, _ in frames[1:]]
     height = max(drawing.height for drawing in drawings)
-    notes = {int(ply): note for ply, note in record.notes}
-    bots = [printable(names.get(bot, bot)) for bot in record.bots]
-    faults = [f"{bots[fault.seat]}: {fault.kind} at ply {fault.ply}: {fault.detail}" for fault in record.faults]
     return {
-        "match": record.match,
-        "game": printable(record.game),
-        "bots": bots,
-        "ranks": record.ranks,
         "height": height,
         "box": board_box(shapes, max(drawing.width for drawing in drawings), height),
         "mono": is_text_board(shapes),
@@ -70,10 +56,6 @@ def match_view(record: MatchRecord, names: Mapping[str, str]) -> dict[str, Any]:
         "notes": [list(map(printable, drawing.notes)) for drawing in drawings],
         "scores": [[f"{score:.6g}" for score in game.scores(state)] for game, state in states],
         "actions": [[seat, _action_text(game, action)] for seat, action in record.actions],
-        "last": [outline_of(action, new, shapes) for (_, action), new in zip(record.actions, come, strict=True)],
-        "seconds": [_time_text(seconds) for seconds in record.wall_seconds],
-        "comments": [_comment(record, notes, ply) for ply in range(len(record.actions))],
-        "end": printable("; ".join([f"ended: {record.termination}", *faults])),
     }
 
 
@@ -220,59 +202,3 @@ def outline_of(action: Any, new: Sequence[Any], shapes: Sequence[Any]) -> Sequen
         if kind in ("line", "polygon") and values[-1] != _BOARD:
             return kind, *values[:-1], "last"
     return None
-
-
-def _time_text(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    return f"{1000 * seconds:.3g} ms" if seconds < 0.9995 else f"{seconds:.2f} s"
-
-
-def _comment(record: MatchRecord, notes: Mapping[int, Any], ply: int) -> str:
-    if ply < record.opening_plies:
-        return f"opening {record.opening}"
-    return f"note: {printable(str(notes[ply]))}" if ply in notes else ""
-
-
-def last_board(view: Mapping[str, Any]) -> str:
-    """Return the board at the end of a match as SVG, for readers without scripts.
-
-    Args:
-        view: from ``match_view``.
-    """
-    there: dict[int, None] = {}
-    for come, gone in view["frames"]:
-        there = {number: None for number in (*there, *come) if number not in gone}
-    shapes = sorted((view["shapes"][number] for number in there), key=lambda shape: DRAWING_ORDER[shape[0]])
-    drawn = "".join(_svg(shape, view["height"], view["mono"]) for shape in shapes)
-    return f'<svg id="board" viewBox="{" ".join(map(str, view["box"]))}" role="img" aria-label="board">{drawn}</svg>'
-
-
-def _svg(shape: Sequence[Any], height: float, is_text: bool) -> str:
-    kind, x, y, *rest = shape
-    if kind == "polygon":
-        corners = " ".join(
-            f"{right},{round(height - up, 3)}" for right, up in zip(shape[1:-1:2], shape[2:-1:2], strict=True)
-        )
-        return f'<polygon points="{corners}" class="{shape[-1]}"/>'
-    if kind == "rect":
-        return f'<rect x="{x}" y="{height - y - rest[1]}" width="{rest[0]}" height="{rest[1]}" class="{rest[2]}"/>'
-    if kind == "line":
-        return f'<line x1="{x}" y1="{height - y}" x2="{rest[0]}" y2="{height - rest[1]}" class="{rest[2]}"/>'
-    if kind == "disc":
-        return f'<circle cx="{x}" cy="{height - y}" r="{rest[0]}" class="{rest[1]}"/>'
-    if kind == "mark":
-        radius, seat, label = rest
-        size = 2 * radius
-        return (
-            f'<use href="#mark{seat % SEAT_SHAPES}" class="seat{seat % SEAT_STYLES}" x="{x - radius}"'
-            f' y="{height - y - radius}" width="{size}" height="{size}"/>'
-            f'<text x="{x}" y="{height - y}" font-size="{_label_size(radius, label)}" class="on">{text(label)}</text>'
-        )
-    size, content, style = rest
-    shown_style = "mono" if is_text else style
-    return f'<text x="{x}" y="{height - y}" font-size="{size}" class="{shown_style}">{text(content)}</text>'
-
-
-def _label_size(radius: float, label: str) -> float:
-    return round(radius * (1.15 if len(label) < 3 else 0.8), 3)

@@ -10,21 +10,27 @@ from arena.analysis.crosstable import Crosstable
 from arena.analysis.standings import Standing, Standings
 from arena.records import MatchRecord
 from arena.report.data_frame import to_pandas, to_polars
-from arena.report.heat_table import MAX_BOTS, score_cell
 from arena.report.inline_html import HtmlCell, ends, paragraph, shade, table
+from arena.report.interval_scale import IntervalScale
 from arena.report.markup import name, text
 from arena.report.notebook_match import ending_text, match_html, result_html, result_text
-from arena.report.page_charts import IntervalScale
 from arena.report.standings_columns import StatColumn, standings_columns
 from arena.report.standings_footer import standings_footer
-from arena.report.standings_section import CHART, is_first
 from arena.report.standings_table import crosstable_table, standings_table
-from arena.report.tables import printable, render_table, shown
+from arena.report.tables import Column, printable, render_table, shown
 from arena.report.verdict import verdict
 from arena.store.match_records import Records
 from arena.text import counted
 
 __all__ = ["html", "plain_text", "to_pandas", "to_polars"]
+
+FIRST_KEYS = ("rank", "bot", "chart", "mu", "rank_95", "wins", "draws", "losses", "score_percent", "matches", "faults")
+"""Columns of standings in a notebook, with ``place_N`` in games of three or more, and whether the next is the same."""
+
+CHART = Column("chart", "rating with 95 % interval", is_number=False)
+
+MAX_BOTS = 60
+"""In a crosstable."""
 
 MAX_LINES = 40
 LAST_LINES = 3
@@ -64,7 +70,7 @@ def _standings_html(value: Standings) -> str:
 def _is_shown(key: str, value: Standings) -> bool:
     if key == "faults":
         return any(line.faults for line in value.lines)
-    return is_first(key) or key == "same_as_next"
+    return key in (*FIRST_KEYS, "same_as_next") or key.startswith("place_")
 
 
 def _stat_cell(column: StatColumn, line: Standing) -> HtmlCell:
@@ -111,11 +117,11 @@ def _crosstable_html(value: Crosstable) -> str:
 
 
 def _score_cell(value: Crosstable, label: str, rival: str) -> HtmlCell:
-    cell = score_cell(value.scores.get((label, rival)))
-    if cell is None:
+    score = value.scores.get((label, rival))
+    if score is None or not score.matches:
         return HtmlCell(html="", is_number=True)
-    share, percent, exact = cell
-    return HtmlCell(html=percent, is_number=True, style=shade(share), title=exact)
+    share, exact = score.points / score.matches, f"{score.points:g} of {score.matches}"
+    return HtmlCell(html=f"{100 * share:.0f}", is_number=True, style=shade(share), title=exact)
 
 
 def _left_out(value: Crosstable) -> str:

@@ -29,7 +29,7 @@ def match_html(record: MatchRecord) -> str:
     )
     head = f"{paragraph(about)}{_seats_table(record)}"
     try:
-        view = match_view(record, {})
+        view = match_view(record)
     except ArenaError as error:
         return f"<div>{head}{paragraph(f'It can not be drawn here: {error}')}</div>"
     canvas = Canvas(box=view["box"], height=view["height"], is_text=view["mono"])

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import starmap
 from math import ceil, floor
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
+
+from arena.site.models.crosstable import CrosstableCell
 
 MARGIN_PERCENT = 1.5
 """Of the width of an interval chart, left free on either side."""
@@ -92,6 +96,25 @@ def heat_step(share: float) -> str:
     ('h0', 'h5', 'h10')
     """
     return f"h{round(10 * min(max(share, 0.0), 1.0))}"
+
+
+def heat_cells(cells: Sequence[CrosstableCell | None], address: str | None, rivals: Sequence[str]) -> Markup:
+    """Return a row of a crosstable as cells of a heat map: as Markup, because there are thousands of them.
+
+    Args:
+        cells: of a bot, against each rival.
+        address: of the list of the bot's matches, to which the rival is added; None without one.
+        rivals: as they are added to the address.
+    """
+    return Markup("".join(starmap(partial(_heat_cell, escape(address or "")), zip(cells, rivals, strict=True))))
+
+
+def _heat_cell(address: str, cell: CrosstableCell | None, rival: str) -> str:
+    if cell is None:
+        return "<td></td>"
+    share = cell.points / cell.matches
+    shown = f'<a href="{address}&amp;rival={rival}">{100 * share:.0f}</a>' if address else f"{100 * share:.0f}"
+    return f'<td class="{heat_step(share)}">{shown}</td>'
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,8 +96,11 @@ class FolderLinks:
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
         """Return the address of a page; None if the folder does not have it."""
+        ply = values.pop("ply", None)  # all positions of a match are in its page
         place = self._places.place(name, values)
-        return None if place is None else self._from_here(f"{place}{suffix or '.html'}")
+        if place is None:
+            return None
+        return self._from_here(f"{place}{suffix or '.html'}") + (f"#ply-{ply}" if ply is not None else "")
 
     def asset(self, name: str) -> str:
         """Return the address of a file in ``static``."""

@@ -89,9 +89,10 @@ class BotMatches:
         keys = list(islice(self._keys(newest_first=True), count))
         found: dict[MatchKey, str] = {}
         whole = select(records.c.tournament_id, records.c.match, records.c.record)
-        for some in chunks(keys):
-            of_these = tuple_(records.c.tournament_id, records.c.match).in_(some)
-            found |= {MatchKey(number, match): text for number, match, text in self._rows(whole.where(of_these))}
+        for number, ours in groupby(keys, key=lambda key: key.tournament):  # SQLite has no index for a list of pairs
+            for some in chunks(key.match for key in ours):
+                chosen = whole.where(records.c.tournament_id == number, records.c.match.in_(some))
+                found |= {MatchKey(number, match): text for _, match, text in self._rows(chosen)}
         return [(key.tournament, record_from(key.match, found[key])) for key in keys if key in found]
 
     def lines(self, count: int, after: MatchKey | None = None) -> list[MatchLine]:

@@ -85,3 +85,12 @@ def test_without_a_cache_nothing_is_written(store, tmp_path):
     before = set(tmp_path.iterdir())
     assert leaderboard(store, store.tournaments(), "differences", None).matches == 4
     assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("most", "titles"), [(None, "first second"), (6, "first second"), (5, "second"), (0, "second")]
+)
+def test_a_history_that_would_take_too_long_loses_its_beginning(store, most, titles):
+    """Two matches are rated for the leaderboard after the first tournament, and four after the second."""
+    snapshots = history_over_tournaments(store, "differences", max_matches=most)
+    assert [snapshot.title for snapshot in snapshots] == titles.split()

@@ -21,6 +21,12 @@ EXAMPLES = {
     "match": [{**LEAGUE, "match": 1}, {"tournament": "three", "match": 2}, {"tournament": "forfeits", "match": 7}],
     "games": [{}],
     "game": [{"game": "differences", "options": "size=5", "actions": "b3 d4"}, {"game": "plaid", "actions": "v20"}],
+    "why": [{**LEAGUE, "bot": "alpha@1"}, {"tournament": "forfeits", "bot": "<b>bold</b>@1"}],
+    "bots": [{}, {"search": "alp"}],
+    "bot": [{"bot": "alpha"}, {"bot": "beta@1"}, {"bot": "<b>bold</b>"}, {"bot": "100%? #1 & so"}],
+    "versus": [{"bot": "alpha", "rival": "beta"}, {"bot": "<b>bold</b>", "rival": "100%? #1 & so"}],
+    "leaderboards": [{}],
+    "leaderboard": [{"game": "differences"}, {"game": "multiplication"}],
     "health": [{}],
 }
 """Parameters of pages of the home that the fixtures make, by the name of the page."""

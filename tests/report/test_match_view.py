@@ -16,7 +16,9 @@ from arena.players.player import Answer
 from arena.players.scripted import ScriptedPlayer
 from arena.records import Bot, MatchSpec
 from arena.report.board import Board
-from arena.report.match_view import last_board, match_view
+from arena.report.match_view import match_view
+from arena.site.boards import board_svg
+from arena.site.build.viewed_match import viewed_match
 
 
 def played(game, options, texts):
@@ -34,7 +36,18 @@ def played(game, options, texts):
 
 
 def view_of(game, options, *texts):
-    return match_view(played(game, options, texts), {})
+    return match_view(played(game, options, texts))
+
+
+def outlines(game, options, *texts):
+    """Return what is outlined after each action."""
+    return viewed_match(played(game, options, texts), {}).board.outlines[1:]
+
+
+def last_board(game, options):
+    """Return the board at the end of a match, as a page without scripts shows it."""
+    match = viewed_match(played(game, options, ()), {})
+    return board_svg(match, match.plies)
 
 
 def shown(view, ply):
@@ -69,7 +82,7 @@ def test_a_swapped_stone_of_hex_is_a_mark_of_the_seat_that_swapped():
     ]
     assert marks[1][0][:3] == marks[2][0][:3], "a3 is on the long diagonal"
     (_, x, y, radius, *_) = marks[3][1]
-    assert view["last"][2] == ("disc", x, y, 1.25 * radius, "last")
+    assert outlines("hex:Hex", {"size": 3}, "a3", "swap", "b2")[2] == ("disc", x, y, 1.25 * radius, "last")
 
 
 @pytest.mark.parametrize(
@@ -82,15 +95,14 @@ def test_a_swapped_stone_of_hex_is_a_mark_of_the_seat_that_swapped():
     ],
 )
 def test_the_last_action_is_outlined_where_the_drawing_shows_it(game, options, action, outline):
-    last = view_of(game, options, action)["last"][0]
+    last = outlines(game, options, action)[0]
     assert last == (outline and pytest.approx(outline))
 
 
 @pytest.mark.parametrize("game", ["hex:Hex", "reversi:Reversi", "dots_and_boxes:DotsAndBoxes"])
 def test_boards_without_scripts_contain_all_that_is_drawn(game):
-    view = view_of(game, {})
     rules = make_game(game)
-    for svg in (last_board(view), Board(rules, rules.initial_state()).svg()):
+    for svg in (last_board(game, {}), Board(rules, rules.initial_state()).svg()):
         tree = ElementTree.fromstring(svg)
         left, top, width, height = map(float, tree.get("viewBox").split())
         for polygon in (shape for shape in tree.iter() if shape.tag.endswith("polygon")):
@@ -98,7 +110,7 @@ def test_boards_without_scripts_contain_all_that_is_drawn(game):
                 x, y = map(float, point.split(","))
                 assert left <= x <= left + width
                 assert top <= y <= top + height
-    assert len(re.findall("<polygon", last_board(view))) == (125 if game == "hex:Hex" else 0)
+    assert len(re.findall("<polygon", last_board(game, {}))) == (125 if game == "hex:Hex" else 0)
 
 
 @pytest.mark.parametrize(
@@ -163,5 +175,5 @@ def test_shapes_of_every_style_can_be_drawn(style, monkeypatch):
     assert list(map(shape_problem, shapes)) == [None] * 5
     monkeypatch.setattr(Game, "drawing", lambda game, state: Drawing(1, 1, shapes))
     monkeypatch.delattr(Differences, "drawing")
-    for svg in (last_board(view_of("differences", {"size": 3})), Board(Differences(), None).svg()):
+    for svg in (last_board("differences", {"size": 3}), Board(Differences(), None).svg()):
         assert len(list(ElementTree.fromstring(svg))) >= 5

@@ -13,9 +13,9 @@ from arena.records import MatchRecord
 from arena.report import notebook, notebook_match
 from arena.report.board import NEUTRAL, SEAT_COLOURS
 from arena.report.inline_html import BAD, GOOD
-from tests.report.test_page_colours import contrast, mixed, rgb
 from tests.report.test_tournament_page import FOUR, NAMES, Page
 from tests.report.tournaments import play
+from tests.site.test_colours import contrast, mixed, rgb
 
 GAMES = {
     "plusminus": {"size": 5},

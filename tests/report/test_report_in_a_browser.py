@@ -10,7 +10,7 @@ import pytest
 
 from arena.home import ArenaHome
 from arena.names import is_name
-from arena.report.tournament_page import tournament_page
+from arena.site.publish.one_file import report_file
 from tests import needs
 from tests.report.test_tables import HOSTILE
 from tests.report.tournaments import play
@@ -50,28 +50,32 @@ def home(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(home):
-    return tournament_page(home, play(home, "league", ["alpha", "beta", "gamma"], encounters=2))
+    return report_file(home, play(home, "league", ["alpha", "beta", "gamma"], encounters=2))
 
 
 STEPS = """
+const at = (id) => document.getElementById(id);
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 const seen = () => [at("ply").textContent, at("board").querySelectorAll("use").length].join(", ");
 const press = (key) => at("viewer").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+const go = (name) => document.querySelector(`[data-go=${name}]`).click();
+const slide = (ply) => { at("slider").value = ply; at("slider").dispatchEvent(new Event("input")); };
 (async () => {
   await wait(300);
   const out = [at("viewer-title").textContent, seen()];
-  at("first").click(); out.push(seen());
-  at("next").click(); at("next").click(); at("next").click(); out.push(seen());
-  at("back").click(); out.push(seen());
-  at("last").click(); out.push(seen());
-  at("slider").value = 4; at("slider").dispatchEvent(new Event("input")); out.push(seen());
+  go("first"); out.push(seen());
+  go("next"); go("next"); go("next"); out.push(seen());
+  go("back"); out.push(seen());
+  go("last"); out.push(seen());
+  slide(4); out.push(seen());
   at("actions").children[1].firstChild.click(); out.push(seen());
   press("ArrowRight"); out.push(seen());
   press("Home"); out.push(seen());
   at("play").click(); out.push(at("play").textContent); await wait(4500); out.push(seen(), at("play").textContent);
   document.querySelector("#list a[href='#match-3']").click(); await wait(500);
   out.push(at("viewer-title").textContent, seen());
-  at("filter").value = "gamma"; at("filter").dispatchEvent(new Event("input")); out.push(at("found").textContent);
+  const filter = document.querySelector("[data-filters]");
+  filter.value = "GAMMA"; filter.dispatchEvent(new Event("input")); out.push(at("found").textContent);
   at("probe").textContent = JSON.stringify(out);
 })();
 """
@@ -91,16 +95,26 @@ def test_the_viewer_opens_at_the_end_steps_plays_and_jumps(page, tmp_path):
     assert seen[15] == "8 of 12"
 
 
-EVERY = """
-(async () => {
+OPEN = """
+const at = (id) => document.getElementById(id);
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+const numbers = JSON.parse(at("match-index").textContent).matches;
+const open = async (number) => {
+  location.hash = `#match-${number}`;
+  for (let tries = 0; at("viewer").dataset.match !== String(number) && tries < 200; tries += 1) await wait(10);
+};
+"""
+
+EVERY = f"""{OPEN}
+(async () => {{
   const out = [];
-  for (const number of index.matches) {
+  for (const number of numbers) {{
     await open(number);
     out.push([number, at("ply").textContent, at("board").children.length > 0]);
-    for (const id of ["first", "next", "back", "last"]) at(id).click();
-  }
+    for (const name of ["first", "next", "back", "last"]) document.querySelector(`[data-go=${{name}}]`).click();
+  }}
   at("probe").textContent = JSON.stringify(out);
-})().catch((error) => { at("probe").textContent = JSON.stringify(String(error)); });
+}})().catch((error) => {{ at("probe").textContent = JSON.stringify(String(error)); }});
 """
 
 
@@ -115,24 +129,24 @@ def test_every_match_of_every_game_can_be_opened(home, tmp_path):
     games = list(options.items())
     played = play(home, "games", ["alpha", "beta", "gamma"], games, failing=["beta"], opening_plies=0, encounters=3)
     path = tmp_path / "page.html"
-    path.write_text(probed(tournament_page(home, played), EVERY))
+    path.write_text(probed(report_file(home, played), EVERY))
     plies = {record.match: len(record.actions) for record in home.store.records(played)}
     assert 0 in plies.values()
     expected = [[match, f"ply {count} of {count}", True] for match, count in plies.items()]
     assert result(dom(path.as_uri(), tmp_path / "profile")) == expected
 
 
-SHAPES = """
-(async () => {
+SHAPES = f"""{OPEN}
+(async () => {{
   const out = [];
-  for (const number of index.matches) {
+  for (const number of numbers) {{
     await open(number);
     const board = at("board"), inside = board.getBBox(), box = board.viewBox.baseVal;
     const fits = inside.x >= box.x && inside.y >= box.y && inside.x + inside.width <= box.x + box.width;
     out.push([board.querySelectorAll("polygon").length, board.querySelector(".last")?.tagName ?? null, fits]);
-  }
+  }}
   at("probe").textContent = JSON.stringify(out);
-})();
+}})();
 """
 
 
@@ -148,24 +162,28 @@ SHAPES = """
 def test_polygons_are_drawn_and_the_last_action_is_outlined(home, tmp_path, game, options, polygons, outline):
     played = play(home, game.partition(":")[0], ["alpha", "beta"], [(game, options)], encounters=2, opening_plies=0)
     path = tmp_path / "page.html"
-    path.write_text(probed(tournament_page(home, played), SHAPES))
+    path.write_text(probed(report_file(home, played), SHAPES))
     assert result(dom(path.as_uri(), tmp_path / "profile")) == [[polygons, outline, True]] * 4
 
 
 SORT = """
-const table = document.querySelector("#standings table");
+const table = document.querySelector("#standings-table"), probe = document.getElementById("probe");
 const heading = (text) => [...table.tHead.rows[0].cells].find((cell) => cell.textContent.startsWith(text));
 const column = (text) => [...table.tBodies[0].rows].map((row) => row.cells[heading(text).cellIndex].textContent);
 const out = [];
-for (const text of ["bot", "bot", "W", "W", "rank"]) {
+for (const text of ["bot", "bot", "score", "score", "rank"]) {
   const button = heading(text).querySelector("button");
   button.focus();
   out.push([document.activeElement === button, heading(text).getAttribute("aria-sort")]);
   button.click();
   out.push([heading(text).getAttribute("aria-sort"), column(text), table.querySelectorAll("[aria-sort]").length]);
 }
-at("probe").textContent = JSON.stringify(out);
+probe.textContent = JSON.stringify(out);
 """
+
+
+def percents(texts):
+    return [float(text.removesuffix("%")) for text in texts]
 
 
 def test_a_table_sorts_by_each_heading_with_a_button(page, tmp_path):
@@ -175,11 +193,11 @@ def test_a_table_sorts_by_each_heading_with_a_button(page, tmp_path):
     for number, line in enumerate(result(dom(path.as_uri(), tmp_path / "profile"))):
         (seen if number % 2 else focused).append(line)
     assert all(is_focused for is_focused, _ in focused)
-    (up, names, _), (down, back, _), (wins_down, most, _), (wins_up, least, _), (rank_up, ranks, _) = seen
-    assert (up, [name[:2] for name in names]) == ("ascending", ["al", "be", "ga"])
+    (up, names, _), (down, back, _), (score_down, most, _), (score_up, least, _), (rank_up, ranks, _) = seen
+    assert (up, [name.strip()[:2] for name in names]) == ("ascending", ["al", "be", "ga"])
     assert (down, back) == ("descending", names[::-1])
-    assert (wins_down, [int(wins) for wins in most]) == ("descending", sorted(map(int, most), reverse=True))
-    assert (wins_up, [int(wins) for wins in least]) == ("ascending", sorted(map(int, least)))
+    assert (score_down, percents(most)) == ("descending", sorted(percents(most), reverse=True))
+    assert (score_up, percents(least)) == ("ascending", sorted(percents(least)))
     assert (rank_up, ranks) == ("ascending", sorted(ranks))
     assert {number for *_, number in seen} == {1}
 
@@ -188,9 +206,9 @@ def test_the_page_s_policy_lets_its_own_script_run(page, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(page)
     shown = dom(path.as_uri(), tmp_path / "profile")
-    assert len(re.findall(r"<th [^>]*><button", shown)) > 30
-    assert re.search(r'<span id="ply">ply 5 of 5</span>', shown)
-    strange = '<pre id="probe">no</pre><script>at("probe").textContent = 1</script>'
+    assert len(re.findall(r"<th[^>]*><button", shown)) > 30
+    assert re.search(r'<span[^>]* id="ply">ply 5 of 5</span>', shown)
+    strange = '<pre id="probe">no</pre><script>document.getElementById("probe").textContent = 1</script>'
     path.write_text(page.replace("</body>", f"{strange}</body>"))
     assert '<pre id="probe">no</pre>' in dom(path.as_uri(), tmp_path / "profile")
 
@@ -203,7 +221,7 @@ function measured(frame) {
   if (width > frame.contentWindow.innerWidth) out.push(`the page is ${width} wide`);
   for (const element of page.querySelectorAll("body *")) {
     const box = element.getBoundingClientRect(), scroll = element.closest(".scroll");
-    if (!box.width || element.closest("defs, symbol") || (scroll && scroll !== element)) continue;
+    if (!box.width || element.closest("defs, symbol, .skip") || (scroll && scroll !== element)) continue;
     const card = element.closest(".card") ?? page.body, around = card.getBoundingClientRect();
     if (box.right > around.right + 1 || box.left < around.left - 1) out.push(named(element));
   }
@@ -237,13 +255,13 @@ def test_nothing_is_cut_at_any_width(home, tmp_path):
     """With names as long as they may be, and faults and notes of any text."""
     names = [*[name for name in HOSTILE if is_name(name)][:6], "x" * 64, "猫と犬の戦い" * 10]
     hostile = play(home, "y" * 64, names, failing=names, note="/" * 300, encounters=2)
-    assert stuck_out(tournament_page(home, hostile), tmp_path) == {str(width): [] for width in WIDTHS}
+    assert stuck_out(report_file(home, hostile), tmp_path) == {str(width): [] for width in WIDTHS}
 
 
 def test_24_bots_fit_into_1280_pixels_without_scrolling_aside(home, tmp_path):
     names = [f"bot_of_player_{k}" for k in range(24)]
     league = play(home, "24 bots", names, game=[("differences", {"size": 3})], failing=names[:2])
-    assert stuck_out(tournament_page(home, league), tmp_path) == {str(width): [] for width in WIDTHS}
+    assert stuck_out(report_file(home, league), tmp_path) == {str(width): [] for width in WIDTHS}
 
 
 def test_the_measure_sees_what_is_cut(page, tmp_path):

@@ -9,9 +9,6 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from arena.report import markup
-from arena.report.html_page import Section, html_page, json_data
-from arena.report.html_table import html_table
 from arena.report.tables import FORMATS, Column, printable, render_table
 
 COLUMNS = [Column("bot", "bot", is_number=False), Column("mu", "mu", 2), Column("matches", "matches")]
@@ -200,18 +197,6 @@ def test_a_name_is_only_text_in_html(name):
     assert set(made.tags) <= {"table", "thead", "tbody", "tr", "th", "td"}
     assert len(made.cells) == 9
     assert made.cells[3].strip() == made.cells[4].strip() == printable(name).strip()
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_name_is_only_text_in_the_page(name):
-    columns = [Column("bot", "bot", is_number=False), Column("kind", "kind", is_number=False)]
-
-    def page(text):
-        table = html_table(columns, [{"bot": text, "kind": text}], text, {text: "bot-1"})
-        body = table + json_data("index", text) + markup.lines_of_text(text)
-        return html_page(text, markup.text(text), [Section(anchor="standings", title=text, body=body)])
-
-    assert Cells(page(name)).tags == Cells(page("plain")).tags
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -45,6 +46,17 @@ def test_a_cell_of_the_crosstable_is_the_share_of_points(home):
         *("h0", None, "h8"),
         *("h0", "h2", None),
     ]
+
+
+def test_a_cell_of_the_crosstable_leads_to_the_matches_of_the_pair(home):
+    tell(home, STORY)
+    links = Parsed(html_of(home, "tournament", tournament="t")).part("crosstable").all("a")
+    assert len(links) == 6
+    address = urlsplit(links[0]["href"])
+    assert address.path == "/tournaments/t/matches"
+    assert parse_qs(address.query) == {"bot": ["a@1"], "rival": ["b@1"]}
+    chosen = model_of(home, "matches", tournament="t", bot="a@1", rival="b@1")
+    assert [one.match for one in chosen.matches] in ([1, 2], [2, 1])
 
 
 def test_the_latest_result_is_first(home):

@@ -14,7 +14,7 @@ from arena.home import ArenaHome
 from arena.records import Bot, MatchRecord
 from arena.report.corrections_table import correction_text
 from arena.site.build.rated import rated_tournament
-from arena.site.build.rating_points import rating_point
+from arena.site.build.rating_points import MAX_HISTORY_MATCHES, rating_point
 from arena.site.build.results import listed_result
 from arena.site.build.sentences import marked, sentence
 from arena.site.build.standings import standing_line
@@ -62,7 +62,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
     versions = _Versions(parameters.bot, tournaments, store.submitted_bots())
     labels = versions.latest_first
     profiles = [
-        bot_profile(store, label, cache_directory=home.cache_directory)
+        bot_profile(store, label, cache_directory=home.cache_directory, max_matches=MAX_HISTORY_MATCHES)
         for label in labels[:MAX_PROFILES]
         if label in versions.entered
     ]

@@ -11,7 +11,7 @@ from arena.errors import UnknownNameError
 from arena.games import GAMES
 from arena.home import ArenaHome
 from arena.site.build.findings import findings
-from arena.site.build.rating_points import rating_point
+from arena.site.build.rating_points import MAX_HISTORY_MATCHES, rating_point
 from arena.site.build.standings import standing_line, standings_sentence
 from arena.site.models.leaderboard import (
     GameLeaders,
@@ -70,8 +70,8 @@ def _history(
 ) -> Iterator[RatingPoint]:
     """Yield the ratings of some bots after each of the latest tournaments, bot by bot."""
     after = [tournament.name for tournament in counting if tournament.recorded][-MAX_SNAPSHOTS:]
-    cache = home.cache_directory
-    snapshots = history_over_tournaments(home.store, game, scope, after, cache_directory=cache) if after else []
+    cache, most = home.cache_directory, MAX_HISTORY_MATCHES
+    snapshots = history_over_tournaments(home.store, game, scope, after, cache_directory=cache, max_matches=most)
     for bot in bots:
         for snapshot in snapshots:
             for line in snapshot.lines:

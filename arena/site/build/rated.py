@@ -6,6 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
 
+from arena.analysis.game_statistics import GameStatistics, statistics_of_results
 from arena.analysis.result_table import ResultTable, read_results
 from arena.analysis.standings import Standings
 from arena.analysis.standings_cache import standings_of
@@ -47,6 +48,14 @@ class RatedTournament:
     def results(self) -> ResultTable:
         """The results as arrays."""
         return read_results(self._home.store, self.tournament)
+
+    @cached_property
+    def statistics(self) -> tuple[GameStatistics, ...]:
+        """The statistics of each game that has been played, in alphabetical order."""
+        store, tournament = self._home.store, self.tournament
+        games = sorted(set(tournament.games))
+        found = ((game, self.results if len(games) == 1 else read_results(store, tournament, game)) for game in games)
+        return tuple(statistics_of_results(game, results) for game, results in found if len(results.bots))
 
 
 def rated_tournament(home: ArenaHome, tournament: StoredTournament) -> RatedTournament:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from arena.analysis.standings import Standing
 from arena.site.models.rating_point import RatingPoint
 
+MAX_HISTORY_MATCHES = 1_000_000
+"""That may be rated for the histories of a page: some ten seconds; each is kept, for other pages too."""
+
 
 def rating_point(line: Standing, game: str, tournament: str, at: str, bots: int) -> RatingPoint:
     """Return a bot's rating on a leaderboard.

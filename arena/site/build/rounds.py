@@ -28,12 +28,18 @@ def shown_rounds(store: Store, tournament: StoredTournament) -> ShownRounds | No
         last=played.last,
         current=played.current,
         status=played.status,
-        bracket=() if played.bracket is None else _stages(played.bracket, labels),
-        cards=tuple(_card(card, labels, played.departed) for card in played.cards or ()),
+        bracket=() if played.bracket is None else shown_stages(played.bracket, labels),
+        cards=tuple(shown_card(card, labels, played.departed) for card in played.cards or ()),
     )
 
 
-def _stages(bracket: Bracket, labels: Mapping[str, str]) -> tuple[ShownStage, ...]:
+def shown_stages(bracket: Bracket, labels: Mapping[str, str]) -> tuple[ShownStage, ...]:
+    """Return the stages of a bracket.
+
+    Args:
+        bracket: of a knockout.
+        labels: ``name@version`` by the name that tables show.
+    """
     return tuple(
         ShownStage(
             name=stage_name(len(bracket.stages) - number),
@@ -68,7 +74,14 @@ def _duel(duel: BracketDuel, is_fed: bool, labels: Mapping[str, str]) -> ShownDu
     )
 
 
-def _card(card: RoundCard, labels: Mapping[str, str], departed: Mapping[str, str]) -> ShownCard:
+def shown_card(card: RoundCard, labels: Mapping[str, str], departed: Mapping[str, str]) -> ShownCard:
+    """Return the card of an entrant of a Swiss.
+
+    Args:
+        card: its rounds.
+        labels: ``name@version`` by the name that tables show.
+        departed: how an entrant has left, by that name.
+    """
     return ShownCard(
         number=card.number,
         rank=card.rank,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from arena.analysis.game_statistics import GameStatistics, Share, statistics_of_results
-from arena.analysis.result_table import read_results
+from arena.analysis.game_statistics import GameStatistics, Share
 from arena.analysis.schedule_balance import schedule_balance
 from arena.analysis.standings import Standings
 from arena.definition import Definition
@@ -14,7 +13,7 @@ from arena.home import ArenaHome
 from arena.report.corrections_table import corrections_table
 from arena.site.build.findings import findings
 from arena.site.build.progress import progress_of
-from arena.site.build.rated import RatedTournament, rated_tournament
+from arena.site.build.rated import rated_tournament
 from arena.site.build.results import listed_result
 from arena.site.build.rounds import shown_rounds
 from arena.site.build.standings import (
@@ -103,7 +102,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         crosstable=crosstable_of_first(table, rated.results),
         rounds=shown_rounds(store, tournament),
         latest=_latest(store, tournament),
-        games_played=tuple(_played(store, rated)),
+        games_played=tuple(map(_statistics, rated.statistics)),
         findings=tuple(findings(table)),
         balance=_balance(store, tournament, definition),
         corrections=_corrections(store, tournament),
@@ -135,12 +134,6 @@ def _latest(store: Store, tournament: StoredTournament) -> tuple[ListedResult, .
     names = tournament.definition.shown_names
     last = store.records(tournament).last(LATEST) if tournament.recorded else []
     return tuple(listed_result(tournament.name, record, names) for record in reversed(last))
-
-
-def _played(store: Store, rated: RatedTournament) -> list[PlayedStatistics]:
-    games = sorted(set(rated.tournament.games))
-    tables = {game: rated.results if len(games) == 1 else read_results(store, rated.tournament, game) for game in games}
-    return [_statistics(statistics_of_results(game, results)) for game, results in tables.items() if len(results.bots)]
 
 
 def _statistics(found: GameStatistics) -> PlayedStatistics:

@@ -1,123 +1,190 @@
-"""What a published folder has, and in which files."""
+"""What a published folder has, and in which files.
+
+Pages are found by following links: whatever a page of the folder leads to is in the folder, unless it is a choice that
+only a server can offer.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.site.pages import PAGE_BY_NAME
+from arena.site.publish.file_names import is_plain
 
 MATCHES_IN_A_DIRECTORY = 1000
+MAX_BOTS_IN_PAIRS = 100
+"""With more bots, their pairs have no pages: there would be too many."""
+
 RECORDS = "records"
+CURSORS = ("after", "before", "first")
+"""What an address says of where a list begins."""
+
+Values = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted(NamedTuple):
+    """A page to be written.
+
+    Attributes:
+        name: in the table of pages.
+        values: its parameters.
+        place: its file, from the folder and without ending.
+    """
+
+    name: str
+    values: Values
+    place: str
+
+
 class Contents:
-    """What a folder has.
+    """What a folder has; pages that are asked for are noted.
 
     Attributes:
         tournaments: the directory of each tournament.
-        bots: the file of each bot, by ``NAME`` and by ``NAME@VERSION``.
-        games: the file of each game.
-        matches: those with a page, by tournament.
-        pairs: the bots and rivals with a page for each pair.
-        lists: where the pages of a tournament's list of matches begin, by tournament; filled while they are written.
     """
 
-    tournaments: Mapping[str, str]
-    bots: Mapping[str, str]
-    games: Mapping[str, str]
-    matches: Mapping[str, frozenset[int]]
-    pairs: frozenset[tuple[str, str]]
-    lists: dict[str, set[str]] = field(default_factory=dict)
+    def __init__(
+        self,
+        *,
+        tournaments: Mapping[str, str],
+        bots: Mapping[str, str],
+        games: Mapping[str, str],
+        matches: Mapping[str, frozenset[int]],
+        has_pairs: bool,
+    ) -> None:
+        """Begin.
 
-    def place(self, name: str, values: Mapping[str, Any]) -> str | None:
+        Args:
+            tournaments: the directory of each tournament.
+            bots: that of each bot, by ``NAME`` and by ``NAME@VERSION``.
+            games: that of each game.
+            matches: those with a page, by tournament.
+            has_pairs: whether each pair of bots has a page.
+        """
+        self.tournaments, self._bots, self._games = tournaments, bots, games
+        self._matches, self._has_pairs = matches, has_pairs
+        self._seen: set[str] = set()
+        self._waiting: deque[Wanted] = deque()
+        self.place("overview", {})
+
+    def take(self) -> Wanted | None:
+        """Return the next page to be written; None if no other was asked for."""
+        return self._waiting.popleft() if self._waiting else None
+
+    def place(self, name: str, values: Values) -> str | None:
         """Return the file of a page, from the folder and without its ending; None if it is not there."""
         page, place = PAGE_BY_NAME.get(name), _PLACES.get(name)
         if page is None or place is None:
             return None
         defaults = {key: one.default for key, one in page.parameters.model_fields.items()}
-        query = {
-            key: value
-            for key, value in values.items()
-            if key not in page.path_fields and value != defaults.get(key, value)
-        }
-        return place(self, values, query)
+        query = {key: values[key] for key in defaults if key in values and key not in page.path_fields}
+        query = {key: value for key, value in query.items() if value != defaults[key]}
+        if name == "matches" and query.keys() == {"bot", "rival"}:
+            return self.place("versus", query)
+        found = place(self, values, query)
+        if found is not None and found not in self._seen:
+            self._seen.add(found)
+            self._waiting.append(Wanted(name, {key: values[key] for key in page.path_fields} | query, found))
+        return found
 
     def records(self, tournament: str) -> str:
         """Return the file with all that is stored of a tournament."""
         return f"{RECORDS}/{self.tournaments[tournament]}.jsonl"
 
+    def tournament(self, values: Values) -> str | None:
+        """Return the directory of a tournament."""
+        return self.tournaments.get(values["tournament"])
 
-Values = Mapping[str, Any]
+    def bot(self, bot: str) -> str | None:
+        """Return the directory of a bot."""
+        return self._bots.get(bot)
+
+    def game(self, values: Values) -> str | None:
+        """Return the directory of a game."""
+        return self._games.get(values["game"])
+
+    def has_match(self, values: Values) -> bool:
+        """Return whether a match has a page."""
+        return int(values["match"]) in self._matches[values["tournament"]]
+
+    def has_pair(self, values: Values) -> bool:
+        """Return whether two bots have a page."""
+        return self._has_pairs and values["bot"] != values["rival"]
+
+
 Place = Callable[[Contents, Values, Values], str | None]
 """Returns the file of a page from the fields of its path and those of its query that are not at their default."""
 
 
-def _fixed(file: str) -> Place:
-    return lambda contents, values, query: None if query else file
-
-
-def _tournament(contents: Contents, values: Values, query: Values) -> str | None:
-    directory = contents.tournaments.get(values["tournament"])
-    return None if query or directory is None else f"tournaments/{directory}/index"
-
-
-def _why(contents: Contents, values: Values, query: Values) -> str | None:
-    directory, bot = contents.tournaments.get(values["tournament"]), contents.bots.get(values["bot"])
-    return None if query or directory is None or bot is None else f"tournaments/{directory}/bots/{bot}"
+def _list(directory: str | None, query: Values) -> str | None:
+    """Return the file of a page that may be one of several, each with a part of a list."""
+    if directory is None or len(query) > 1:
+        return None
+    for key, value in query.items():
+        if key not in CURSORS or not is_plain(str(value)):
+            return None
+        return f"{directory}{key}-{value}"
+    return f"{directory}index"
 
 
 def _matches(contents: Contents, values: Values, query: Values) -> str | None:
-    name = values["tournament"]
-    directory = contents.tournaments.get(name)
-    if directory is None or set(query) - {"after"}:
-        return None
-    if not query:
-        return f"tournaments/{directory}/matches/index"
-    after = str(query["after"])
-    return f"tournaments/{directory}/matches/after-{after}" if after in contents.lists.get(name, ()) else None
+    directory = contents.tournament(values)
+    return _list(directory and f"tournaments/{directory}/matches/", query)
 
 
 def _match(contents: Contents, values: Values, query: Values) -> str | None:
-    name, number = values["tournament"], int(values["match"])
-    directory = contents.tournaments.get(name)
-    if query or directory is None or number not in contents.matches[name]:
+    directory = contents.tournament(values)
+    if query or directory is None or not contents.has_match(values):
         return None
+    number = int(values["match"])
     return f"tournaments/{directory}/matches/{number // MATCHES_IN_A_DIRECTORY}/{number}"
 
 
+def _tournament(contents: Contents, values: Values, query: Values) -> str | None:
+    directory = contents.tournament(values)
+    return _list(directory and f"tournaments/{directory}/", query)
+
+
+def _why(contents: Contents, values: Values, query: Values) -> str | None:
+    directory, bot = contents.tournament(values), contents.bot(values["bot"])
+    return None if query or directory is None or bot is None else f"tournaments/{directory}/bots/{bot}"
+
+
 def _bot(contents: Contents, values: Values, query: Values) -> str | None:
-    bot = contents.bots.get(values["bot"])
-    return None if query or bot is None else f"bots/{bot}/index"
+    bot = contents.bot(values["bot"])
+    return _list(bot and f"bots/{bot}/", query)
 
 
 def _versus(contents: Contents, values: Values, query: Values) -> str | None:
-    bot, rival = contents.bots.get(values["bot"]), contents.bots.get(values["rival"])
-    is_there = (values["bot"], values["rival"]) in contents.pairs and not query
-    return f"bots/{bot}/versus/{rival}" if is_there else None
+    bot, rival = contents.bot(values["bot"]), contents.bot(values["rival"])
+    if bot is None or rival is None or not contents.has_pair(values):
+        return None
+    return _list(f"bots/{bot}/versus/{rival}/", query)
 
 
-def _of_game(directory: str) -> Place:
-    def place(contents: Contents, values: Values, query: Values) -> str | None:
-        game = contents.games.get(values["game"])
-        return None if query or game is None else f"{directory}/{game}"
+def _leaderboard(contents: Contents, values: Values, query: Values) -> str | None:
+    game = contents.game(values)
+    return _list(game and f"leaderboards/{game}/", query)
 
-    return place
+
+def _game(contents: Contents, values: Values, query: Values) -> str | None:
+    game = contents.game(values)
+    return _list(game and f"games/{game}/", query)
 
 
 _PLACES: Mapping[str, Place] = {
-    "overview": _fixed("index"),
+    "overview": lambda contents, values, query: _list("", query),
     "tournament": _tournament,
     "why": _why,
     "matches": _matches,
     "match": _match,
-    "bots": _fixed("bots/index"),
+    "bots": lambda contents, values, query: _list("bots/", query),
     "bot": _bot,
     "versus": _versus,
-    "leaderboards": _fixed("leaderboards/index"),
-    "leaderboard": _of_game("leaderboards"),
-    "games": _fixed("games/index"),
-    "game": _of_game("games"),
+    "leaderboards": lambda contents, values, query: _list("leaderboards/", query),
+    "leaderboard": _leaderboard,
+    "games": lambda contents, values, query: _list("games/", query),
+    "game": _game,
 }

@@ -154,28 +154,25 @@ class _Check:
 
     def _page(self, folder: Folder, page: BuiltPage) -> Iterator[tuple[str, str | None]]:
         """Yield the files of a page, each with what is wrong with it."""
-        twin, html = f"{page.place}.json", f"{page.place}.html"
+        expected = dict(folder.files(page))  # always made, because the links in it lead to the next pages
+        twin = f"{page.place}.json"
+        yield twin, None
         if twin not in self.manifest.files:
-            yield twin, None  # said later, of all that are missing
-            yield html, None
-            return
-        there = self._bytes(twin)
-        yield twin, self._twin_problem(there, page)
-        if not self.manifest.is_of_this_version:
-            return
-        try:
-            page = page.showing(there)
-        except ValidationError as error:
-            yield twin, f"it is malformed: {error.error_count()} fields are not what this page has"
-            return
-        for path, content in folder.files(page):
+            return  # said later, of all that are missing
+        if (there := self._bytes(twin)) != page.twin:
+            yield twin, self._twin_problem(there, page)
+            if self.manifest.is_of_this_version:
+                try:
+                    expected = dict(folder.files(page.showing(there)))
+                except ValidationError as error:
+                    yield twin, f"it is malformed: {error.error_count()} fields are not what this page has"
+                    return
+        for path, content in expected.items() if self.manifest.is_of_this_version else ():
             if path != twin:
-                same = path not in self.manifest.files or self._bytes(path) == content
-                yield path, None if same else f"it does not say what {twin} says"
+                is_same = path not in self.manifest.files or self._bytes(path) == content
+                yield path, None if is_same else f"it does not say what {twin} says"
 
     def _twin_problem(self, there: bytes, page: BuiltPage) -> str | None:
-        if there == page.twin:
-            return None
         try:
             said = json.loads(there)
         except (ValueError, RecursionError):

@@ -1,11 +1,11 @@
-"""The colours of the report: contrast by WCAG 2.2 (success criterion 1.4.3), in light and dark."""
+"""The colours of the site: contrast by WCAG 2.2 (success criterion 1.4.3), in light and dark."""
 
 import re
 from importlib.resources import files
 
 import pytest
 
-CSS = (files("arena.report") / "page" / "page.css").read_text(encoding="utf-8")
+CSS = (files("arena.site") / "static" / "site.css").read_text(encoding="utf-8")
 LIGHT, DARK = (
     dict(re.findall(r"--([\w-]+): ([^;]+);", block)) for block in re.findall(r":root \{(.*?)\}", CSS, re.DOTALL)[:2]
 )

@@ -1,0 +1,159 @@
+"""The report of a tournament: the parts of its page and of other pages of the site in one file, which asks for nothing.
+
+Style and scripts are in it, allowed by their hashes; the page's policy forbids everything else. Matches are packed in
+chunks, and a chunk is unpacked when one of its matches is opened.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from arena.home import ArenaHome
+from arena.site.build.report import ReportBuilder
+from arena.site.build.results import listed_result
+from arena.site.build.viewed_match import viewed_match
+from arena.site.charts import Point
+from arena.site.models.match import ViewedMatch
+from arena.site.models.report import Report
+from arena.site.models.results import ListedResult
+from arena.site.models.tournament import TournamentParameters
+from arena.site.render import Setting, asset, render_template
+from arena.store.values import StoredTournament
+
+CHUNK = 50
+"""Matches packed together."""
+
+MAX_BYTES = 1_200_000
+"""Of the matches in a file, packed and listed, unless a number of matches is asked for."""
+
+LINE_BYTES = 350
+"""Of a match in the list, about."""
+
+DECIMALS = 4
+"""Of numbers in packed matches; nothing shows more."""
+
+WIDER = ".wide { max-width: 80rem; }\n"
+"""Its tables have more columns than those of other pages."""
+
+SCRIPTS = ("tables.js", "filter.js", "viewer.js")
+
+
+class OneFileLinks:
+    """Addresses in a file: of bots and matches that are in it."""
+
+    def __init__(self, report: Report) -> None:
+        """Note what is in the file."""
+        self._bots = {card.line.label: f"#bot-{number}" for number, card in enumerate(report.cards, 1)}
+        self._matches = {one.match for one in report.listed}
+
+    def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
+        """Return where something is in the file; None if it is not there."""
+        if suffix:
+            return None
+        if name == "match":
+            return f"#match-{values['match']}" if values["match"] in self._matches else None
+        if name in ("bot", "why"):
+            return self._bots.get(values["bot"])
+        return None
+
+    def asset(self, name: str) -> str:
+        """Return an address where nothing is: what is needed is in the file."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A match in the file."""
+
+    listed: ListedResult
+    shown: ViewedMatch
+
+
+def report_file(home: ArenaHome, tournament: StoredTournament, max_matches: int | None = None) -> str:
+    """Return the report of a tournament, as HTML.
+
+    Args:
+        home: where the tournament is.
+        tournament: the tournament.
+        max_matches: how many matches can be replayed in it; None for as many as a page of about 2 MB can have.
+    """
+    builder = ReportBuilder(home, tournament)
+    taken = _taken(home, tournament, builder.choice.ordered(), max_matches)
+    numbers = [one.shown.match for one in taken]
+    wanted = builder.first_to_open
+    opened = wanted if wanted in numbers else next(iter(numbers[::-1]), None)
+    report = builder.report([one.listed for one in taken], opened)
+    style, script = f"{asset('site.css').decode()}{WIDER}", "\n".join(asset(name).decode() for name in SCRIPTS)
+    chunks = [packed([one.shown for one in taken[start : start + CHUNK]]) for start in range(0, len(taken), CHUNK)]
+    return render_template(
+        "report.html.jinja",
+        Setting(links=OneFileLinks(report), is_served=False),
+        room="",
+        twin=None,
+        parameters=TournamentParameters(tournament=tournament.name),
+        model=report.page,
+        report=report,
+        labels=_labels(report),
+        lines_shown=max(len(report.page.standings), 1),
+        histories=[[Point(matches, mu) for matches, mu in card.history] for card in report.cards],
+        opened=next((one.shown for one in taken if one.shown.match == opened), None),
+        chunks=chunks,
+        index=Markup(json.dumps({"matches": numbers, "chunk": CHUNK, "first": opened})),
+        style=Markup(style),
+        style_hash=policy_hash(style),
+        script=Markup(script),
+        script_hash=policy_hash(script),
+    )
+
+
+def _taken(
+    home: ArenaHome, tournament: StoredTournament, numbers: Sequence[int], max_matches: int | None
+) -> list[_Taken]:
+    """Return the matches that fit into a file, in the order of the schedule.
+
+    Args:
+        home: where they are.
+        tournament: whose they are.
+        numbers: of all matches, those first that a reader looks for first.
+        max_matches: how many to take; None for as many as ``MAX_BYTES`` allow.
+    """
+    names = tournament.definition.shown_names
+    taken: list[_Taken] = []
+    size_bytes = 0
+    for number in numbers[:max_matches]:
+        record = home.store.record_of(tournament, number)
+        taken.append(_Taken(listed_result(tournament.name, record, names), viewed_match(record, names)))
+        if len(taken) % CHUNK == 0:
+            size_bytes += len(packed([one.shown for one in taken[-CHUNK:]])) + LINE_BYTES * CHUNK
+            if max_matches is None and size_bytes > MAX_BYTES:
+                break
+    return sorted(taken, key=lambda one: one.shown.match)
+
+
+def _labels(report: Report) -> Mapping[str, str]:
+    """Return ``name@version`` of each bot, by the name that tables show."""
+    return {line.bot: line.label for line in report.page.standings}
+
+
+def packed(matches: Sequence[ViewedMatch]) -> Markup:
+    """Return matches as the viewer unpacks them."""
+    values = [json.loads(one.model_dump_json(exclude_defaults=True), parse_float=_rounded) for one in matches]
+    text = json.dumps(values, separators=(",", ":"))
+    return Markup(base64.b64encode(zlib.compress(text.encode(), 9)).decode())
+
+
+def _rounded(digits: str) -> float:
+    return round(float(digits), DECIMALS)
+
+
+def policy_hash(inline: str) -> Markup:
+    """Return the source expression that allows one inline style or script (Content Security Policy, level 3)."""
+    return Markup(f"'sha256-{base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'")

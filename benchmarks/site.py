@@ -1,0 +1,266 @@
+"""The site with a million matches in the store, while a tournament is played and a thousand readers wait for events.
+
+    python -m benchmarks.site [--home DIRECTORY] [--readers 1000] [--rate 300] [--seconds 30]
+
+The home is made once, in benchmarks/build. Server, readers, requests and the tournament share this machine.
+"""
+
+import argparse
+import asyncio
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+from arena.home import ArenaHome
+from benchmarks import million
+from benchmarks.common import BUILD, instant_bot, machine
+from benchmarks.site_client import Reader, ask, ask_at_a_rate, percentile, read_events
+
+HOST = "127.0.0.1"
+NAME = "season"
+TICKS = os.sysconf("SC_CLK_TCK")
+
+TOURNAMENT = """
+game = "plusminus"
+format = "round-robin"
+encounters = 100000
+isolation = "none"
+workers = 1
+
+[[entrants]]
+bot = "{bot}"
+name = "one"
+
+[[entrants]]
+bot = "{bot}"
+name = "two"
+"""
+
+PAGES = {
+    "overview": "/",
+    "tournament": f"/tournaments/{NAME}",
+    "matches": f"/tournaments/{NAME}/matches",
+    "matches of a bot": f"/tournaments/{NAME}/matches?bot=bot{{bot:04}}",
+    "match": f"/tournaments/{NAME}/matches/{{number}}",
+    "bot": "/bots/bot{bot:04}",
+    "versus": "/bots/bot{bot:04}/versus/bot0007",
+    "leaderboard": "/leaderboards/differences",
+    "game": "/games/plaid",
+    "health": "/health",
+}
+
+
+class Server:
+    """``arena serve`` on a port of its own."""
+
+    def __init__(self, home):
+        self.home = home
+        self.port = _free_port()
+        begun = time.monotonic()
+        command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--port", str(self.port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        while asyncio.run(ask(HOST, self.port, "/health")).status != 200:
+            time.sleep(0.01)
+        self.start_seconds = time.monotonic() - begun
+
+    def ask(self, path):
+        return asyncio.run(ask(HOST, self.port, path))
+
+    def processes(self):
+        """Return the numbers of the server's processes, itself first."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return [self.process.pid, *map(int, children)]
+
+    def cpu_seconds(self):
+        """Return the CPU time of the server and of what it has started."""
+        fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in self.processes()]
+        return sum(int(one[11]) + int(one[12]) for one in fields) / TICKS
+
+    def memory_mib(self):
+        """Return the memory of each of its processes."""
+        return [
+            int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1]) / 1024
+            for pid in self.processes()
+        ]
+
+    def end(self):
+        """End it; return how long that took."""
+        begun = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+        return time.monotonic() - begun
+
+
+def _free_port():
+    with socket.socket() as listening:
+        listening.bind((HOST, 0))
+        return listening.getsockname()[1]
+
+
+def first_times(server, count=30):
+    """Print how long each page takes the first time and again, and its size."""
+    print(f"{'page':18} {'first p50':>10} {'first max':>10} {'again p50':>10} {'again p99':>10} {'size':>9}")
+    for name, path in PAGES.items():
+        varies = "{" in path
+        paths = [path.format(number=1 + 997 * k, bot=13 * k) for k in range(count)] if varies else [path]
+        first = [_until_built(server, one) for one in paths]
+        again = [server.ask(paths[0]) for _ in range(100)]
+        times = [answer.seconds for answer in again]
+        sizes = max(answer.size_bytes for answer in first)
+        print(
+            f"{name:18} {_ms(percentile([a.seconds for a in first], 0.5))} {_ms(max(a.seconds for a in first))}"
+            f" {_ms(percentile(times, 0.5))} {_ms(percentile(times, 0.99))} {sizes / 1000:7.1f} kB"
+            f" { {a.status for a in first} }"
+        )
+
+
+def _until_built(server, path):
+    """Ask for a page until it is there; the time is from the first question."""
+    begun = time.monotonic()
+    while (answer := server.ask(path)).status == 202:
+        time.sleep(0.05)
+    answer.seconds = time.monotonic() - begun
+    return answer
+
+
+def idle(server, seconds=10):
+    """Print what the server uses when nobody asks."""
+    before = server.cpu_seconds()
+    time.sleep(seconds)
+    share = (server.cpu_seconds() - before) / seconds
+    memory = ", ".join(f"{one:.0f}" for one in server.memory_mib())
+    print(f"idle: {100 * share:.1f} % of a core; processes of {memory} MiB")
+
+
+class Tournament:
+    """A tournament that is played into the home, in the background."""
+
+    def __init__(self, home, name):
+        self.log = Path(home) / f"{name}.log"
+        file = Path(home) / f"{name}.toml"
+        file.write_text(TOURNAMENT.format(bot=instant_bot().command[0]))
+        command = [sys.executable, "-m", "arena", "run", str(file), "--home", str(home)]
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait()
+
+
+def under_load(server, home, options):
+    """Print what readers get and what the tournament loses while both share the machine."""
+    name = f"played{int(time.time())}"
+    tournament = Tournament(home, name)
+    try:
+        time.sleep(5)
+        alone = _rate(server, name, 10)
+        answers, readers, cpu_share, beside = asyncio.run(_load(server, name, options))
+        again = _rate(server, name, 10)
+    finally:
+        tournament.end()
+    times = [answer.seconds for answer in answers]
+    refused = sum(answer.status not in (200, 202) for answer in answers)
+    heard = [len(reader.arrivals) for reader in readers]
+    p50, p99 = (_ms(percentile(times, share)) for share in (0.5, 0.99))
+    print(f"{len(answers)} requests at {options.rate:g}/s beside {len(readers)} readers: p50 {p50}, p99 {p99}")
+    print(f"{refused} refused; {100 * cpu_share:.0f} % of a core; readers heard {min(heard)} to {max(heard)} events")
+    print(f"matches/s: {alone:.0f} before, {beside:.0f} beside that, {again:.0f} after")
+
+
+async def _load(server, name, options):
+    """Ask at a steady rate while readers wait; return answers, readers, the share of a core, and matches/s."""
+    stop, readers = asyncio.Event(), [Reader() for _ in range(options.readers)]
+    topics = f"tournaments/{name}"
+    reading = [asyncio.create_task(read_events(HOST, server.port, topics, one, stop)) for one in readers]
+    await asyncio.sleep(3)
+    paths = [path.format(number=1 + 7 * k, bot=k % 50) for k in range(100) for path in PAGES.values()]
+    cpu_before, recorded_before, begun = server.cpu_seconds(), await _recorded(server, name), time.monotonic()
+    answers = await ask_at_a_rate(HOST, server.port, paths, options.rate, options.seconds)
+    seconds = time.monotonic() - begun
+    cpu_share = (server.cpu_seconds() - cpu_before) / seconds
+    beside = (await _recorded(server, name) - recorded_before) / seconds
+    stop.set()
+    await asyncio.gather(*reading)
+    return answers, readers, cpu_share, beside
+
+
+def _rate(server, name, seconds):
+    """Return how many matches of a tournament are recorded in a second."""
+    before, begun = asyncio.run(_recorded(server, name)), time.monotonic()
+    time.sleep(seconds)
+    return (asyncio.run(_recorded(server, name)) - before) / (time.monotonic() - begun)
+
+
+async def _recorded(server, name):
+    """Return how many matches of a tournament have a record; the database says so without the site."""
+    return await asyncio.to_thread(_count, server.home, name)
+
+
+def _count(home, name):
+    with closing(sqlite3.connect(f"file:{home}/arena.sqlite3?mode=ro", uri=True)) as connection:
+        row = connection.execute("SELECT record_count FROM tournaments WHERE name = ?", [name]).fetchone()
+    return row[0] if row else 0
+
+
+def first_event(server, home, tries=20):
+    """Print how long it takes from a commit to the event at a reader."""
+    name = f"heard{int(time.time())}"
+    seconds = asyncio.run(_first_events(server, home, name, tries))
+    print(f"from a commit to the event: p50 {_ms(percentile(seconds, 0.5))}, most {_ms(max(seconds))}")
+
+
+async def _first_events(server, home, name, tries):
+    coming = million.rows(name, range(10), million.templates())
+    with ArenaHome(home) as arena_home:
+        tournament = arena_home.store.create_tournament(million.definition(name, range(10)), million.schedule(10))
+        stop, reader, seconds = asyncio.Event(), Reader(), []
+        await asyncio.sleep(1)
+        reading = asyncio.create_task(read_events(HOST, server.port, f"tournaments/{name}", reader, stop))
+        await asyncio.sleep(2)
+        for match in range(1, tries + 1):
+            known, committed = len(reader.arrivals), time.monotonic()
+            arena_home.store.record(tournament, [next(coming)])
+            while len(reader.arrivals) == known:
+                await asyncio.sleep(0.001)
+            seconds.append(reader.arrivals[-1] - committed)
+            await asyncio.sleep(0.2 + 0.07 * match)
+        stop.set()
+        await reading
+    return seconds
+
+
+def _ms(seconds):
+    return f"{1000 * seconds:7.1f} ms"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--home", type=Path, default=BUILD / "million")
+    parser.add_argument("--readers", type=int, default=1000)
+    parser.add_argument("--rate", type=float, default=300.0)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    options = parser.parse_args()
+    print(machine())
+    if not options.home.exists():
+        million.make(options.home)
+    server = Server(options.home)
+    print(f"started in {server.start_seconds:.2f} s")
+    try:
+        idle(server)
+        first_times(server)
+        first_event(server, options.home)
+        under_load(server, options.home, options)
+    finally:
+        print(f"ended in {server.end():.2f} s")
+
+
+if __name__ == "__main__":
+    main()

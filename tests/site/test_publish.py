@@ -1,0 +1,138 @@
+"""A published folder: the same bytes for the same tournaments, every link inside, nothing of the rest of the home."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import deque
+
+import pytest
+
+from arena.errors import StoreError, UnknownNameError, UsageError
+from arena.home import ArenaHome
+from arena.site.publish.publishing import publish
+from tests.report.tournaments import play
+from tests.site.folders import Links, content, published, targets, two_tournaments
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    with ArenaHome(tmp_path_factory.mktemp("publish")) as home:
+        two_tournaments(home)
+        play(home, "secret", ["spy", "alpha"], encounters=2)
+        yield home
+
+
+@pytest.fixture(scope="module")
+def folder(home, tmp_path_factory):
+    return published(home, tmp_path_factory.mktemp("published") / "out", "League", "cup")
+
+
+def pages(folder):
+    return [path for path in content(folder) if path.endswith(".html")]
+
+
+def test_every_address_leads_to_a_file_in_the_folder(folder):
+    files = content(folder)
+    ids = {page: Links(files[page].decode()).ids for page in pages(folder)}
+    for page in pages(folder):
+        for path, anchor in targets(folder, page):
+            assert path in files, f"{page} -> {path}"
+            is_made_by_script = re.fullmatch(r"ply-\d+|match-\d+", anchor)
+            assert not anchor or anchor in ids[path] or is_made_by_script, f"{page} -> {path}#{anchor}"
+
+
+def test_every_page_can_be_reached_by_clicks(folder):
+    seen, waiting = {"index.html"}, deque(["index.html"])
+    while waiting:
+        page = waiting.popleft()
+        for path, _ in targets(folder, page):
+            if path.endswith(".html") and path not in seen:
+                seen.add(path)
+                waiting.append(path)
+    assert seen == set(pages(folder))
+
+
+def test_every_page_has_a_twin(folder):
+    files = content(folder)
+    for page in pages(folder):
+        assert isinstance(json.loads(files[page.removesuffix("html") + "json"]), dict)
+
+
+def test_published_twice_it_is_the_same(home, folder, tmp_path):
+    assert content(published(home, tmp_path / "again", "cup", "League", "cup")) == content(folder)
+
+
+AGAIN = """
+import locale, sys
+from pathlib import Path
+from arena.home import ArenaHome
+from arena.site.publish.publishing import publish
+locale.setlocale(locale.LC_ALL, "")
+with ArenaHome(sys.argv[1]) as home:
+    publish(home, ["cup", "League"], Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.processes
+def test_it_is_the_same_where_clocks_and_languages_are_others(home, folder, tmp_path):
+    there = {**os.environ, "TZ": "Pacific/Auckland", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "7", "ARENA_STORE": ""}
+    command = [sys.executable, "-c", AGAIN, str(home.directory), str(tmp_path / "again")]
+    subprocess.run(command, env=there, check=True, timeout=120, cwd=tmp_path)
+    assert content(tmp_path / "again") == content(folder)
+
+
+def test_the_rest_of_the_home_is_not_in_it(home, folder):
+    for path, data in content(folder).items():
+        assert b"secret" not in data, path
+        assert b"spy" not in data, path
+        assert os.fsencode(home.directory) not in data, path
+
+
+def test_without_names_all_tournaments_are_published(home, tmp_path):
+    made = publish(home, [], tmp_path / "all")
+    assert made.tournaments == ("League", "cup", "secret")
+    manifest = json.loads((tmp_path / "all" / "manifest.json").read_text())
+    assert [one["name"] for one in manifest["tournaments"]] == ["League", "cup", "secret"]
+
+
+def test_the_records_are_those_of_a_whole_export(home, folder):
+    from arena.transfer import whole_export
+
+    expected = "\n".join(whole_export(home.store.as_source(), home.store.tournament("cup")))
+    assert (folder / "records" / "cup.jsonl").read_text() == f"{expected}\n"
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_fewer_matches_can_be_replayed(home, tmp_path, count):
+    out = published(home, tmp_path / "few", "League", max_matches=count)
+    matches = [page for page in pages(out) if re.search(r"/matches/\d+/\d+\.html$", page)]
+    assert len(matches) <= count
+    assert bool(matches) == bool(count)
+    for page in pages(out):
+        assert all((out / path).is_file() for path, _ in targets(out, page))
+
+
+def test_names_that_differ_in_case_only_have_files_of_their_own(home, tmp_path):
+    for name in ("same", "Same", "SAME"):
+        play(home, name, ["bot", "Bot"], encounters=1)
+    files = content(published(home, tmp_path / "cases", "same", "Same", "SAME"))
+    assert len({path.casefold() for path in files}) == len(files)
+
+
+def test_a_tournament_that_is_not_there(home, tmp_path):
+    with pytest.raises(UnknownNameError):
+        publish(home, ["leage"], tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_home_without_tournaments(tmp_path):
+    with ArenaHome(tmp_path / "empty") as empty, pytest.raises(StoreError, match="no tournament yet"):
+        publish(empty, [], tmp_path / "out")
+
+
+@pytest.mark.parametrize("place", ["", "site", ".."])
+def test_the_home_is_not_published_into(home, place):
+    with pytest.raises(UsageError, match="outside of the arena's home"):
+        publish(home, [], home.directory / place)

@@ -1,0 +1,206 @@
+"""``arena verify`` of a published folder finds whatever was changed in it, also when the manifest was made to fit."""
+
+import json
+import shutil
+
+import pytest
+
+from arena.home import ArenaHome
+from arena.site.publish.verification import verify_folder
+from arena.transfer.export_writer import DigestChain
+from tests.cli.calls import calling
+from tests.site.folders import content, published, signed_again, two_tournaments
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    with ArenaHome(tmp_path_factory.mktemp("verified")) as home:
+        two_tournaments(home)
+        yield published(home, tmp_path_factory.mktemp("published") / "out")
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    return shutil.copytree(made, tmp_path / "out")
+
+
+def test_what_was_published_holds(folder):
+    found = verify_folder(folder)
+    assert found.problems == []
+    assert found.files == len(content(folder)) - 1
+    assert found.matches > 20
+    assert found.pages == sum(path.endswith(".html") for path in content(folder))
+
+
+def changed(path, old, new):
+    data = path.read_bytes()
+    assert old in data
+    path.write_bytes(data.replace(old, new, 1))
+
+
+def forge(folder, *, is_consistent):
+    """Give a bot a better score in the first record of the cup; if wanted, with digests of lines that belong to it."""
+    path = folder / "records" / "cup.jsonl"
+    lines = [
+        line for text in path.read_text().splitlines() if not {"digests", "end"} & (line := json.loads(text)).keys()
+    ]
+    record = next(line for line in lines if "scores" in line)
+    record["scores"][0] += 1
+    chain = DigestChain()
+    for line in lines:
+        chain.add(json.dumps(line).encode())
+    before = path.read_text().splitlines()
+    end = [json.dumps({"digests": chain.digests}), json.dumps({"end": chain.lines})] if is_consistent else before[-2:]
+    path.write_text("\n".join([*map(json.dumps, lines), *end, ""]))
+
+
+def test_a_byte_in_a_record(folder):
+    forge(folder, is_consistent=False)
+    (problem,) = verify_folder(folder).problems
+    assert problem.startswith("records/cup.jsonl: it")
+
+
+def test_a_byte_in_a_record_and_in_the_manifest(folder):
+    forge(folder, is_consistent=False)
+    signed_again(folder)
+    (problem,) = verify_folder(folder).problems
+    assert problem.startswith("records/cup.jsonl: line ")
+    assert "was changed after it was exported" in problem
+
+
+def test_a_forged_record_breaks_the_rules(folder):
+    forge(folder, is_consistent=True)
+    signed_again(folder)
+    (problem,) = verify_folder(folder).problems
+    assert problem.startswith("records/cup.jsonl: ")
+    assert "match 1: " in problem
+    assert "scores" in problem
+
+
+def test_a_missing_file(folder):
+    (folder / "index.html").unlink()
+    assert verify_folder(folder).problems == ["index.html: it is missing"]
+
+
+def test_a_missing_file_that_the_manifest_does_not_have_either(folder):
+    (folder / "index.html").unlink()
+    signed_again(folder)
+    assert verify_folder(folder).problems == ["index.html: it is missing, and so it is in the manifest"]
+
+
+def test_an_extra_file(folder):
+    (folder / "static" / "evil.js").write_text("alert(1)")
+    assert verify_folder(folder).problems == ["static/evil.js: it is not in the manifest"]
+    signed_again(folder)
+    assert verify_folder(folder).problems == ["static/evil.js: nothing in the records leads to it"]
+
+
+def test_a_link_in_place_of_a_file(folder, tmp_path):
+    (folder / "index.html").rename(tmp_path / "elsewhere")
+    (folder / "index.html").symlink_to(tmp_path / "elsewhere")
+    (problem,) = verify_folder(folder).problems
+    assert problem.startswith("index.html: it can't be read: ")
+
+
+def test_a_swapped_digest(folder):
+    def swap(manifest):
+        files = manifest["files"]
+        files["index.html"]["sha256"], files["index.json"]["sha256"] = (
+            files[name]["sha256"] for name in ("index.json", "index.html")
+        )
+
+    signed_again(folder, swap)
+    assert sorted(verify_folder(folder).problems) == [
+        "index.html: its digest is not that of the manifest",
+        "index.json: its digest is not that of the manifest",
+    ]
+
+
+def test_a_page_that_does_not_say_what_its_twin_says(folder):
+    changed(folder / "index.html", b"</h1>", b"!</h1>")
+    signed_again(folder)
+    assert verify_folder(folder).problems == ["index.html: it does not say what index.json says"]
+
+
+def test_a_rank_in_the_standings(folder):
+    """In the table, in its twin, and in both with a manifest that fits."""
+    (page,) = folder.glob("tournaments/League*/index.json")
+    value = json.loads(page.read_text())
+    value["standings"][0]["rank"] = 2
+    page.write_text(json.dumps(value))
+    signed_again(folder)
+    name = str(page.relative_to(folder))
+    problems = verify_folder(folder).problems
+    assert f"{name}: standings[0].rank is 2, but 1 by the records" in problems
+    assert f"{name.removesuffix('json')}html: it does not say what {name} says" in problems
+
+
+def test_a_cell_of_the_crosstable(folder):
+    (page,) = folder.glob("tournaments/League*/index.json")
+    value = json.loads(page.read_text())
+    value["crosstable"]["cells"][0][1]["points"] += 0.5
+    page.write_text(json.dumps(value))
+    signed_again(folder)
+    assert any("crosstable.cells[0][1].points is " in problem for problem in verify_folder(folder).problems)
+
+
+def test_a_number_in_a_page_and_its_twin(folder):
+    value = json.loads((folder / "index.json").read_text())
+    value["tournaments"][0]["recorded"] += 1
+    (folder / "index.json").write_text(json.dumps(value))
+    signed_again(folder)
+    problems = verify_folder(folder).problems
+    assert any(problem.startswith("index.json: tournaments[0].recorded is ") for problem in problems)
+
+
+def test_a_style_sheet(folder):
+    changed(folder / "static" / "site.css", b"color", b"colour")
+    signed_again(folder)
+    assert verify_folder(folder).problems == ["static/site.css: it is not the arena's"]
+
+
+def test_a_folder_of_another_version_has_the_same_numbers(folder):
+    def older(manifest):
+        manifest["arena"] = "0.0.9"
+
+    changed(folder / "index.html", b"</h1>", b"!</h1>")
+    value = json.loads((folder / "index.json").read_text())
+    value["a field of another version"] = 1
+    (folder / "index.json").write_text(json.dumps(value))
+    signed_again(folder, older)
+    assert verify_folder(folder).problems == []
+    value["matches"] += 1
+    (folder / "index.json").write_text(json.dumps(value))
+    signed_again(folder, older)
+    (problem,) = verify_folder(folder).problems
+    assert problem.startswith("index.json: matches is ")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "[" * 200_000, '{"tournaments": 1e999}', '{"tournaments": [], "matches": ' + "9" * 400 + ".0}"]
+)
+def test_a_hostile_twin_is_a_problem_and_nothing_else(folder, text):
+    (folder / "index.json").write_text(text)
+    signed_again(folder)
+    problems = verify_folder(folder).problems
+    assert problems
+    assert all(problem.startswith("index.") and len(problem) < 600 for problem in problems)
+
+
+@pytest.mark.parametrize("records", ["index.html", "../secret", "records/../index.json", "records/no.jsonl", ""])
+def test_records_are_only_where_they_belong(folder, records):
+    signed_again(folder, lambda manifest: manifest["tournaments"][0].update(records=records))
+    assert verify_folder(folder).problems
+
+
+def test_as_a_command(folder, tmp_path, capsys):
+    call = calling(tmp_path / "no-home", capsys)
+    code, out, errors = call("verify", folder)
+    assert (code, errors) == (0, "")
+    assert out.startswith(f"{folder}: ")
+    assert out.endswith("checked: all of them hold\n")
+    (folder / "index.html").write_text("")
+    code, out, errors = call("verify", folder)
+    assert code == 1
+    assert "index.html: it has 0 bytes" in errors
+    assert not (tmp_path / "no-home").exists()
