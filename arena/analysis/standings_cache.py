@@ -12,7 +12,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
-from arena.analysis.result_table import read_results
+from arena.analysis.result_table import ResultTable, read_results
 from arena.analysis.standings import Standings, standings, without
 from arena.definition import GameChoice
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
@@ -49,10 +49,29 @@ def standings_of(
         table = standings(read_results(store, which, game), store.fault_counts(which, game))
         return _with_entrants(without(table, unlisted(store.tournaments(which), game)), store.tournaments())
     stored = store.tournament(which)
+    return tournament_standings(store, stored, lambda: read_results(store, stored, game), game, cache_directory)
+
+
+def tournament_standings(
+    store: Store,
+    stored: StoredTournament,
+    results: Callable[[], ResultTable],
+    game: str | None = None,
+    cache_directory: Path | None = None,
+) -> Standings:
+    """Return the standings of a tournament.
+
+    Args:
+        store: where the records are.
+        stored: the tournament.
+        results: returns its results, if they are needed.
+        game: only matches of this game; None for all.
+        cache_directory: where standings of finished tournaments are cached; None for no cache.
+    """
     if game is not None or cache_directory is None:
-        table = _compute(store, stored, game)
+        table = _compute(store, stored, game, results)
     else:
-        table = cached_standings(cache_directory, stored, lambda: _compute(store, stored))
+        table = cached_standings(cache_directory, stored, lambda: _compute(store, stored, None, results))
     table = _with_entrants(table, [stored])
     if game is not None:
         return table
@@ -110,10 +129,12 @@ def _with_entrants(table: Standings, tournaments: Iterable[StoredTournament]) ->
     return replace(table, lines=tuple(lines))
 
 
-def _compute(store: Store, tournament: StoredTournament, game: str | None = None) -> Standings:
+def _compute(
+    store: Store, tournament: StoredTournament, game: str | None, results: Callable[[], ResultTable]
+) -> Standings:
     names = tournament.listed_names
     faults = store.fault_counts(tournament, game)
-    table = standings(read_results(store, tournament, game), faults, names, everybody=list(names))
+    table = standings(results(), faults, names, everybody=list(names))
     return without(table, tournament.left_out)
 
 

@@ -96,18 +96,13 @@ def rated_matches_of(store: Store, tournament: StoredTournament, bot: str) -> li
         tournament: the tournament.
         bot: ``name@version``.
     """
-    own = [
-        (RatedMatch(match=match, encounter=encounter, bots=tuple(bots), ranks=tuple(ranks)), opening, actions)
-        for columns in store.result_columns(tournament)
-        for match, encounter, bots, ranks, opening, actions in zip(*columns[1:], strict=True)
-        if bot in bots
-    ]
-    openings = [f"{opening} {match.bots}" for match, opening, _ in own]
-    is_rated = counting(openings, [actions for *_, actions in own])
+    own = list(store.matches_of([bot], within=tournament).numbered_results())
+    openings = [f"{result.opening_hash} {result.bots}" for _, result in own]
+    is_rated = counting(openings, [result.actions_hash for _, result in own])
     return [
-        match
-        for (match, *_), counts in zip(own, is_rated, strict=True)
-        if counts and len({*match.bots}) == len(match.bots)
+        RatedMatch(match=match, encounter=result.encounter, bots=result.bots, ranks=result.ranks)
+        for (match, result), counts in zip(own, is_rated, strict=True)
+        if counts and len({*result.bots}) == len(result.bots)
     ]
 
 

@@ -73,12 +73,21 @@ class BotMatches:
         Raises:
             StoreError: if a result is malformed.
         """
+        return (result for _, result in self.numbered_results())
+
+    def numbered_results(self) -> Iterator[tuple[int, StoredResult]]:
+        """Yield the number of each match and its result, as ``results`` does.
+
+        Raises:
+            StoreError: if a result is malformed.
+        """
         for number, keys in groupby(self._keys(), key=lambda key: key.tournament):
             for some in chunks(key.match for key in keys):
                 columns = select(records.c.match, *_RESULT, *_HASHES).where(records.c.tournament_id == number)
                 chosen = columns.where(records.c.match.in_(some)).order_by(records.c.match)
-                for _, encounter, game, bots, ranks, *hashes in self._rows(chosen):
-                    yield StoredResult(number, encounter, game, *stored_bots_and_ranks(bots, ranks), *hashes)
+                for match, encounter, game, bots, ranks, *hashes in self._rows(chosen):
+                    seated = stored_bots_and_ranks(bots, ranks)
+                    yield match, StoredResult(number, encounter, game, *seated, *hashes)
 
     def latest(self, count: int) -> list[tuple[int, MatchRecord]]:
         """Return the number of the tournament and the record of the latest matches, the last first.

@@ -18,6 +18,7 @@ from arena.stored import from_json_text, is_text
 _KINDS = {
     records.c.match: int,
     records.c.encounter: int,
+    records.c.game: str,
     records.c.bots: str,
     records.c.ranks: str,
     records.c.opening_hash: str,
@@ -35,6 +36,7 @@ class ResultColumns(NamedTuple):
         tournament: the tournament's number in the store.
         matches: their numbers.
         encounters: from 1.
+        games: their names.
         bots: ``name@version`` per seat.
         ranks: per seat, 1 is best.
         opening_hashes: of the game, its options and the opening.
@@ -44,6 +46,7 @@ class ResultColumns(NamedTuple):
     tournament: int
     matches: Sequence[int]
     encounters: Sequence[int]
+    games: Sequence[str]
     bots: Sequence[Sequence[str]]
     ranks: Sequence[Sequence[int]]
     opening_hashes: Sequence[str]
@@ -56,7 +59,7 @@ def result_columns(tournament: int, rows: Sequence[Any]) -> ResultColumns:
     Raises:
         StoreError: if a result is malformed.
     """
-    matches, encounters, bots, ranks, *hashes = columns = tuple(zip(*rows, strict=True))
+    matches, encounters, games, bots, ranks, *hashes = columns = tuple(zip(*rows, strict=True))
     for column, kind in zip(columns, _KINDS.values(), strict=True):
         if set(map(type, column)) != {kind}:
             for value in column:
@@ -68,7 +71,7 @@ def result_columns(tournament: int, rows: Sequence[Any]) -> ResultColumns:
         places = list(map(_ranks, ranks, map(len, labels)))
     except StoreError:
         return _row_by_row(tournament, columns)
-    return ResultColumns(tournament, matches, encounters, labels, places, *hashes)
+    return ResultColumns(tournament, matches, encounters, games, labels, places, *hashes)
 
 
 def _labels(texts: Sequence[str]) -> list[list[str]] | None:
@@ -90,11 +93,11 @@ def _ranks(text: str, count: int) -> tuple[int, ...]:
 
 def _row_by_row(tournament: int, columns: Sequence[Sequence[Any]]) -> ResultColumns:
     """Return the columns, or raise StoreError for the first row that is malformed."""
-    matches, encounters, bots, ranks, *hashes = columns
+    matches, encounters, games, bots, ranks, *hashes = columns
     pairs = []
     for match, *texts in zip(matches, bots, ranks, strict=True):
         try:
             pairs.append(stored_bots_and_ranks(*texts))
         except StoreError as error:
             raise StoreError(f"the result of match {match}: {error}") from error
-    return ResultColumns(tournament, matches, encounters, *zip(*pairs, strict=True), *hashes)
+    return ResultColumns(tournament, matches, encounters, games, *zip(*pairs, strict=True), *hashes)

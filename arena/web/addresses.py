@@ -135,7 +135,7 @@ def query_of(raw_query: bytes) -> dict[str, str]:
         ProblemError: if it is no query, or has a field twice.
     """
     if len(raw_query) > MAX_QUERY_BYTES:
-        raise bad_address(f"The address has more than {MAX_QUERY_BYTES} characters behind the question mark.", 414)
+        raise bad_address(f"The address has more than {MAX_QUERY_BYTES} characters behind the question mark.")
     decoded(raw_query)
     pairs = parse_qsl(raw_query.decode("ascii", "replace"), keep_blank_values=True)
     query = dict(pairs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import queue
 import resource
@@ -27,6 +28,9 @@ from arena.web.problems import DEFECT, Problem, problem_of
 NICENESS = 10
 """A tournament that is being played comes first."""
 
+GARBAGE_THRESHOLD = 100_000
+"""A million results are read a third faster than if the garbage collector looked at every 700 new objects."""
+
 MAX_LOG_CHARACTERS = 4000
 
 _PR_SET_PDEATHSIG = 1
@@ -38,6 +42,7 @@ def main() -> None:
     start = BuilderStart.model_validate_json(read_frame(requests) or b"")
     _end_with(start.parent)
     os.nice(NICENESS)
+    gc.set_threshold(GARBAGE_THRESHOLD)
     if start.memory_bytes is not None:
         resource.setrlimit(resource.RLIMIT_AS, (start.memory_bytes, start.memory_bytes))
     sys.path[:] = start.import_path

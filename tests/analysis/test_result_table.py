@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from contextlib import closing
 from itertools import groupby
 
+import numpy as np
 import pytest
 
 from arena.analysis.crosstable import crosstable, pair_scores
@@ -143,6 +144,22 @@ def test_random_stories_are_counted_as_match_by_match(store, seed):
                 assert standing.seat_points == pytest.approx(
                     [points[seat] for seat in range(len(standing.seat_points))]
                 )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_part_of_a_game_is_what_is_read_of_it(store, seed):
+    rows = story(seed)
+    fill(store, "t", rows)
+    table = read_results(store, "t")
+    assert [table.games[game] for game in table.game.tolist()] == [row.game for row in rows]
+    for game in ("differences", "plaid", "unknown"):
+        part, wanted = table.of_game(game), read_results(store, "t", game)
+        labels, others = np.array([*part.labels, ""]), np.array([*wanted.labels, ""])
+        assert labels[part.bots].tolist() == others[wanted.bots].tolist()
+        for column in ("ranks", "rated", "starts", "occurrences"):
+            assert getattr(part, column).tolist() == getattr(wanted, column).tolist()
+        if part.starts.size:
+            assert statistics_of_results(game, part) == statistics_of_results(game, wanted)
 
 
 def test_one_encounter_at_the_end_of_each_piece_stays_whole(store, monkeypatch):

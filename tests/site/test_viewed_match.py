@@ -5,6 +5,8 @@ import json
 import pytest
 
 from arena.enums import Termination
+from arena.games import Drawing
+from arena.games.differences import Differences
 from arena.records import TimeControl
 from arena.site.build import viewed_match as module
 from arena.site.build.viewed_match import viewed_match
@@ -106,6 +108,15 @@ def test_boards_that_are_too_large_are_fewer(monkeypatch, coming, drawn, plies):
     shown = viewed_match(record(FULL), {}, ply=2)
     assert [position.ply for position in shown.positions] == plies
     assert len(shown.board.frames) == len(shown.board.outlines) == len(plies)
+
+
+def test_of_boards_that_cannot_be_drawn_only_one_is_tried(monkeypatch):
+    monkeypatch.setattr(
+        Differences, "drawing", lambda game, state: Drawing(1, 1, (("disc", 0, 0, 1, "mark"),) * 20_001)
+    )
+    shown = viewed_match(record(FULL), {}, ply=2)
+    assert [position.ply for position in shown.positions] == [2]
+    assert "no board" in shown.board.shapes[0][4]
 
 
 def board_marks(board, index):

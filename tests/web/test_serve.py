@@ -70,8 +70,11 @@ def test_it_says_its_address_in_a_line_and_ends_quietly(directory, number, code)
         status, _, body = server.get("/index.json")
         assert (status, json.loads(body)["matches"]) == (200, 2)
         assert server.get("/tournaments/t/matches/1.json")[0] == 200
-        with socket.create_connection(server.address.split(":")) as idle:
-            idle.sendall(b"GET / HTTP/1.1\r\n")
+        with contextlib.ExitStack() as open_ones:
+            for head in (b"GET / HTTP/1.1\r\n", b"GET /events?topics=arena HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+                connection = open_ones.enter_context(socket.create_connection(server.address.split(":")))
+                connection.sendall(head)
+            assert connection.recv(12) == b"HTTP/1.1 200"
             assert server.end(number) == (code, "")
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from arena.analysis.game_statistics import GameStatistics, statistics_of_results
 from arena.analysis.result_table import ResultTable, read_results
 from arena.analysis.standings import Standings
-from arena.analysis.standings_cache import standings_of
+from arena.analysis.standings_cache import tournament_standings
 from arena.home import ArenaHome
 from arena.store.values import StoredTournament
 
@@ -42,7 +42,8 @@ class RatedTournament:
     @cached_property
     def table(self) -> Standings:
         """The standings."""
-        return standings_of(self._home.store, self.tournament.name, cache_directory=self._home.cache_directory)
+        store, cache = self._home.store, self._home.cache_directory
+        return tournament_standings(store, self.tournament, lambda: self.results, cache_directory=cache)
 
     @cached_property
     def results(self) -> ResultTable:
@@ -52,10 +53,8 @@ class RatedTournament:
     @cached_property
     def statistics(self) -> tuple[GameStatistics, ...]:
         """The statistics of each game that has been played, in alphabetical order."""
-        store, tournament = self._home.store, self.tournament
-        games = sorted(set(tournament.games))
-        found = ((game, self.results if len(games) == 1 else read_results(store, tournament, game)) for game in games)
-        return tuple(statistics_of_results(game, results) for game, results in found if len(results.bots))
+        results = self.results
+        return tuple(statistics_of_results(game, results.of_game(game)) for game in results.games)
 
 
 def rated_tournament(home: ArenaHome, tournament: StoredTournament) -> RatedTournament:

@@ -19,6 +19,7 @@ from arena.match.replay import states_of
 from arena.records import MatchRecord
 from arena.report.match_view import (
     board_box,
+    checked_drawing,
     drawing_or_reason,
     frames_of,
     is_text_board,
@@ -131,7 +132,10 @@ def _board(record: MatchRecord, replay: _Replay, wanted: int, most: int) -> tupl
     game, states = replay.game, replay.states
     if game is None or not states:
         return 0, None
-    shapes_each = len(drawing_or_reason(game, states[-1]).shapes)
+    try:
+        shapes_each = len(checked_drawing(game, states[-1]).shapes)
+    except GameError:  # too large, perhaps: earlier ones may take as long
+        shapes_each = MAX_DRAWN_SHAPES + 1
     start = 0
     if shapes_each * len(states) > MAX_DRAWN_SHAPES:
         most = max(1, min(most, MAX_COMING_SHAPES // (shapes_each + 1)))

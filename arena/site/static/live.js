@@ -96,6 +96,7 @@
   }
 
   function hear(event) {
+    if (!event.kind && document.querySelector("[data-live] .state")) soon(Math.random() * 3000); // long matches: how far it is
     if (concerns(event)) soon(event.kind === "live" ? 0 : Math.random() * 300); // not everybody at once
   }
 
