@@ -28,7 +28,7 @@ class Channels:
         return self._by_key.get(channel.key) is channel
 
     def of(self, key: frozenset[Subscription], state: StoreState, now: float) -> Channel:
-        """Return the channel of some topics; if there is none, a new one that begins after a state of the store."""
+        """Return the channel of some topics; a new one begins with what happens after a state of the store."""
         if key not in self._by_key:
             self._add(Channel(key, state, now))
         return self._by_key[key]
