@@ -234,6 +234,16 @@ class Hub:
                 if seen.place in channel.matches:
                     channel.add_seen(seen)
                     self._waiting.add(channel)
+        for place in change.gone:
+            self._seen.pop(place, None)
+            for channel in self._of_tournament.get(place[0], ()):
+                if place in channel.watched:  # else it has been recorded, which readers are told
+                    channel.add_gone(place)
+                    self._waiting.add(channel)
+        for tournament in change.progressed:
+            for channel in self._of_tournament.get(tournament, set()) | self._of_arena:
+                channel.add_progress(tournament)
+                self._waiting.add(channel)
         for channel in self._of_arena:
             channel.set_total(change.state.total)
             self._waiting.add(channel)

@@ -33,7 +33,8 @@ LATE_SECONDS = 0.3
 CURRENT_SECONDS = 5.0
 CURRENT_PER_BUILD_SECOND = 20.0
 """How long a value is current without an event, which nobody sends for a director that was killed: in seconds, and in
-seconds for each that it takes to build. Looking again costs at most a twentieth of a core.
+seconds for each that it takes to build. Looking again, also for the progress of a run, costs at most a twentieth of a
+core.
 """
 
 FAILURE_SECONDS = 1.0
@@ -52,12 +53,14 @@ class Value:
         version: of its topics, before it was built.
         built_at: when (monotonic seconds).
         build_seconds: how long it took.
+        progress: of the runs that it shows, before it was built.
     """
 
     json: bytes
     version: str
     built_at: float
     build_seconds: float
+    progress: str = ""
     _rendering: dict[tuple[str, str | None], asyncio.Task[Rendered]] = field(default_factory=dict)
 
     @property
@@ -160,22 +163,24 @@ class PageCache:
         if entry.loading is not None:
             await asyncio.shield(entry.loading)
         deadline = self._now() + (first_seconds if entry.value is None else LATE_SECONDS)
-        while not self._is_current(entry, version := self._versions.version_of(topics)):
+        progress = self._versions.progress_of(topics)
+        while not self._is_current(entry, version := self._versions.version_of(topics), progress):
             seconds = deadline - self._now()
             if (entry.failure is not None and self._now() < entry.failed_until) or seconds <= 0:
                 return self._late(entry, version)
             if entry.building is None:
-                entry.building = asyncio.create_task(self._build(entry, page, parameters, version))
+                entry.building = asyncio.create_task(self._build(entry, page, parameters, version, progress))
             await asyncio.wait({entry.building}, timeout=seconds)
         entry.current_at = self._now()
         self._weigh(entry)
         return Found(value=entry.value, is_current=True)
 
-    def _is_current(self, entry: _Entry, version: str) -> bool:
+    def _is_current(self, entry: _Entry, version: str, progress: str) -> bool:
         value = entry.value
         if value is None or value.version != version or self._versions.lost_at is not None:
             return False
-        return self._now() - value.built_at < max(CURRENT_SECONDS, CURRENT_PER_BUILD_SECOND * value.build_seconds)
+        seconds = CURRENT_SECONDS if value.progress == progress else 0.0
+        return self._now() - value.built_at < max(seconds, CURRENT_PER_BUILD_SECOND * value.build_seconds)
 
     def _late(self, entry: _Entry, version: str) -> Found:
         """Return what there is to show of a page that is not current."""
@@ -208,7 +213,7 @@ class PageCache:
             entry.loading = None
             self._weigh(entry)
 
-    async def _build(self, entry: _Entry, page: Page, parameters: Parameters, version: str) -> None:
+    async def _build(self, entry: _Entry, page: Page, parameters: Parameters, version: str, progress: str) -> None:
         started = self._now()
         try:
             json = await self._builder.build(page, parameters)
@@ -216,7 +221,7 @@ class PageCache:
             self._fail(entry, page, error, self._now() - started)
         else:
             now = self._now()
-            self._accept(entry, Value(json, version, now, now - started))
+            self._accept(entry, Value(json, version, now, now - started, progress))
             await self._builder.keep(page, parameters, version, json, now - started)
         finally:
             entry.building = None

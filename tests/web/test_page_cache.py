@@ -210,3 +210,16 @@ async def test_what_an_earlier_server_kept_is_shown_first(pages):
     assert (found.value.json, found.is_current, pages.builder.built) == (b"kept", True, 0)
     pages.versions.version = "2"
     assert (await pages.cache.find(page, parameters, 1.0)).value.json == b"1"
+
+
+async def test_news_of_a_run_builds_a_page_again_in_proportion_to_what_it_costs(pages):
+    await pages.find()
+    pages.versions.progress = "2"
+    assert (await pages.find()).value.json == b"2"
+    entry = next(iter(pages.cache._entries.values()))
+    entry.value.build_seconds = 0.5
+    pages.versions.progress = "3"
+    pages.now += 9
+    assert (await pages.find()).value.json == b"2"
+    pages.now += 2
+    assert (await pages.find()).value.json == b"3"
