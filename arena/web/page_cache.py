@@ -33,9 +33,12 @@ LATE_SECONDS = 0.3
 CURRENT_SECONDS = 5.0
 CURRENT_PER_BUILD_SECOND = 20.0
 """How long a value is current without an event, which nobody sends for a director that was killed: in seconds, and in
-seconds for each that it takes to build. Looking again, also for the progress of a run, costs at most a twentieth of a
-core.
+seconds for each that it takes to build. Looking again costs at most a twentieth of a core.
 """
+
+PROGRESS_PER_BUILD_SECOND = 4.0
+MAX_PROGRESS_SECONDS = 10.0
+"""How long it is current although a run has got further: in seconds for each that it takes to build, and at most."""
 
 FAILURE_SECONDS = 1.0
 SLOW_FAILURE_SECONDS = 30.0
@@ -179,8 +182,10 @@ class PageCache:
         value = entry.value
         if value is None or value.version != version or self._versions.lost_at is not None:
             return False
-        seconds = CURRENT_SECONDS if value.progress == progress else 0.0
-        return self._now() - value.built_at < max(seconds, CURRENT_PER_BUILD_SECOND * value.build_seconds)
+        seconds = max(CURRENT_SECONDS, CURRENT_PER_BUILD_SECOND * value.build_seconds)
+        if value.progress != progress:
+            seconds = min(MAX_PROGRESS_SECONDS, PROGRESS_PER_BUILD_SECOND * value.build_seconds)
+        return self._now() - value.built_at < seconds
 
     def _late(self, entry: _Entry, version: str) -> Found:
         """Return what there is to show of a page that is not current."""

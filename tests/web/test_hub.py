@@ -468,12 +468,14 @@ def test_progress_is_told_to_readers_of_the_tournament_at_most_once_a_second(hub
     assert told == [("progress", "tournaments/cup", None), ("progress", "arena", None)]
 
 
-def test_a_match_that_is_void_is_read_again_and_stays_watched(hub, logs):
+def test_a_match_that_is_void_is_read_again_and_stays_watched(hub, logs, clock):
     client = Client(hub, "tournaments/cup/matches/5")
     hub.apply(logs.change(seen=(logs.see(1, 5, plies=3, seq=7),)))
     flushed(hub, client)
+    clock.now += 1
     hub.apply(logs.change(gone=frozenset({(1, 5)})))
     assert flushed(hub, client) == [("reload", "tournaments/cup/matches/5", None)]
     assert hub.watched == {(1, 5)}
+    clock.now += 1
     hub.apply(logs.change(seen=(logs.see(1, 5, plies=1, seq=9),)))
     assert flushed(hub, client) == [("live", "tournaments/cup/matches/5", 9)]
