@@ -133,7 +133,9 @@ def _shares(rows: Floats, counts: Floats) -> list[Share]:
     generator = np.random.default_rng(0)
     total = counts @ rows
     drawn = generator.multinomial(int(counts.sum()), counts / counts.sum(), size=RESAMPLES) @ rows
-    matches = np.where(drawn[:, :half] > 0, drawn[:, :half], np.nan)  # a seat that few have may be in none of those drawn
+    matches = np.where(
+        drawn[:, :half] > 0, drawn[:, :half], np.nan
+    )  # a seat that few have may be in none of those drawn
     values = total[half:] / total[:half]
     low, high = np.nanquantile(drawn[:, half:] / matches, [0.025, 0.975], axis=0)
     return [Share(float(v), float(a), float(b)) for v, a, b in zip(values, low, high, strict=True)]
