@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from xml.etree import ElementTree
 
 from arena.report.tables import printable
@@ -15,7 +16,7 @@ ATOM = "http://www.w3.org/2005/Atom"
 
 
 def feed_xml(feed: Feed, site: str, address: str, page: str) -> bytes:
-    """Return a feed as XML.
+    """Return a feed of a server as XML.
 
     Args:
         feed: what it says.
@@ -23,21 +24,37 @@ def feed_xml(feed: Feed, site: str, address: str, page: str) -> bytes:
         address: of the feed, from the root of the site.
         page: the address of the page that shows the same to people.
     """
+
+    def match_address(result: ListedResult) -> str:
+        return f"{site}{address_of(PAGE_BY_NAME['match'], result.model_dump(include={'tournament', 'match'}))}"
+
+    return feed_with(feed, f"{site}{address}", f"{site}{page}", match_address)
+
+
+def feed_with(feed: Feed, own: str, page: str, match_address: Callable[[ListedResult], str | None]) -> bytes:
+    """Return a feed as XML.
+
+    Args:
+        feed: what it says.
+        own: its address.
+        page: the address of the page that shows the same to people.
+        match_address: that of a match; None without a page.
+    """
     root = ElementTree.Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
     _add(root, "id", feed.id)
     _add(root, "title", feed.title)
     _add(root, "updated", feed.at)
     _add(root, "generator", "Grid arena")
     _add(ElementTree.SubElement(root, "author"), "name", "Grid arena")
-    _link(root, "self", f"{site}{address}", "application/atom+xml")
-    _link(root, "alternate", f"{site}{page}", "text/html")
+    _link(root, "self", own, "application/atom+xml")
+    _link(root, "alternate", page, "text/html")
     for entry in feed.entries:
         element = ElementTree.SubElement(root, "entry")
         _add(element, "id", entry.id)
         _add(element, "title", result_title(entry.result))
         _add(element, "updated", entry.at)
-        match = address_of(PAGE_BY_NAME["match"], entry.result.model_dump(include={"tournament", "match"}))
-        _link(element, "alternate", f"{site}{match}", "text/html")
+        if (match := match_address(entry.result)) is not None:
+            _link(element, "alternate", match, "text/html")
         ElementTree.SubElement(element, "category", {"term": printable(entry.result.game)})
         _add(element, "summary", _summary(entry.result))
     ElementTree.indent(root)

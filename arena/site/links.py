@@ -100,7 +100,8 @@ class FolderLinks:
         place = self._places.place(name, values)
         if place is None:
             return None
-        return self._from_here(f"{place}{suffix or '.html'}") + (f"#ply-{ply}" if ply is not None else "")
+        path = f"{posixpath.dirname(place)}{suffix}" if suffix.startswith("/") else f"{place}{suffix or '.html'}"
+        return self._from_here(path) + (f"#ply-{ply}" if ply is not None else "")
 
     def asset(self, name: str) -> str:
         """Return the address of a file in ``static``."""

@@ -65,7 +65,7 @@ class LoggedEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenMatch:
+class LoggedLiveMatch:
     """A match that is watched while it is played, as it stands.
 
     Attributes:
@@ -90,12 +90,12 @@ class Change:
         state: after the change.
         events: the new ones, in the order of each log.
         missed: tournaments with events that could not be read: more than a log keeps.
-        seen: new states of matches that are played.
+        live: new states of matches that are played.
         is_replaced: whether this is another store, so that nothing known of the other one holds.
     """
 
     state: StoreState
     events: tuple[LoggedEvent, ...] = ()
     missed: frozenset[int] = frozenset()
-    seen: tuple[SeenMatch, ...] = ()
+    live: tuple[LoggedLiveMatch, ...] = ()
     is_replaced: bool = False

@@ -6,28 +6,23 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable
 
 import anyio
 import anyio.to_thread
 
 from arena.errors import StoreError
 from arena.home import ArenaHome
-from arena.store.store import Store
-from arena.web.changes import Change, LoggedEvent
+from arena.web.changes import Change
 from arena.web.event_stream import event_endpoint
 from arena.web.hub import Hub
-from arena.web.watcher import Watcher, events_between
+from arena.web.logs import StoreLogs
+from arena.web.watcher import Watcher
 
 WATCH_SECONDS = 30.0
 """How long a match is watched, once the store was asked to."""
 
 RENEW_SECONDS = 10.0
-
-READS_AT_ONCE = 4
-
-Value = TypeVar("Value")
 
 log = logging.getLogger("arena.web")
 
@@ -100,23 +95,3 @@ class Events:
                 self._home().store.live_state(tournament).watch(match, WATCH_SECONDS)
         except StoreError as error:  # then the match is seen when it is over
             log.warning("what is watched can't be written: %s", error)
-
-
-class StoreLogs:
-    """The logs in a home's store, read in threads."""
-
-    def __init__(self, home: Callable[[], ArenaHome]) -> None:
-        self._home = home
-        self._limiter = anyio.CapacityLimiter(READS_AT_ONCE)
-
-    async def events_between(self, tournament: int, after: int, last: int) -> Sequence[LoggedEvent] | None:
-        """Return the events of a tournament after one number, up to another; None if they are not all kept."""
-        found = await self._read(lambda store: events_between(store, tournament, after, last))
-        return None if found is None else [LoggedEvent(tournament, event) for event in found]
-
-    async def is_to_be_played(self, tournament: int, match: int) -> bool | None:
-        """Return whether a match is still to be played; None if there is no such match."""
-        return await self._read(lambda store: store.is_to_be_played(tournament, match))
-
-    async def _read(self, work: Callable[[Store], Value]) -> Value:
-        return await anyio.to_thread.run_sync(lambda: work(self._home().store), limiter=self._limiter)

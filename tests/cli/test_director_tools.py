@@ -332,10 +332,10 @@ def test_a_report_is_one_file_that_needs_nothing_else(page):
     text = page.read_text()
     assert not re.findall(r'(?:src|href)="(?!#|data:)', text)
     assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]*"|http://www\.w3\.org/\S+', "", text)
-    for title in ("Crosstable", "Bots", "Matches", "All numbers", "Method"):
+    for title in ("Score against each rival", "Bots", "Matches", "All numbers", "Method"):
         assert f">{title}</h2>" in text
-    assert "Schedule balance</h3>" in text
-    assert "All 72 matches can be replayed here" in text
+    assert 'aria-label="balance of the schedule, table"' in text
+    assert "All 72 matches can be replayed here" in " ".join(text.split())
 
 
 def test_fewer_matches_are_said_to_be_fewer(arena, tmp_path):

@@ -37,7 +37,7 @@ def test_a_tournament_of_a_game_without_end(call, tmp_path):
     assert call("repro", "t/1")[0] == 0
     assert "ended at the limit of plies" in call("standings", "t")[1]
     assert call("report", "t", "--output", tmp_path / "report.html")[0] == 0
-    assert "ended: adjudication" in (tmp_path / "report.html").read_text()
+    assert "limit of plies" in (tmp_path / "report.html").read_text()
 
 
 def test_another_limit_is_another_tournament(call, tmp_path):

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import deque
+from xml.etree import ElementTree
 
 import pytest
 
@@ -14,6 +15,8 @@ from arena.home import ArenaHome
 from arena.site.publish.publishing import publish
 from tests.report.tournaments import play
 from tests.site.folders import Links, content, published, targets, two_tournaments
+
+ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +61,15 @@ def test_every_page_has_a_twin(folder):
     files = content(folder)
     for page in pages(folder):
         assert isinstance(json.loads(files[page.removesuffix("html") + "json"]), dict)
+
+
+def test_feeds_lead_to_matches_in_the_folder(folder):
+    feeds = [path for path in content(folder) if path.endswith("feed.atom")]
+    assert {path.partition("/")[0] for path in feeds} == {"tournaments", "bots"}
+    for path in feeds:
+        linked = [link.get("href") for link in ElementTree.parse(folder / path).iter(f"{ATOM}link")]
+        assert len(linked) > 2
+        assert all((folder / path).parent.joinpath(address).is_file() for address in linked)
 
 
 def test_published_twice_it_is_the_same(home, folder, tmp_path):

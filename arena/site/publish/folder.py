@@ -8,8 +8,11 @@ from typing import Any
 
 from arena.home import ArenaHome
 from arena.report.match_choice import MatchChoice
+from arena.site.build.feeds import bot_feed, tournament_feed
+from arena.site.feed import feed_with
 from arena.site.links import STATIC, FolderLinks
 from arena.site.models.model import Model
+from arena.site.models.results import ListedResult
 from arena.site.page import Page
 from arena.site.pages import PAGE_BY_NAME
 from arena.site.publish.contents import MAX_BOTS_IN_PAIRS, Contents
@@ -18,7 +21,7 @@ from arena.site.render import Setting, asset, asset_digests, render
 from arena.store.values import StoredTournament
 from arena.transfer import whole_export
 
-NOT_IN_FOLDERS = ("live.js", "pending.js", "filter.js")
+NOT_IN_FOLDERS = ("live.js", "filter.js", "pending.js")
 """Scripts that only pages of a server have, or only reports."""
 
 
@@ -116,6 +119,18 @@ class Folder:
         for number, name in enumerate(page.model.tables()):
             ending = f"{name}.csv" if number else "csv"
             yield f"{page.place}.{ending}", page.model.csv(name).encode()
+        if page.page.has_feed and page.place.endswith("/index"):
+            yield f"{page.place.removesuffix('index')}feed.atom", self._feed(page)
+
+    def _feed(self, page: BuiltPage) -> bytes:
+        build = tournament_feed if page.page.name == "tournament" else bot_feed
+        links = FolderLinks(self.contents, page.place)
+
+        def match_address(result: ListedResult) -> str | None:
+            return links.page("match", tournament=result.tournament, match=result.match)
+
+        (name,) = page.values.values()
+        return feed_with(build(self._home, name), "feed.atom", "index.html", match_address)
 
     def _html(self, page: BuiltPage) -> bytes:
         setting = Setting(links=FolderLinks(self.contents, page.place), is_served=False)

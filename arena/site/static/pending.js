@@ -1,10 +1,18 @@
 "use strict";
-// Loads a page that is being computed as soon as it is there; without scripts, it reloads itself each second.
+// Waits for a page that is being computed. It asks in the background: a server that is away for a moment must not leave
+// the browser's own page of errors, from which nothing leads back.
 {
-  const ask = async () => {
-    const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" }).catch(() => null);
-    if (answer && answer.status !== 202) location.reload();
-    else setTimeout(ask, 1000);
-  };
-  setTimeout(ask, 500);
+  async function look() {
+    let seconds = 1;
+    try {
+      const response = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
+      const later = Number(response.headers.get("retry-after"));
+      if (response.status !== 202 && (response.ok || !later)) return location.reload();
+      seconds = Math.max(1, later);
+    } catch {
+      seconds = 2;
+    }
+    setTimeout(look, 1000 * seconds);
+  }
+  setTimeout(look, 1000);
 }
