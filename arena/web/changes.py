@@ -75,7 +75,7 @@ class LoggedEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenMatch:
+class LoggedLiveMatch:
     """A match that is watched while it is played, as it stands.
 
     Attributes:
@@ -100,7 +100,7 @@ class Change:
         state: after the change.
         events: the new ones, in the order of each log.
         missed: tournaments with events that could not be read: more than a log keeps.
-        seen: new states of matches that are played.
+        live: new states of matches that are played.
         gone: matches that were watched, and are not being played any more.
         progressed: tournaments with news of how far their run is.
         is_replaced: whether this is another store, so that nothing known of the other one holds.
@@ -109,7 +109,7 @@ class Change:
     state: StoreState
     events: tuple[LoggedEvent, ...] = ()
     missed: frozenset[int] = frozenset()
-    seen: tuple[SeenMatch, ...] = ()
+    live: tuple[LoggedLiveMatch, ...] = ()
     gone: frozenset[tuple[int, int]] = frozenset()
     progressed: frozenset[int] = frozenset()
     is_replaced: bool = False

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from arena.store.events import EventDetails
-from arena.web.changes import LoggedEvent, SeenMatch, StoreState
+from arena.web.changes import LoggedEvent, LoggedLiveMatch, StoreState
 from arena.web.cursor import ARENA_LOG, Cursor, live_log, tournament_log
 from arena.web.reader import Chunk, Reader
 from arena.web.topics import ARENA, Topic
@@ -52,7 +52,7 @@ class Channel:
         sent_at: when something was sent last (monotonic seconds).
         matches: the matches it is about, by the numbers of tournament and match.
         known_matches: those of which the store was asked whether they are still to be played.
-        watched: those that are seen ply by ply.
+        watched: those of them that are followed ply by ply.
     """
 
     def __init__(self, key: frozenset[Subscription], state: StoreState, now: float) -> None:
@@ -69,7 +69,7 @@ class Channel:
         self._wholes = {one.tournament for one in key if one.topic.tournament is not None and one.topic.match is None}
         self._paths = {one.tournament: Topic(one.topic.tournament).path for one in key}
         self._events: dict[int, list[LoggedEvent]] = {}
-        self._seen: dict[tuple[int, int], SeenMatch | None] = {}
+        self._live: dict[tuple[int, int], LoggedLiveMatch | None] = {}
         self._progressed: set[str] = set()
         self._missed: dict[int, int] = {}
         self._total = self.places.get(ARENA_LOG, 0)
@@ -107,13 +107,13 @@ class Channel:
         self._events.pop(tournament, None)
         self._missed[tournament] = number
 
-    def add_seen(self, seen: SeenMatch) -> None:
+    def add_live(self, live: LoggedLiveMatch) -> None:
         """Add the state of one of its matches, to be sent unless a later one comes before that."""
-        self._seen[seen.place] = seen
+        self._live[live.place] = live
 
     def add_gone(self, place: tuple[int, int]) -> None:
         """Note that one of its matches is not being played any more, and has no result either."""
-        self._seen[place] = None
+        self._live[place] = None
 
     def add_progress(self, tournament: int) -> None:
         """Note that there is news of how far the run of a tournament is."""
@@ -138,14 +138,14 @@ class Channel:
         if self.is_about_the_arena and self._total != self.places[ARENA_LOG]:
             yield ARENA_LOG
         yield from map(tournament_log, {*self._events, *self._missed})
-        for tournament, match in self._seen:
+        for tournament, match in self._live:
             yield live_log(tournament, match)
         yield from map(_progress_of, self._progressed)
 
     def flush(self, now: float) -> bool:
         """Append to the chain what can be sent now; return whether there was something."""
         ready = {log for log in self._waiting() if self._not_before.get(log, 0.0) <= now}
-        states = {live_log(*place) for place in self._seen}
+        states = {live_log(*place) for place in self._live}
         for log in ready:
             self._not_before[log] = now + (SECONDS_BETWEEN_STATES if log in states else SECONDS_BETWEEN_EVENTS)
         data = b"".join(self._frames(ready))
@@ -163,13 +163,13 @@ class Channel:
             self.sent_at = now
 
     def _frames(self, ready: set[str]) -> Iterator[bytes]:
-        for place in [place for place in self._seen if live_log(*place) in ready]:
-            seen = self._seen.pop(place)
-            if seen is None:
+        for place in [place for place in self._live if live_log(*place) in ready]:
+            live = self._live.pop(place)
+            if live is None:
                 yield reload_frame(f"{self.path_of(place[0])}/matches/{place[1]}", self.cursor)
                 continue
-            self.places[live_log(*place)] = seen.stored.seq
-            yield self.seen_frame(seen, self.cursor)
+            self.places[live_log(*place)] = live.stored.seq
+            yield self.live_frame(live, self.cursor)
         for tournament in [tournament for tournament in self._missed if tournament_log(tournament) in ready]:
             self.places[tournament_log(tournament)] = self._missed.pop(tournament)
             yield reload_frame(self.path_of(tournament), self.cursor)
@@ -195,19 +195,19 @@ class Channel:
             return True
         return any(event.concerns(match) for tournament, match in self.matches if tournament == event.tournament)
 
-    def seen_frame(self, seen: SeenMatch, cursor: Cursor) -> bytes:
+    def live_frame(self, live: LoggedLiveMatch, cursor: Cursor) -> bytes:
         """Return what is sent for the state of a match."""
-        live = seen.stored.state
+        state = live.stored.state
         values = {
-            "topic": f"{self.path_of(seen.tournament)}/matches/{live.match}",
-            "seq": seen.stored.seq,
-            "at": seen.stored.at,
-            "started_at": live.started_at,
-            "plies": len(live.actions),
-            "seat": live.seat,
-            "since": live.since,
-            "allowed_seconds": live.allowed_seconds,
-            "bank_seconds": live.bank_seconds,
+            "topic": f"{self.path_of(live.tournament)}/matches/{state.match}",
+            "seq": live.stored.seq,
+            "at": live.stored.at,
+            "started_at": state.started_at,
+            "plies": len(state.actions),
+            "seat": state.seat,
+            "since": state.since,
+            "allowed_seconds": state.allowed_seconds,
+            "bank_seconds": state.bank_seconds,
         }
         return _frame("live", cursor, _as_json(values))
 

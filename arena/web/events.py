@@ -5,28 +5,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+import time
+from collections.abc import Callable
 
 import anyio
 import anyio.to_thread
 
 from arena.errors import StoreError
 from arena.home import ArenaHome
-from arena.store.store import Store
-from arena.web.changes import Change, LoggedEvent
+from arena.web.changes import Change
 from arena.web.event_stream import event_endpoint
 from arena.web.hub import Hub
-from arena.web.watcher import Watcher, events_between
+from arena.web.logs import StoreLogs
+from arena.web.watcher import Watcher
 
 WATCH_SECONDS = 30.0
 """How long a match is watched, once the store was asked to."""
 
 RENEW_SECONDS = 10.0
-
-READS_AT_ONCE = 4
-
-Value = TypeVar("Value")
 
 log = logging.getLogger("arena.web")
 
@@ -37,6 +33,7 @@ class Events:
     Attributes:
         watcher: knows the versions of topics.
         endpoint: ``/events``.
+        changed_at: when the watcher has last seen a change (monotonic seconds); None if it has seen none.
     """
 
     def __init__(self, home: Callable[[], ArenaHome]) -> None:
@@ -48,11 +45,17 @@ class Events:
         Raises:
             StoreError: if it can't be read.
         """
+        self.changed_at: float | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.watcher = Watcher(home, self._notify)
         self._hub = Hub(self.watcher.state, StoreLogs(home))
         self._home = home
         self.endpoint = event_endpoint(self._hub)
+
+    @property
+    def readers(self) -> int:
+        """How many streams are open."""
+        return self._hub.readers
 
     async def run(self) -> None:
         """Watch the store and send events, until ``close`` is called."""
@@ -72,6 +75,7 @@ class Events:
 
     def _notify(self, change: Change) -> None:
         """Hand a change over to the loop; called in the watcher's thread."""
+        self.changed_at = time.monotonic()
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # it has just ended
                 self._loop.call_soon_threadsafe(self._hub.apply, change)
@@ -91,23 +95,3 @@ class Events:
                 self._home().store.live_state(tournament).watch(match, WATCH_SECONDS)
         except StoreError as error:  # then the match is seen when it is over
             log.warning("what is watched can't be written: %s", error)
-
-
-class StoreLogs:
-    """The logs in a home's store, read in threads."""
-
-    def __init__(self, home: Callable[[], ArenaHome]) -> None:
-        self._home = home
-        self._limiter = anyio.CapacityLimiter(READS_AT_ONCE)
-
-    async def events_between(self, tournament: int, after: int, last: int) -> Sequence[LoggedEvent] | None:
-        """Return the events of a tournament after one number, up to another; None if they are not all kept."""
-        found = await self._read(lambda store: events_between(store, tournament, after, last))
-        return None if found is None else [LoggedEvent(tournament, event) for event in found]
-
-    async def is_to_be_played(self, tournament: int, match: int) -> bool | None:
-        """Return whether a match is still to be played; None if there is no such match."""
-        return await self._read(lambda store: store.is_to_be_played(tournament, match))
-
-    async def _read(self, work: Callable[[Store], Value]) -> Value:
-        return await anyio.to_thread.run_sync(lambda: work(self._home().store), limiter=self._limiter)

@@ -10,37 +10,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 from arena.enums import EventKind
 from arena.errors import UnknownNameError
-from arena.web.changes import Change, LoggedEvent, SeenMatch, StoreState
+from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
 from arena.web.channel import HEARTBEAT_SECONDS, Channel, Subscription, arena_frame, id_line, reload_frame
+from arena.web.channels import Channels
 from arena.web.cursor import ARENA_LOG, Cursor, earliest, live_log, tournament_log
+from arena.web.logs import Logs
 from arena.web.problems import Problem, ProblemError
 from arena.web.reader import MAX_BEHIND_BYTES, Reader
 from arena.web.topics import ARENA, Topic
 
 MAX_READERS = 4000
 MAX_WATCHED = 64
-"""Matches that are seen ply by ply at the same time."""
+"""Matches that are watched ply by ply at the same time."""
 
 RETRY_SECONDS = 10
 SWEEP_SECONDS = 5.0
 READERS_AT_ONCE = 50
 """Readers that are served before other requests have their turn."""
-
-
-class Logs(Protocol):
-    """What the hub reads from the store, and says to it."""
-
-    async def events_between(self, tournament: int, after: int, last: int) -> Sequence[LoggedEvent] | None:
-        """Return the events of a tournament after one number, up to another; None if they are not all kept."""
-
-    async def is_to_be_played(self, tournament: int, match: int) -> bool | None:
-        """Return whether a match is still to be played; None if there is no such match."""
 
 
 class Hub:
@@ -65,11 +55,9 @@ class Hub:
         self.watched_more = asyncio.Event()
         self._state = state
         self._logs = logs
-        self._channels: dict[frozenset[Subscription], Channel] = {}
-        self._of_tournament: defaultdict[int, set[Channel]] = defaultdict(set)
-        self._of_arena: set[Channel] = set()
+        self._channels = Channels()
         self._waiting: set[Channel] = set()
-        self._seen: dict[tuple[int, int], SeenMatch] = {}
+        self._live: dict[tuple[int, int], LoggedLiveMatch] = {}
         self._changed = asyncio.Event()
         self._readers = 0
         self._swept_at = clock()
@@ -81,8 +69,8 @@ class Hub:
 
     @property
     def watched(self) -> frozenset[tuple[int, int]]:
-        """The matches that are to be seen ply by ply, by the numbers of tournament and match."""
-        return frozenset(place for channel in self._channels.values() for place in channel.watched)
+        """The matches that are to be watched ply by ply, by the numbers of tournament and match."""
+        return frozenset(place for channel in self._channels for place in channel.watched)
 
     # readers
 
@@ -102,7 +90,7 @@ class Hub:
         if self.is_closed or self._readers >= MAX_READERS:
             raise ProblemError(_TOO_MANY)
         topics, cursor = tuple(topics), earliest(cursors, self._state.store)
-        channel = self._channel(self._subscriptions(topics))
+        channel = self._channels.of(self._subscriptions(topics), self._state, self.clock())
         reader = Reader(channel.end)
         channel.readers.add(reader)
         self._readers += 1
@@ -121,7 +109,7 @@ class Hub:
             return
         channel.readers.remove(reader)
         self._readers -= 1
-        if not channel.readers and self._channels.get(channel.key) is channel:
+        if not channel.readers and channel in self._channels:
             self._remove(channel)
 
     def _subscriptions(self, topics: Sequence[Topic]) -> frozenset[Subscription]:
@@ -142,26 +130,12 @@ class Hub:
         gone = {topic.path for topic in topics if topic.tournament is not None and topic.tournament not in known}
         return [reload_frame(path) for path in sorted(gone)]
 
-    def _channel(self, key: frozenset[Subscription]) -> Channel:
-        if key not in self._channels:
-            channel = self._channels[key] = Channel(key, self._state, self.clock())
-            for tournament in channel.tournaments:
-                self._of_tournament[tournament].add(channel)
-            if channel.is_about_the_arena:
-                self._of_arena.add(channel)
-        return self._channels[key]
-
     def _remove(self, channel: Channel) -> None:
-        del self._channels[channel.key]
-        for tournament in channel.tournaments:
-            self._of_tournament[tournament].discard(channel)
-            if not self._of_tournament[tournament]:
-                del self._of_tournament[tournament]
-        self._of_arena.discard(channel)
+        self._channels.remove(channel)
         self._waiting.discard(channel)
 
     async def _watch(self, channel: Channel) -> None:
-        """See the matches of a channel ply by ply, as far as they are still to be played."""
+        """Watch the matches of a channel, as far as they are still to be played."""
         for place in channel.matches - channel.known_matches:
             is_to_be_played = await self._logs.is_to_be_played(*place)
             if is_to_be_played is None:
@@ -192,10 +166,10 @@ class Hub:
                 later = [reload_frame(channel.path_of(tournament), here)]
             frames += later
         for place in sorted(channel.matches):
-            log, seen = live_log(*place), self._seen.get(place)
+            log, live = live_log(*place), self._live.get(place)
             places[log] = now[log]
-            if seen is not None and seen.stored.seq == now[log] and (cursor is None or read.get(log) != now[log]):
-                frames.append(channel.seen_frame(seen, here))
+            if live is not None and live.stored.seq == now[log] and (cursor is None or read.get(log) != now[log]):
+                frames.append(channel.live_frame(live, here))
         if ARENA_LOG in now and read.get(ARENA_LOG) != now[ARENA_LOG]:
             places[ARENA_LOG] = now[ARENA_LOG]
             frames.append(arena_frame(now[ARENA_LOG], here))
@@ -215,46 +189,46 @@ class Hub:
         """Take in what has changed in the store."""
         self._state = change.state
         if change.is_replaced:
-            self._seen.clear()
+            self._live.clear()
             self._end_all(reload_frame(ARENA.path))
             return
         for event in change.events:
-            for channel in self._of_tournament.get(event.tournament, ()):
+            for channel in self._channels.of_tournament(event.tournament):
                 channel.add_event(event)
                 self._waiting.add(channel)
             if event.stored.kind is EventKind.RESULTS:
                 self._forget_matches(event.tournament, event.stored.details.matches)
         for tournament in change.missed:
-            for channel in self._of_tournament.get(tournament, ()):
+            for channel in self._channels.of_tournament(tournament):
                 channel.add_missed(tournament, change.state.last_events.get(tournament, 0))
                 self._waiting.add(channel)
-        for seen in change.seen:
-            self._seen[seen.place] = seen
-            for channel in self._of_tournament.get(seen.tournament, ()):
-                if seen.place in channel.matches:
-                    channel.add_seen(seen)
+        for live in change.live:
+            self._live[live.place] = live
+            for channel in self._channels.of_tournament(live.tournament):
+                if live.place in channel.matches:
+                    channel.add_live(live)
                     self._waiting.add(channel)
         for place in change.gone:
-            self._seen.pop(place, None)
-            for channel in self._of_tournament.get(place[0], ()):
+            self._live.pop(place, None)
+            for channel in self._channels.of_tournament(place[0]):
                 if place in channel.watched:  # else it has been recorded, which readers are told
                     channel.add_gone(place)
                     self._waiting.add(channel)
         for tournament in change.progressed:
-            for channel in self._of_tournament.get(tournament, set()) | self._of_arena:
+            for channel in {*self._channels.of_tournament(tournament), *self._channels.of_arena}:
                 channel.add_progress(tournament)
                 self._waiting.add(channel)
-        for channel in self._of_arena:
+        for channel in self._channels.of_arena:
             channel.set_total(change.state.total)
             self._waiting.add(channel)
         if self._waiting:
             self._changed.set()
 
     def _forget_matches(self, tournament: int, matches: Iterable[int]) -> None:
-        """Forget how matches stood that have been recorded, and see them no longer ply by ply."""
+        """Forget how matches stood that have been recorded, and watch them no longer."""
         for match in matches:
-            self._seen.pop((tournament, match), None)
-            for channel in self._of_tournament.get(tournament, ()):
+            self._live.pop((tournament, match), None)
+            for channel in self._channels.of_tournament(tournament):
                 channel.watched.discard((tournament, match))
 
     # sending
@@ -286,10 +260,10 @@ class Hub:
     def sweep(self) -> list[Channel]:
         """Drop readers that are too slow, and let the others know that we are there; return the channels to wake."""
         now = self._swept_at = self.clock()
-        quiet = [channel for channel in self._channels.values() if now - channel.sent_at >= HEARTBEAT_SECONDS]
+        quiet = [channel for channel in self._channels if now - channel.sent_at >= HEARTBEAT_SECONDS]
         for channel in quiet:
             channel.beat(now)
-        for channel in self._channels.values():
+        for channel in self._channels:
             for reader in channel.readers:
                 reader.drop_if_too_slow(channel.end.end)
         return quiet
@@ -311,7 +285,7 @@ class Hub:
         self.watched_more.set()
 
     def _end_all(self, last: bytes) -> None:
-        for channel in list(self._channels.values()):
+        for channel in list(self._channels):
             self._remove(channel)
             for reader in channel.readers:
                 reader.end(last)

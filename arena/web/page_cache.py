@@ -28,7 +28,13 @@ ENTRY_BYTES = 1000
 """Of an entry without a value, and of what is around one."""
 
 LATE_SECONDS = 0.3
-"""How long a reader who can be shown an earlier value waits for the next one."""
+"""How long a reader who can be shown an earlier value waits for the next one, unless it is known to take longer."""
+
+REST_PER_BUILD_SECOND = 10.0
+MAX_REST_SECONDS = 300.0
+"""A value that took longer than ``LATE_SECONDS`` is not built again at each event: after this time for each second that
+it took, so that a page costs at most a tenth of a core while its tournament is played.
+"""
 
 CURRENT_SECONDS = 5.0
 CURRENT_PER_BUILD_SECOND = 20.0
@@ -105,12 +111,14 @@ class Found:
         problem: why it has no value, or no newer one; None if it is being built.
         is_current: whether the value is up to date.
         age_seconds: how old the value is, if that is because the store can't be read.
+        ready_seconds: in how many seconds a newer value may be there, if this one is not up to date.
     """
 
     value: Value | None
     problem: Problem | None = None
     is_current: bool = False
     age_seconds: float | None = None
+    ready_seconds: float = 1.0
 
 
 @dataclass(slots=True, eq=False)
@@ -121,6 +129,7 @@ class _Entry:
     current_at: float = 0.0
     loading: asyncio.Task[None] | None = None
     building: asyncio.Task[None] | None = None
+    began_at: float = 0.0
     failure: Problem | None = None
     failed_until: float = 0.0
     size_bytes: int = 0
@@ -165,14 +174,18 @@ class PageCache:
         entry = self._entry(page, parameters)
         if entry.loading is not None:
             await asyncio.shield(entry.loading)
-        deadline = self._now() + (first_seconds if entry.value is None else LATE_SECONDS)
+        deadline = self._now() + _patience_seconds(entry.value, first_seconds)
         progress = self._versions.progress_of(topics)
         while not self._is_current(entry, version := self._versions.version_of(topics), progress):
-            seconds = deadline - self._now()
-            if (entry.failure is not None and self._now() < entry.failed_until) or seconds <= 0:
+            if entry.failure is not None and self._now() < entry.failed_until:
                 return self._late(entry, version)
             if entry.building is None:
+                if self._now() < _rests_until(entry.value):
+                    return self._late(entry, version)
                 entry.building = asyncio.create_task(self._build(entry, page, parameters, version, progress))
+            seconds = deadline - self._now()
+            if seconds <= 0:
+                return self._late(entry, version)
             await asyncio.wait({entry.building}, timeout=seconds)
         entry.current_at = self._now()
         self._weigh(entry)
@@ -192,7 +205,9 @@ class PageCache:
         value, problem, lost_at = entry.value, entry.failure, self._versions.lost_at
         is_away = lost_at is not None or (problem is not None and problem.is_store_away)
         if value is None or not is_away:
-            return Found(value=value, problem=problem)
+            begins_at = self._now() if entry.building is None else entry.began_at
+            ready_at = max(begins_at, _rests_until(value)) + (0.0 if value is None else value.build_seconds)
+            return Found(value=value, problem=problem, ready_seconds=max(1.0, ready_at - self._now()))
         since = lost_at if lost_at is not None and value.version == version else entry.current_at
         return Found(value=value, problem=problem, age_seconds=self._now() - since)
 
@@ -211,23 +226,22 @@ class PageCache:
         try:
             earlier = await self._builder.earlier(page, parameters)
             if earlier is not None:
-                version, json = earlier
-                entry.value = Value(json, version, self._now(), 0.0)
+                version, (json, seconds) = earlier
+                entry.value = Value(json, version, self._now() - REST_PER_BUILD_SECOND * seconds, seconds)
                 entry.current_at = self._now()
         finally:
             entry.loading = None
             self._weigh(entry)
 
     async def _build(self, entry: _Entry, page: Page, parameters: Parameters, version: str, progress: str) -> None:
-        started = self._now()
+        entry.began_at = self._now()
         try:
-            json = await self._builder.build(page, parameters)
+            built = await self._builder.build(page, parameters)
         except Exception as error:
-            self._fail(entry, page, error, self._now() - started)
+            self._fail(entry, page, error, self._now() - entry.began_at)
         else:
-            now = self._now()
-            self._accept(entry, Value(json, version, now, now - started, progress))
-            await self._builder.keep(page, parameters, version, json, now - started)
+            self._accept(entry, Value(built.json, version, self._now(), built.seconds, progress))
+            await self._builder.keep(page, parameters, version, built)
         finally:
             entry.building = None
             self._weigh(entry)
@@ -271,3 +285,17 @@ class PageCache:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _patience_seconds(value: Value | None, first_seconds: float) -> float:
+    """Return how long a reader waits for a newer value than this."""
+    if value is None:
+        return first_seconds
+    return LATE_SECONDS if value.build_seconds <= LATE_SECONDS else 0.0
+
+
+def _rests_until(value: Value | None) -> float:
+    """Return when the next value may begin to be built."""
+    if value is None or value.build_seconds <= LATE_SECONDS:
+        return 0.0
+    return value.built_at + min(MAX_REST_SECONDS, REST_PER_BUILD_SECOND * value.build_seconds)

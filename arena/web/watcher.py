@@ -15,7 +15,7 @@ from arena.home import ArenaHome
 from arena.store.event_log import StoredEvent
 from arena.store.events import live_topic, tournament_topic
 from arena.store.store import Store
-from arena.web.changes import Change, LoggedEvent, SeenMatch, StoreState
+from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
 from arena.web.topics import Topic, parse_topics
 
 FILE_SECONDS = 0.1
@@ -146,7 +146,7 @@ class Watcher:
         changed = {n: (after, last) for n, last in _by_number("tournament", seqs).items()
                    if 0 < (after := known.get(tournament_topic(n), 0)) < last}  # fmt: skip
         events, missed = _new_events(store, changed)
-        seen, last_states = self._seen(store, seqs, known)
+        live, last_states = self._live(store, seqs, known)
         may_rename = seqs.keys() != known.keys() or any(map(_may_rename, events))
         names = store.tournament_numbers() if may_rename or missed else self.state.tournaments
         self._replacements += is_replaced
@@ -163,7 +163,7 @@ class Watcher:
             state=state,
             events=events,
             missed=missed,
-            seen=seen,
+            live=live,
             gone=frozenset(before.last_states.keys() - last_states.keys()),
             progressed=_changed(before.progress_times, state.progress_times),
             is_replaced=is_replaced,
@@ -176,22 +176,22 @@ class Watcher:
         is_back = sum(seqs.values()) < sum(self._seqs.values())
         return place != self._place or is_back or any(seqs.get(topic, seq) < seq for topic, seq in self._seqs.items())
 
-    def _seen(
+    def _live(
         self, store: Store, seqs: Mapping[str, int], known: Mapping[str, int]
-    ) -> tuple[tuple[SeenMatch, ...], dict[tuple[int, int], int]]:
+    ) -> tuple[tuple[LoggedLiveMatch, ...], dict[tuple[int, int], int]]:
         """Return the new states of matches that are watched, and the numbers of the last states of all of them."""
         before = self.state.last_states if known else {}
-        seen, last_states = list[SeenMatch](), dict[tuple[int, int], int]()
+        live, last_states = list[LoggedLiveMatch](), dict[tuple[int, int], int]()
         for number, last in _by_number("live", seqs).items():
             own = {match: seq for (tournament, match), seq in before.items() if tournament == number}
             if last != known.get(live_topic(number), 0):
                 now = store.live_state(number).seqs()
-                new = _seen_matches(store, number, [match for match, seq in now.items() if seq > own.get(match, 0)])
-                seen += new
+                new = _new_live_matches(store, number, [match for match, seq in now.items() if seq > own.get(match, 0)])
+                live += new
                 own = {match: own[match] for match in now if match in own}
                 own |= {one.stored.state.match: one.stored.seq for one in new}
             last_states |= {(number, match): seq for match, seq in own.items()}
-        return tuple(seen), last_states
+        return tuple(live), last_states
 
 
 def _by_number(kind: str, seqs: Mapping[str, int]) -> dict[int, int]:
@@ -226,9 +226,9 @@ def events_between(store: Store, tournament: int, after: int, last: int) -> list
     return events if [event.seq for event in events] == list(range(after + 1, last + 1)) else None
 
 
-def _seen_matches(store: Store, tournament: int, matches: Iterable[int]) -> list[SeenMatch]:
+def _new_live_matches(store: Store, tournament: int, matches: Iterable[int]) -> list[LoggedLiveMatch]:
     """Return how matches stand that are being played; without those that can't be read."""
-    seen = []
+    live = []
     for match in matches:
         try:
             stored = store.live_state(tournament).live_match(match)
@@ -237,8 +237,8 @@ def _seen_matches(store: Store, tournament: int, matches: Iterable[int]) -> list
         except StoreError as error:  # a newer arena has written it
             log.warning("%s", error)
             continue
-        seen += [SeenMatch(tournament, stored)] if stored is not None else []
-    return seen
+        live += [LoggedLiveMatch(tournament, stored)] if stored is not None else []
+    return live
 
 
 def _changed(before: Mapping[int, str], now: Mapping[int, str]) -> frozenset[int]:

@@ -72,7 +72,7 @@ def built(address):
         time.sleep(0.05)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
     """Return a browser."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)

@@ -8,7 +8,7 @@ from arena.live_match import LiveMatch
 from arena.store.event_log import StoredEvent
 from arena.store.events import EventDetails, tournament_topic
 from arena.store.live_state import StoredLiveMatch
-from arena.web.changes import Change, LoggedEvent, SeenMatch, StoreState
+from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
 
 AT = "2026-11-22T12:00:00+00:00"
 
@@ -73,7 +73,7 @@ class FakeLogs:
             wall_seconds=(0.5,) * plies, cpu_seconds=(0.25,) * plies,
         )  # fmt: skip
         self.live[tournament, match] = seq
-        return SeenMatch(tournament, StoredLiveMatch(seq=seq, at=AT, state=live))
+        return LoggedLiveMatch(tournament, StoredLiveMatch(seq=seq, at=AT, state=live))
 
 
 @dataclass

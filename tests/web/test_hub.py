@@ -96,7 +96,7 @@ def test_positions_of_a_match_are_sent_at_most_four_times_a_second_the_last_one_
     client = Client(hub, "tournaments/cup/matches/5")
     sent = []
     for seq in range(1, 17):
-        hub.apply(logs.change(seen=(logs.see(1, 5, plies=seq, seq=seq),)))
+        hub.apply(logs.change(live=(logs.see(1, 5, plies=seq, seq=seq),)))
         sent += [(clock.now - 100.0, event) for event in flushed(hub, client)]
         clock.now += 0.0625
     topic = "tournaments/cup/matches/5"
@@ -235,7 +235,7 @@ def test_only_some_matches_are_watched_at_a_time(hub, logs, monkeypatch):
 
 def test_whoever_comes_later_sees_how_the_match_stands(hub, logs):
     first = Client(hub, "tournaments/cup/matches/5")
-    hub.apply(logs.change(seen=(logs.see(1, 5, plies=4, seq=9),)))
+    hub.apply(logs.change(live=(logs.see(1, 5, plies=4, seq=9),)))
     hub.flush()
     assert first.take() == [("live", "tournaments/cup/matches/5", 9)]
     for cursors, kinds in [((), ["live"]), (("0123abcd-1.0-1m5.3",), ["live"]), (("0123abcd-1.0-1m5.9",), [])]:
@@ -372,9 +372,7 @@ class EveryEventOnce(RuleBasedStateMachine):
     @rule(topics=st.sampled_from(topics))
     def begin(self, topics):
         begin = {str(number): last for number, last in self.hub._state.last_events.items()}
-        channel = next(
-            (c for c in self.hub._channels.values() if c.key == self.hub._subscriptions(parse_topics(topics))), None
-        )
+        channel = next((c for c in self.hub._channels if c.key == self.hub._subscriptions(parse_topics(topics))), None)
         begin |= {log: place for log, place in (channel.places.items() if channel else ()) if "m" not in log}
         self.join(topics, begin, None, 0)
 
@@ -470,12 +468,12 @@ def test_progress_is_told_to_readers_of_the_tournament_at_most_once_a_second(hub
 
 def test_a_match_that_is_void_is_read_again_and_stays_watched(hub, logs, clock):
     client = Client(hub, "tournaments/cup/matches/5")
-    hub.apply(logs.change(seen=(logs.see(1, 5, plies=3, seq=7),)))
+    hub.apply(logs.change(live=(logs.see(1, 5, plies=3, seq=7),)))
     flushed(hub, client)
     clock.now += 1
     hub.apply(logs.change(gone=frozenset({(1, 5)})))
     assert flushed(hub, client) == [("reload", "tournaments/cup/matches/5", None)]
     assert hub.watched == {(1, 5)}
     clock.now += 1
-    hub.apply(logs.change(seen=(logs.see(1, 5, plies=1, seq=9),)))
+    hub.apply(logs.change(live=(logs.see(1, 5, plies=1, seq=9),)))
     assert flushed(hub, client) == [("live", "tournaments/cup/matches/5", 9)]

@@ -149,14 +149,14 @@ def test_watched_matches_are_seen(home, tournament, watching):
     state = home.store.live_state(tournament)
     state.show([live(3, 1), live(4, 1)])
     change = watching.look()
-    assert [(one.place, one.stored.seq) for one in change.seen] == [((1, 3), 1), ((1, 4), 1)]
+    assert [(one.place, one.stored.seq) for one in change.live] == [((1, 3), 1), ((1, 4), 1)]
     state.show([live(4, 2)])
     change = watching.look()
-    assert [(one.place, len(one.stored.state.actions)) for one in change.seen] == [((1, 4), 2)]
+    assert [(one.place, len(one.stored.state.actions)) for one in change.live] == [((1, 4), 2)]
     assert change.state.last_states == {(1, 3): 1, (1, 4): 2}
     state.remove([3])
     change = watching.look()
-    assert (change.seen, change.state.last_states) == ((), {(1, 4): 2})
+    assert (change.live, change.state.last_states) == ((), {(1, 4): 2})
 
 
 def test_a_home_that_is_gone_is_found_again(place, home, tournament, watching, caplog):
