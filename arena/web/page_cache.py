@@ -42,9 +42,6 @@ CURRENT_PER_BUILD_SECOND = 20.0
 seconds for each that it takes to build. Looking again costs at most a twentieth of a core.
 """
 
-PROGRESS_PER_BUILD_SECOND = 4.0
-MAX_PROGRESS_SECONDS = 10.0
-"""How long it is current although a run has got further: in seconds for each that it takes to build, and at most."""
 
 FAILURE_SECONDS = 1.0
 SLOW_FAILURE_SECONDS = 30.0
@@ -193,11 +190,13 @@ class PageCache:
 
     def _is_current(self, entry: _Entry, version: str, progress: str) -> bool:
         value = entry.value
-        if value is None or value.version != version or self._versions.lost_at is not None:
+        if (
+            value is None
+            or (value.version, value.progress) != (version, progress)
+            or self._versions.lost_at is not None
+        ):
             return False
         seconds = max(CURRENT_SECONDS, CURRENT_PER_BUILD_SECOND * value.build_seconds)
-        if value.progress != progress:
-            seconds = min(MAX_PROGRESS_SECONDS, PROGRESS_PER_BUILD_SECOND * value.build_seconds)
         return self._now() - value.built_at < seconds
 
     def _late(self, entry: _Entry, version: str) -> Found:
