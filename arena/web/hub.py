@@ -211,7 +211,7 @@ class Hub:
         for place in change.gone:
             self._live.pop(place, None)
             for channel in self._channels.of_tournament(place[0]):
-                if place in channel.watched:  # else it has been recorded, which readers are told
+                if place in channel.watched:  # else it has been recorded, and readers were sent its result
                     channel.add_gone(place)
                     self._waiting.add(channel)
         for tournament in change.progressed:
