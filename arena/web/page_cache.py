@@ -42,6 +42,7 @@ CURRENT_PER_BUILD_SECOND = 20.0
 seconds for each that it takes to build. Looking again costs at most a twentieth of a core.
 """
 
+
 FAILURE_SECONDS = 1.0
 SLOW_FAILURE_SECONDS = 30.0
 """How long a failure is remembered; the second one is of pages that take too long or crash their builder."""
@@ -58,12 +59,14 @@ class Value:
         version: of its topics, before it was built.
         built_at: when (monotonic seconds).
         build_seconds: how long it took.
+        progress: of the runs that it shows, before it was built.
     """
 
     json: bytes
     version: str
     built_at: float
     build_seconds: float
+    progress: str = ""
     _rendering: dict[tuple[str, str | None], asyncio.Task[Rendered]] = field(default_factory=dict)
 
     @property
@@ -169,13 +172,14 @@ class PageCache:
         if entry.loading is not None:
             await asyncio.shield(entry.loading)
         deadline = self._now() + _patience_seconds(entry.value, first_seconds)
-        while not self._is_current(entry, version := self._versions.version_of(topics)):
+        progress = self._versions.progress_of(topics)
+        while not self._is_current(entry, version := self._versions.version_of(topics), progress):
             if entry.failure is not None and self._now() < entry.failed_until:
                 return self._late(entry, version)
             if entry.building is None:
                 if self._now() < _rests_until(entry.value):
                     return self._late(entry, version)
-                entry.building = asyncio.create_task(self._build(entry, page, parameters, version))
+                entry.building = asyncio.create_task(self._build(entry, page, parameters, version, progress))
             seconds = deadline - self._now()
             if seconds <= 0:
                 return self._late(entry, version)
@@ -184,11 +188,16 @@ class PageCache:
         self._weigh(entry)
         return Found(value=entry.value, is_current=True)
 
-    def _is_current(self, entry: _Entry, version: str) -> bool:
+    def _is_current(self, entry: _Entry, version: str, progress: str) -> bool:
         value = entry.value
-        if value is None or value.version != version or self._versions.lost_at is not None:
+        if (
+            value is None
+            or (value.version, value.progress) != (version, progress)
+            or self._versions.lost_at is not None
+        ):
             return False
-        return self._now() - value.built_at < max(CURRENT_SECONDS, CURRENT_PER_BUILD_SECOND * value.build_seconds)
+        seconds = max(CURRENT_SECONDS, CURRENT_PER_BUILD_SECOND * value.build_seconds)
+        return self._now() - value.built_at < seconds
 
     def _late(self, entry: _Entry, version: str) -> Found:
         """Return what there is to show of a page that is not current."""
@@ -223,14 +232,14 @@ class PageCache:
             entry.loading = None
             self._weigh(entry)
 
-    async def _build(self, entry: _Entry, page: Page, parameters: Parameters, version: str) -> None:
+    async def _build(self, entry: _Entry, page: Page, parameters: Parameters, version: str, progress: str) -> None:
         entry.began_at = self._now()
         try:
             built = await self._builder.build(page, parameters)
         except Exception as error:
             self._fail(entry, page, error, self._now() - entry.began_at)
         else:
-            self._accept(entry, Value(built.json, version, self._now(), built.seconds))
+            self._accept(entry, Value(built.json, version, self._now(), built.seconds, progress))
             await self._builder.keep(page, parameters, version, built)
         finally:
             entry.building = None

@@ -259,3 +259,11 @@ async def test_what_an_earlier_server_kept_is_shown_first(pages):
     assert (late.value.json, late.is_current, late.ready_seconds) == (b"kept", False, 2.0)
     await pages.built()
     assert (await pages.cache.find(page, parameters, 1.0)).value.json == b"1"
+
+
+async def test_news_of_a_run_builds_a_page_again(pages):
+    await pages.find()
+    pages.versions.progress = "2"
+    found = await pages.find()
+    assert (found.value.json, found.value.version) == (b"2", "1")
+    assert (await pages.find()).value.json == b"2"
