@@ -45,7 +45,7 @@ class GameStatistics:
         encounters: the number of recorded encounters.
         duplicates: duplicate matches, which their bots always play the same from that opening.
         draws: the share of matches whose first rank is shared.
-        seats: the share of points of each seat.
+        seats: the share of points of each seat, in the matches that have it.
     """
 
     game: str
@@ -105,7 +105,7 @@ def statistics_of_results(game: str, results: ResultTable) -> GameStatistics:
         twice += (ranks[own] == ranks[own, seat, None]).sum(axis=1) - 1
         points[own, seat] = twice / 2 / np.maximum(players[own] - 1, 1)
     draws = (ranks == 1).sum(axis=1) > 1
-    by_match = np.column_stack([np.ones(len(ranks)), draws, points])
+    by_match = np.column_stack([np.ones(len(ranks)), results.bots >= 0, draws, points])
     rows, kind = np.unique(np.add.reduceat(by_match, results.starts), axis=0, return_inverse=True)
     counts = np.bincount(kind.ravel(), results.occurrences, len(rows)).astype(np.float64)
     shares = _shares(rows, counts)
@@ -120,19 +120,24 @@ def statistics_of_results(game: str, results: ResultTable) -> GameStatistics:
 
 
 def _sums_of(encounter: CountedEncounter, seats: int) -> tuple[float, ...]:
-    """Return the number of matches and of draws in an encounter, and the points of each seat."""
+    """Return for an encounter: its matches, those that have each seat, its draws, the points of each seat."""
     draws = sum(match.ranks.count(1) > 1 for match in encounter.matches)
-    points = [sum(points_of(match.ranks, seat) for match in encounter.matches) for seat in range(seats)]
-    return (len(encounter.matches), draws, *points)
+    with_seat = [[match for match in encounter.matches if seat < len(match.bots)] for seat in range(seats)]
+    points = [sum(points_of(match.ranks, seat) for match in matches) for seat, matches in enumerate(with_seat)]
+    return (len(encounter.matches), *map(len, with_seat), draws, *points)
 
 
 def _shares(rows: Floats, counts: Floats) -> list[Share]:
-    """Return sums over encounters, divided by the number of matches, with intervals."""
+    """Return draws and points, each divided by the matches that could have had them, with intervals."""
+    half = rows.shape[1] // 2  # as many numbers of matches as sums of what they had
     generator = np.random.default_rng(0)
     total = counts @ rows
     drawn = generator.multinomial(int(counts.sum()), counts / counts.sum(), size=RESAMPLES) @ rows
-    values = total[1:] / total[0]
-    low, high = np.quantile(drawn[:, 1:] / drawn[:, :1], [0.025, 0.975], axis=0)
+    matches = np.where(
+        drawn[:, :half] > 0, drawn[:, :half], np.nan
+    )  # a seat that few have may be in none of those drawn
+    values = total[half:] / total[:half]
+    low, high = np.nanquantile(drawn[:, half:] / matches, [0.025, 0.975], axis=0)
     return [Share(float(v), float(a), float(b)) for v, a, b in zip(values, low, high, strict=True)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
@@ -73,6 +74,10 @@ class Page:
 
     def build(self, home: ArenaHome, parameters: Parameters) -> Model:
         """Return what the page shows at an address."""
-        module, _, function = self.builder.partition(":")
-        model: Model = getattr(import_module(module), function)(home, parameters)
-        return model
+        return self.function()(home, parameters)
+
+    def function(self) -> Callable[[ArenaHome, Parameters], Model]:
+        """Return the function that builds the page."""
+        module, _, name = self.builder.partition(":")
+        function: Callable[[ArenaHome, Parameters], Model] = getattr(import_module(module), name)
+        return function

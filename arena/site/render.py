@@ -27,7 +27,7 @@ from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
 from arena.site.rating_chart import RatingChart
 from arena.site.rulebook import rulebook_html
-from arena.text import all_of, counted, duration_text, halves_text, minute_text, rate_text, score_text
+from arena.text import counted, duration_text, halves_text, minute_text, rate_text, score_text
 
 MAX_UNBROKEN_CHARACTERS = 16
 """A name of up to this many characters fits wherever a page has one."""
@@ -109,7 +109,6 @@ def environment() -> Environment:
         "script_data": script_data,
         "shell_word": shlex.quote,
         "duration": duration_text,
-        "all_of": all_of,
         "whole": lambda count: f"{count:,}",
         "fixed": lambda value, decimals: f"{value:,.{decimals}f}",
         "score": score_text,

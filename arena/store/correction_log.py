@@ -132,6 +132,13 @@ class CorrectionLog:
         query = select(skipped.c.match, skipped.c.correction).where(skipped.c.tournament_id == tournament.number)
         return [Skipped(*row) for row in self._rows(query.order_by(skipped.c.match, skipped.c.correction))]
 
+    def skipping(self, tournament: StoredTournament, match: int) -> int | None:
+        """Return the latest correction because of which a match is not played; None if it is in the schedule."""
+        query = select(skipped.c.correction).where(
+            skipped.c.tournament_id == tournament.number, skipped.c.match == match
+        )
+        return max((row.correction for row in self._rows(query)), default=None)
+
     def _rows(self, query: Select[Any]) -> list[Any]:
         return self._database.read(lambda connection: list(connection.execute(query)))
 

@@ -17,7 +17,7 @@ from arena.store.addition import Addition, insert_addition
 from arena.store.connection import Database
 from arena.store.correction_log import CorrectionLog
 from arena.store.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
-from arena.store.live_state import LiveState
+from arena.store.live_state import LiveState, progress_times
 from arena.store.lock import DirectorLock, FileLock, ServerLock, file_lock_holders, server_lock_holders
 from arena.store.record_reader import RecordReader
 from arena.store.recording import insert_records
@@ -83,6 +83,10 @@ class Store(RecordReader):
     def live_state(self, tournament: StoredTournament | int) -> LiveState:
         """Return what is stored of a tournament, which may be named by its number, while it is played."""
         return LiveState(self._database, tournament if isinstance(tournament, int) else tournament.number)
+
+    def progress_times(self) -> dict[int, str]:
+        """Return when the progress of each run was written, by the number of the tournament."""
+        return progress_times(self._database)
 
     # tournaments and schedules
 

@@ -69,7 +69,7 @@ class Site:
         self.builders = {lane: Builders(lane, str(home.directory), store) for lane in lanes}
         self.csp_reports = CspReports()
         self._openapi_document: Rendered | None = None
-        health = Health(home, self.versions, self.builders, self.csp_reports)
+        health = Health(home, self.versions, self.builders, self.csp_reports, events)
         self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory))
         self.cache = PageCache(self._builder, self.versions)
         self._responses = PageResponses(self.cache, ServedLinks(asset_digests()), health.page)

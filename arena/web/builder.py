@@ -15,12 +15,14 @@ import resource
 import signal
 import sys
 import threading
+import time
 import traceback
 from typing import BinaryIO
 
 from arena.errors import text_of
 from arena.site.pages import PAGE_BY_NAME
 from arena.web.builder_messages import BuildAnswer, BuilderStart, BuildRequest
+from arena.web.built_value import BuiltValue
 from arena.web.frames import MAX_FRAME_BYTES, FrameError, framed, read_frame
 from arena.web.opened_home import OpenedHome
 from arena.web.problems import DEFECT, Problem, problem_of
@@ -67,22 +69,24 @@ class _Builder:
     def answer(self, payload: bytes) -> list[bytes]:
         """Return the frames that answer a request."""
         try:
-            value = self._build(BuildRequest.model_validate_json(payload))
+            value, seconds = self._build(BuildRequest.model_validate_json(payload))
         except Exception as error:
             return [_failure(error).model_dump_json().encode()]
         except BaseException as error:  # the rules of a game may raise SystemExit
             return [BuildAnswer(problem=DEFECT, log=repr(error)[:MAX_LOG_CHARACTERS]).model_dump_json().encode()]
-        return [BuildAnswer().model_dump_json().encode(), value]
+        return [BuildAnswer(seconds=seconds).model_dump_json().encode(), value]
 
-    def _build(self, request: BuildRequest) -> bytes:
+    def _build(self, request: BuildRequest) -> BuiltValue:
         page = PAGE_BY_NAME[request.page]
         parameters = page.parameters.model_validate(request.parameters)
         if self._opened is None:
             self._opened = OpenedHome(self._start.directory, self._start.store)
-        value = page.build(self._opened(), parameters).model_dump_json().encode()
+        function = page.function()  # importing it takes time once
+        started = time.monotonic()
+        value = function(self._opened(), parameters).model_dump_json().encode()
         if len(value) > MAX_FRAME_BYTES:
             raise FrameError(f"the page {page.name} has {len(value)} bytes")
-        return value
+        return BuiltValue(value, time.monotonic() - started)
 
 
 def _failure(error: Exception) -> BuildAnswer:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import Field
+
 from arena.site.models.model import Model
 from arena.web.problems import Problem
 
@@ -47,8 +49,10 @@ class BuildAnswer(Model):
 
     Attributes:
         problem: why there is no value; None if the next frame has it.
+        seconds: how long it took.
         log: what the server's log should say about it, such as a traceback; empty for nothing.
     """
 
     problem: Problem | None = None
+    seconds: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
     log: str = ""

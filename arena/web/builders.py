@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
 from arena.web.builder_messages import BuildAnswer, BuilderStart, BuildRequest
+from arena.web.built_value import BuiltValue
 from arena.web.frames import FrameError, framed, receive_frame
 from arena.web.problems import Problem, ProblemError
 
@@ -84,8 +86,8 @@ class Builders:
         """The ids of the processes that there are now."""
         return tuple(sorted(builder.process.pid for builder in self._running))
 
-    async def build(self, page: Page, parameters: Parameters) -> bytes:
-        """Return the value of a page as JSON.
+    async def build(self, page: Page, parameters: Parameters) -> BuiltValue:
+        """Return the value of a page.
 
         Raises:
             ProblemError: if it can't be built.
@@ -100,7 +102,8 @@ class Builders:
         finally:
             self._waiting -= 1
 
-    async def _ask(self, request: BuildRequest) -> bytes:
+    async def _ask(self, request: BuildRequest) -> BuiltValue:
+        started = time.monotonic()
         builder = self._idle_one()
         answer = await self._answer_of(builder, request) if builder is not None else None
         if answer is None:  # it may have ended while it was idle
@@ -113,7 +116,7 @@ class Builders:
             _log.warning("the page %s: %s", request.page, how.log)
         if how.problem is not None:
             raise ProblemError(how.problem)
-        return value
+        return BuiltValue(value, min(how.seconds, time.monotonic() - started))
 
     async def _answer_of(self, builder: _Builder, request: BuildRequest) -> tuple[BuildAnswer, bytes] | None:
         """Return the answer of a builder; None if it has crashed.

@@ -23,6 +23,7 @@ class StoreState:
         last_events: the number of the last event of each tournament, by the tournament's number.
         last_states: the number of the last state of each match that is watched while it is played, by the numbers of
             tournament and match.
+        progress_times: when the progress of each run was written, by the tournament's number.
     """
 
     store: str
@@ -30,6 +31,15 @@ class StoreState:
     tournaments: Mapping[str, int] = field(default_factory=dict)
     last_events: Mapping[int, int] = field(default_factory=dict)
     last_states: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    progress_times: Mapping[int, str] = field(default_factory=dict)
+
+    def progress(self, topics: Iterable[Topic]) -> str:
+        """Return a text that differs when there is news of how far a run of one of the topics is."""
+        times = self.progress_times
+        numbers = set[int]()
+        for topic in topics:
+            numbers.update(times if topic.tournament is None else [self.tournaments.get(topic.tournament, 0)])
+        return " ".join(times[number] for number in sorted(numbers) if number in times)
 
     def cursor(self, topics: Iterable[Topic]) -> Cursor:
         """Return the place of a reader that has read everything; topics that are not there are left out."""
@@ -91,6 +101,8 @@ class Change:
         events: the new ones, in the order of each log.
         missed: tournaments with events that could not be read: more than a log keeps.
         live: new states of matches that are played.
+        gone: matches that were watched, and are not being played any more.
+        progressed: tournaments with news of how far their run is.
         is_replaced: whether this is another store, so that nothing known of the other one holds.
     """
 
@@ -98,4 +110,6 @@ class Change:
     events: tuple[LoggedEvent, ...] = ()
     missed: frozenset[int] = frozenset()
     live: tuple[LoggedLiveMatch, ...] = ()
+    gone: frozenset[tuple[int, int]] = frozenset()
+    progressed: frozenset[int] = frozenset()
     is_replaced: bool = False

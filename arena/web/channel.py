@@ -69,7 +69,8 @@ class Channel:
         self._wholes = {one.tournament for one in key if one.topic.tournament is not None and one.topic.match is None}
         self._paths = {one.tournament: Topic(one.topic.tournament).path for one in key}
         self._events: dict[int, list[LoggedEvent]] = {}
-        self._live: dict[tuple[int, int], LoggedLiveMatch] = {}
+        self._live: dict[tuple[int, int], LoggedLiveMatch | None] = {}
+        self._progressed: set[str] = set()
         self._missed: dict[int, int] = {}
         self._total = self.places.get(ARENA_LOG, 0)
         self._not_before: dict[str, float] = {}
@@ -110,6 +111,17 @@ class Channel:
         """Add the state of one of its matches, to be sent unless a later one comes before that."""
         self._live[live.place] = live
 
+    def add_gone(self, place: tuple[int, int]) -> None:
+        """Note that one of its matches is not being played any more, and has no result either."""
+        self._live[place] = None
+
+    def add_progress(self, tournament: int) -> None:
+        """Note that there is news of how far the run of a tournament is."""
+        if tournament in self._wholes:
+            self._progressed.add(self.path_of(tournament))
+        if self.is_about_the_arena:
+            self._progressed.add(ARENA.path)
+
     def set_total(self, total: int) -> None:
         """Note how many changes there have been in the arena."""
         self._total = total
@@ -128,6 +140,7 @@ class Channel:
         yield from map(tournament_log, {*self._events, *self._missed})
         for tournament, match in self._live:
             yield live_log(tournament, match)
+        yield from map(_progress_of, self._progressed)
 
     def flush(self, now: float) -> bool:
         """Append to the chain what can be sent now; return whether there was something."""
@@ -152,6 +165,9 @@ class Channel:
     def _frames(self, ready: set[str]) -> Iterator[bytes]:
         for place in [place for place in self._live if live_log(*place) in ready]:
             live = self._live.pop(place)
+            if live is None:
+                yield reload_frame(f"{self.path_of(place[0])}/matches/{place[1]}", self.cursor)
+                continue
             self.places[live_log(*place)] = live.stored.seq
             yield self.live_frame(live, self.cursor)
         for tournament in [tournament for tournament in self._missed if tournament_log(tournament) in ready]:
@@ -162,6 +178,9 @@ class Channel:
         if ARENA_LOG in ready:
             self.places[ARENA_LOG] = self._total
             yield arena_frame(self._total, self.cursor)
+        for path in sorted(path for path in self._progressed if _progress_of(path) in ready):
+            self._progressed.remove(path)
+            yield _frame("progress", self.cursor, _as_json({"topic": path}))
 
     def event_frames(self, events: Iterable[LoggedEvent], places: dict[str, int]) -> Iterator[bytes]:
         """Yield what is sent for events of one tournament, and move a reader's places over them."""
@@ -195,6 +214,11 @@ class Channel:
     def path_of(self, tournament: int) -> str:
         """Return the topic of a tournament, as readers named it."""
         return self._paths[tournament]
+
+
+def _progress_of(path: str) -> str:
+    """Return what stands for the progress of a topic beside the logs."""
+    return f"progress of {path}"
 
 
 def id_line(cursor: Cursor) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable
 
 import anyio
@@ -32,6 +33,7 @@ class Events:
     Attributes:
         watcher: knows the versions of topics.
         endpoint: ``/events``.
+        changed_at: when the watcher has last seen a change (monotonic seconds); None if it has seen none.
     """
 
     def __init__(self, home: Callable[[], ArenaHome]) -> None:
@@ -43,11 +45,17 @@ class Events:
         Raises:
             StoreError: if it can't be read.
         """
+        self.changed_at: float | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.watcher = Watcher(home, self._notify)
         self._hub = Hub(self.watcher.state, StoreLogs(home))
         self._home = home
         self.endpoint = event_endpoint(self._hub)
+
+    @property
+    def readers(self) -> int:
+        """How many streams are open."""
+        return self._hub.readers
 
     async def run(self) -> None:
         """Watch the store and send events, until ``close`` is called."""
@@ -67,6 +75,7 @@ class Events:
 
     def _notify(self, change: Change) -> None:
         """Hand a change over to the loop; called in the watcher's thread."""
+        self.changed_at = time.monotonic()
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # it has just ended
                 self._loop.call_soon_threadsafe(self._hub.apply, change)

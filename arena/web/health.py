@@ -11,6 +11,7 @@ from arena.site.page import Lane
 from arena.version import __version__
 from arena.web.builders import Builders
 from arena.web.csp_reports import CspReports
+from arena.web.events import Events
 from arena.web.opened_home import OpenedHome
 from arena.web.versions import Versions
 
@@ -24,15 +25,17 @@ class Health:
         versions: Versions,
         builders: Mapping[Lane, Builders],
         csp_reports: CspReports,
+        events: Events | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._home, self._versions, self._builders, self._csp_reports = home, versions, builders, csp_reports
-        self._now = now
+        self._events, self._now = events, now
         self._started_at = now()
 
     def page(self) -> HealthPage:
         """Return how the server is."""
         lost_at = self._versions.lost_at
+        changed_at = self._events.changed_at if self._events else None
         return HealthPage(
             is_store_readable=lost_at is None and self._is_there(),
             version=__version__,
@@ -42,6 +45,8 @@ class Health:
                 BuilderHealth(lane=lane, processes=len(one.processes), most_processes=one.limits.processes)
                 for lane, one in self._builders.items()
             ),
+            event_readers=self._events.readers if self._events else 0,
+            last_change_seconds=None if changed_at is None else round(self._now() - changed_at, 1),
             csp_reports=self._csp_reports.count,
         )
 

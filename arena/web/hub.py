@@ -208,6 +208,16 @@ class Hub:
                 if live.place in channel.matches:
                     channel.add_live(live)
                     self._waiting.add(channel)
+        for place in change.gone:
+            self._live.pop(place, None)
+            for channel in self._channels.of_tournament(place[0]):
+                if place in channel.watched:  # else it has been recorded, and readers were sent its result
+                    channel.add_gone(place)
+                    self._waiting.add(channel)
+        for tournament in change.progressed:
+            for channel in {*self._channels.of_tournament(tournament), *self._channels.of_arena}:
+                channel.add_progress(tournament)
+                self._waiting.add(channel)
         for channel in self._channels.of_arena:
             channel.set_total(change.state.total)
             self._waiting.add(channel)

@@ -28,13 +28,20 @@ ENTRY_BYTES = 1000
 """Of an entry without a value, and of what is around one."""
 
 LATE_SECONDS = 0.3
-"""How long a reader who can be shown an earlier value waits for the next one."""
+"""How long a reader who can be shown an earlier value waits for the next one, unless it is known to take longer."""
+
+REST_PER_BUILD_SECOND = 10.0
+MAX_REST_SECONDS = 300.0
+"""A value that took longer than ``LATE_SECONDS`` is not built again at each event: after this time for each second that
+it took, so that a page costs at most a tenth of a core while its tournament is played.
+"""
 
 CURRENT_SECONDS = 5.0
 CURRENT_PER_BUILD_SECOND = 20.0
 """How long a value is current without an event, which nobody sends for a director that was killed: in seconds, and in
 seconds for each that it takes to build. Looking again costs at most a twentieth of a core.
 """
+
 
 FAILURE_SECONDS = 1.0
 SLOW_FAILURE_SECONDS = 30.0
@@ -52,12 +59,14 @@ class Value:
         version: of its topics, before it was built.
         built_at: when (monotonic seconds).
         build_seconds: how long it took.
+        progress: of the runs that it shows, before it was built.
     """
 
     json: bytes
     version: str
     built_at: float
     build_seconds: float
+    progress: str = ""
     _rendering: dict[tuple[str, str | None], asyncio.Task[Rendered]] = field(default_factory=dict)
 
     @property
@@ -99,12 +108,14 @@ class Found:
         problem: why it has no value, or no newer one; None if it is being built.
         is_current: whether the value is up to date.
         age_seconds: how old the value is, if that is because the store can't be read.
+        ready_seconds: in how many seconds a newer value may be there, if this one is not up to date.
     """
 
     value: Value | None
     problem: Problem | None = None
     is_current: bool = False
     age_seconds: float | None = None
+    ready_seconds: float = 1.0
 
 
 @dataclass(slots=True, eq=False)
@@ -115,6 +126,7 @@ class _Entry:
     current_at: float = 0.0
     loading: asyncio.Task[None] | None = None
     building: asyncio.Task[None] | None = None
+    began_at: float = 0.0
     failure: Problem | None = None
     failed_until: float = 0.0
     size_bytes: int = 0
@@ -159,30 +171,42 @@ class PageCache:
         entry = self._entry(page, parameters)
         if entry.loading is not None:
             await asyncio.shield(entry.loading)
-        deadline = self._now() + (first_seconds if entry.value is None else LATE_SECONDS)
-        while not self._is_current(entry, version := self._versions.version_of(topics)):
-            seconds = deadline - self._now()
-            if (entry.failure is not None and self._now() < entry.failed_until) or seconds <= 0:
+        deadline = self._now() + _patience_seconds(entry.value, first_seconds)
+        progress = self._versions.progress_of(topics)
+        while not self._is_current(entry, version := self._versions.version_of(topics), progress):
+            if entry.failure is not None and self._now() < entry.failed_until:
                 return self._late(entry, version)
             if entry.building is None:
-                entry.building = asyncio.create_task(self._build(entry, page, parameters, version))
+                if self._now() < _rests_until(entry.value):
+                    return self._late(entry, version)
+                entry.building = asyncio.create_task(self._build(entry, page, parameters, version, progress))
+            seconds = deadline - self._now()
+            if seconds <= 0:
+                return self._late(entry, version)
             await asyncio.wait({entry.building}, timeout=seconds)
         entry.current_at = self._now()
         self._weigh(entry)
         return Found(value=entry.value, is_current=True)
 
-    def _is_current(self, entry: _Entry, version: str) -> bool:
+    def _is_current(self, entry: _Entry, version: str, progress: str) -> bool:
         value = entry.value
-        if value is None or value.version != version or self._versions.lost_at is not None:
+        if (
+            value is None
+            or (value.version, value.progress) != (version, progress)
+            or self._versions.lost_at is not None
+        ):
             return False
-        return self._now() - value.built_at < max(CURRENT_SECONDS, CURRENT_PER_BUILD_SECOND * value.build_seconds)
+        seconds = max(CURRENT_SECONDS, CURRENT_PER_BUILD_SECOND * value.build_seconds)
+        return self._now() - value.built_at < seconds
 
     def _late(self, entry: _Entry, version: str) -> Found:
         """Return what there is to show of a page that is not current."""
         value, problem, lost_at = entry.value, entry.failure, self._versions.lost_at
         is_away = lost_at is not None or (problem is not None and problem.is_store_away)
         if value is None or not is_away:
-            return Found(value=value, problem=problem)
+            begins_at = self._now() if entry.building is None else entry.began_at
+            ready_at = max(begins_at, _rests_until(value)) + (0.0 if value is None else value.build_seconds)
+            return Found(value=value, problem=problem, ready_seconds=max(1.0, ready_at - self._now()))
         since = lost_at if lost_at is not None and value.version == version else entry.current_at
         return Found(value=value, problem=problem, age_seconds=self._now() - since)
 
@@ -201,23 +225,22 @@ class PageCache:
         try:
             earlier = await self._builder.earlier(page, parameters)
             if earlier is not None:
-                version, json = earlier
-                entry.value = Value(json, version, self._now(), 0.0)
+                version, (json, seconds) = earlier
+                entry.value = Value(json, version, self._now() - REST_PER_BUILD_SECOND * seconds, seconds)
                 entry.current_at = self._now()
         finally:
             entry.loading = None
             self._weigh(entry)
 
-    async def _build(self, entry: _Entry, page: Page, parameters: Parameters, version: str) -> None:
-        started = self._now()
+    async def _build(self, entry: _Entry, page: Page, parameters: Parameters, version: str, progress: str) -> None:
+        entry.began_at = self._now()
         try:
-            json = await self._builder.build(page, parameters)
+            built = await self._builder.build(page, parameters)
         except Exception as error:
-            self._fail(entry, page, error, self._now() - started)
+            self._fail(entry, page, error, self._now() - entry.began_at)
         else:
-            now = self._now()
-            self._accept(entry, Value(json, version, now, now - started))
-            await self._builder.keep(page, parameters, version, json, now - started)
+            self._accept(entry, Value(built.json, version, self._now(), built.seconds, progress))
+            await self._builder.keep(page, parameters, version, built)
         finally:
             entry.building = None
             self._weigh(entry)
@@ -261,3 +284,17 @@ class PageCache:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _patience_seconds(value: Value | None, first_seconds: float) -> float:
+    """Return how long a reader waits for a newer value than this."""
+    if value is None:
+        return first_seconds
+    return LATE_SECONDS if value.build_seconds <= LATE_SECONDS else 0.0
+
+
+def _rests_until(value: Value | None) -> float:
+    """Return when the next value may begin to be built."""
+    if value is None or value.build_seconds <= LATE_SECONDS:
+        return 0.0
+    return value.built_at + min(MAX_REST_SECONDS, REST_PER_BUILD_SECOND * value.build_seconds)

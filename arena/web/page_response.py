@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from math import ceil
 
 import anyio
 import anyio.to_thread
@@ -87,7 +88,7 @@ class PageResponses:
             headers = {"cache-control": NOT_KEPT, "age": f"{found.age_seconds:.0f}", "retry-after": "5"}
         else:
             one = await found.value.rendered(suffix, table, make)
-            late = {"cache-control": NOT_KEPT, "retry-after": "1"}
+            late = {"cache-control": NOT_KEPT, "retry-after": str(ceil(found.ready_seconds))}
             headers = {"cache-control": PAGE_CACHING} if found.is_current else late
         return response_of(one, request.headers, headers)
 

@@ -13,13 +13,14 @@ import tempfile
 from hashlib import blake2b
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
 from arena.version import __version__
+from arena.web.built_value import BuiltValue
 
-LAYOUT = 1
+LAYOUT = 2
 MAX_FILE_BYTES = 8 * 1024 * 1024
 MAX_HEAD_BYTES = 16 * 1024
 MAX_FILES = 1000
@@ -36,6 +37,7 @@ class _Head(Model):
         page: its name.
         parameters: what its address says, as JSON.
         version: of its topics.
+        seconds: how long it took to build.
         digest: of the value, which is the rest of the file.
     """
 
@@ -44,6 +46,7 @@ class _Head(Model):
     page: str
     parameters: str
     version: str
+    seconds: float = Field(ge=0.0, allow_inf_nan=False)
     digest: str
 
 
@@ -59,44 +62,46 @@ class Snapshots:
         self._directory = cache_directory / "pages"
         self._code = _code()
 
-    def read(self, page: Page, parameters: Parameters) -> tuple[str, bytes] | None:
-        """Return the version and the value of a page as JSON; None if there is no file of this code."""
+    def read(self, page: Page, parameters: Parameters) -> tuple[str, BuiltValue] | None:
+        """Return the version and the value of a page; None if there is no file of this code."""
         try:
             content = _read_plain(self._path(page, parameters))
-            line, _, value = content.partition(b"\n")
+            line, _, json = content.partition(b"\n")
             head = _Head.model_validate_json(line)
         except (OSError, ValidationError):
             return None
+        value = BuiltValue(json, head.seconds)
         return (head.version, value) if head == self._head(page, parameters, head.version, value) else None
 
-    def write(self, page: Page, parameters: Parameters, version: str, value: bytes) -> None:
+    def write(self, page: Page, parameters: Parameters, version: str, value: BuiltValue) -> None:
         """Write a file that appears only when it is complete; errors in writing it are ignored."""
         line = self._head(page, parameters, version, value).model_dump_json().encode() + b"\n"
-        if len(line) > MAX_HEAD_BYTES or len(line) + len(value) > MAX_FILE_BYTES:
+        if len(line) > MAX_HEAD_BYTES or len(line) + len(value.json) > MAX_FILE_BYTES:
             return
         with contextlib.suppress(OSError):
             self._directory.mkdir(parents=True, exist_ok=True)
             if self._directory.is_symlink() or self._directory.parent.is_symlink():  # it leads out of the home
                 return
-            self._make_room(len(line) + len(value))
+            self._make_room(len(line) + len(value.json))
             with tempfile.NamedTemporaryFile(dir=self._directory, suffix=_SUFFIX, delete=False) as file:
                 unfinished = Path(file.name)
                 try:
-                    file.write(line + value)
+                    file.write(line + value.json)
                     file.flush()
                     unfinished.replace(self._path(page, parameters))
                 except OSError:
                     unfinished.unlink(missing_ok=True)
                     raise
 
-    def _head(self, page: Page, parameters: Parameters, version: str, value: bytes) -> _Head:
+    def _head(self, page: Page, parameters: Parameters, version: str, value: BuiltValue) -> _Head:
         return _Head(
             layout=LAYOUT,
             code=self._code,
             page=page.name,
             parameters=parameters.model_dump_json(),
             version=version,
-            digest=blake2b(value, digest_size=16).hexdigest(),
+            seconds=value.seconds,
+            digest=blake2b(value.json, digest_size=16).hexdigest(),
         )
 
     def _path(self, page: Page, parameters: Parameters) -> Path:

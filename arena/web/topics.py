@@ -13,7 +13,10 @@ MAX_TOPICS = 20
 
 ACCEPTED = "expected arena, tournaments/NAME or tournaments/NAME/matches/NUMBER, separated by commas"
 
-_MAX_MATCH_DIGITS = 9
+_MAX_MATCH = 2**31 - 1
+"""As the pages of matches."""
+
+_MAX_MATCH_DIGITS = len(str(_MAX_MATCH))
 _MAX_ENCODED_CHARACTERS = 2_000
 
 
@@ -67,4 +70,4 @@ def _parse_topic(text: str) -> Topic:
 
 
 def _is_match(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= _MAX_MATCH_DIGITS and int(text) > 0
+    return text.isascii() and text.isdecimal() and len(text) <= _MAX_MATCH_DIGITS and 0 < int(text) <= _MAX_MATCH

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
 from arena.web.builders import BUSY, CRASHED, MAX_WAITING, Builders
+from arena.web.built_value import BuiltValue
 from arena.web.opened_home import OpenedHome
 from arena.web.problems import ProblemError
 from arena.web.snapshots import Snapshots
@@ -45,7 +47,7 @@ class ValueBuilder:
         self._home, self._builders, self._snapshots = home, builders, snapshots
         self._threads = anyio.CapacityLimiter(THREADS)
 
-    async def build(self, page: Page, parameters: Parameters) -> bytes:
+    async def build(self, page: Page, parameters: Parameters) -> BuiltValue:
         """Return the value of a page.
 
         Raises:
@@ -55,25 +57,30 @@ class ValueBuilder:
         if page.lane is Lane.ROWS:
             if self._threads.statistics().tasks_waiting >= MAX_WAITING:
                 raise ProblemError(BUSY)
-            return await self._in_thread(lambda: page.build(self._home(), parameters).model_dump_json().encode())
+            return await self._in_thread(lambda: self._from_rows(page, parameters))
         value = await self._builders[page.lane].build(page, parameters)
         try:
-            await self._in_thread(lambda: page.model.model_validate_json(value))
+            await self._in_thread(lambda: page.model.model_validate_json(value.json))
         except ValidationError as error:
             _log.error("a builder of %s has sent a wrong value of the page %s: %s", page.lane, page.name, error)
             raise ProblemError(CRASHED) from error
         return value
 
-    async def earlier(self, page: Page, parameters: Parameters) -> tuple[str, bytes] | None:
+    def _from_rows(self, page: Page, parameters: Parameters) -> BuiltValue:
+        started = time.monotonic()
+        json = page.build(self._home(), parameters).model_dump_json().encode()
+        return BuiltValue(json, time.monotonic() - started)
+
+    async def earlier(self, page: Page, parameters: Parameters) -> tuple[str, BuiltValue] | None:
         """Return the version and the value of a page that an earlier server has kept."""
         snapshots = self._snapshots
         if snapshots is None or page.lane is not Lane.RATINGS:
             return None
 
-        def read() -> tuple[str, bytes] | None:
+        def read() -> tuple[str, BuiltValue] | None:
             kept = snapshots.read(page, parameters)
             if kept is not None:
-                page.model.model_validate_json(kept[1])
+                page.model.model_validate_json(kept[1].json)
             return kept
 
         try:
@@ -81,10 +88,10 @@ class ValueBuilder:
         except ValidationError:
             return None
 
-    async def keep(self, page: Page, parameters: Parameters, version: str, value: bytes, seconds: float) -> None:
+    async def keep(self, page: Page, parameters: Parameters, version: str, value: BuiltValue) -> None:
         """Keep a value for the next server, if it took long to build."""
         snapshots = self._snapshots
-        if snapshots is not None and page.lane is Lane.RATINGS and seconds >= WORTH_KEEPING_SECONDS:
+        if snapshots is not None and page.lane is Lane.RATINGS and value.seconds >= WORTH_KEEPING_SECONDS:
             await self._in_thread(lambda: snapshots.write(page, parameters, version, value))
 
     async def _in_thread(self, work: Callable[[], Value]) -> Value:

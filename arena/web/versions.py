@@ -17,6 +17,9 @@ class Versions(Protocol):
     def version_of(self, topics: Sequence[str]) -> str:
         """Return the version of topics together: a text that differs after any event of any of them."""
 
+    def progress_of(self, topics: Sequence[str]) -> str:
+        """Return a text that differs when there is news of how far the runs of topics are."""
+
 
 class VersionOfTheSecond:
     """A version that differs each second, for a store that nobody watches."""
@@ -26,3 +29,7 @@ class VersionOfTheSecond:
     def version_of(self, _: Sequence[str]) -> str:
         """Return which second it is, since the machine started."""
         return f"{time.monotonic():.0f}"
+
+    def progress_of(self, _: Sequence[str]) -> str:
+        """Return nothing: the version differs often enough."""
+        return ""

@@ -78,6 +78,10 @@ class Watcher:
         """Return the version of topics together: a cursor of their events."""
         return str(self.state.cursor(_parsed(tuple(topics))))
 
+    def progress_of(self, topics: Sequence[str]) -> str:
+        """Return a text that differs when there is news of how far the runs of topics are."""
+        return self.state.progress(_parsed(tuple(topics)))
+
     # the thread
 
     def start(self) -> None:
@@ -136,7 +140,7 @@ class Watcher:
             store: what is read.
             place: where it is: another text for another file.
         """
-        seqs = store.events.topics()
+        seqs, before = store.events.topics(), self.state
         is_replaced = self._is_another(seqs, place)
         known = {} if is_replaced else self._seqs
         changed = {n: (after, last) for n, last in _by_number("tournament", seqs).items()
@@ -153,8 +157,17 @@ class Watcher:
             tournaments=names,
             last_events=_by_number("tournament", seqs),
             last_states=last_states,
+            progress_times=store.progress_times(),
         )
-        return Change(state=state, events=events, missed=missed, live=live, is_replaced=is_replaced)
+        return Change(
+            state=state,
+            events=events,
+            missed=missed,
+            live=live,
+            gone=frozenset(before.last_states.keys() - last_states.keys()),
+            progressed=_changed(before.progress_times, state.progress_times),
+            is_replaced=is_replaced,
+        )
 
     def _is_another(self, seqs: Mapping[str, int], place: str) -> bool:
         """Return whether the store is not the one that was read before, or an earlier copy of it."""
@@ -226,6 +239,10 @@ def _new_live_matches(store: Store, tournament: int, matches: Iterable[int]) -> 
             continue
         live += [LoggedLiveMatch(tournament, stored)] if stored is not None else []
     return live
+
+
+def _changed(before: Mapping[int, str], now: Mapping[int, str]) -> frozenset[int]:
+    return frozenset(number for number in {**before, **now} if before.get(number) != now.get(number))
 
 
 def _may_rename(event: LoggedEvent) -> bool:

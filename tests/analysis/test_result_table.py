@@ -218,3 +218,21 @@ def test_scores_of_pairs_and_statistics_are_those_of_counted_encounters(store, s
         assert found.draws.value == pytest.approx(wanted.draws.value)
         assert [seat.value for seat in found.seats] == pytest.approx([seat.value for seat in wanted.seats])
         assert [seat.low for seat in found.seats] == pytest.approx([seat.low for seat in wanted.seats], abs=0.06)
+
+
+@pytest.mark.parametrize("counted", [True, False], ids=["counted", "arrays"])
+def test_a_seat_that_some_matches_lack_counts_in_those_that_have_it(store, counted):
+    results = [(["a@1", "b@1"], [1, 2]), (["b@1", "a@1"], [1, 1]), (["a@1", "b@1", "c@1"], [3, 2, 1])]
+    rows = [
+        record(number, encounter=number, bots=bots, ranks=ranks, actions=[[0, (0, number)]])
+        for number, (bots, ranks) in enumerate(results, 1)
+    ]
+    fill(store, "t", rows)
+    (found,) = (
+        game_statistics(count_encounters(store.results("t")))
+        if counted
+        else [statistics_of_results("plaid", read_results(store, "t"))]
+    )
+    assert (found.matches, found.draws.value) == (3, pytest.approx(1 / 3))
+    assert [seat.value for seat in found.seats] == pytest.approx([1.5 / 3, 1 / 3, 1])
+    assert (found.seats[2].low, found.seats[2].high) == (1, 1)

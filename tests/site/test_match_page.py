@@ -8,6 +8,7 @@ from dataclasses import replace
 import html5lib
 import pytest
 
+from arena.corrections import disqualify
 from arena.errors import UnknownNameError
 from arena.games import make_game
 from arena.home import ArenaHome
@@ -169,6 +170,20 @@ def test_what_a_killed_director_left_is_not_taken_for_a_match_that_is_played(ope
 def test_a_match_without_a_record_in_a_finished_tournament_was_not_played(home, monkeypatch):
     monkeypatch.setattr(type(home.store), "find_record", lambda *_: None)
     assert first_match(home).shown.result == "This match was not played."
+
+
+def test_a_match_that_a_correction_took_out_of_the_schedule_says_so(tmp_path):
+    with ArenaHome(tmp_path) as home:
+        play(home, "league", ["alpha", "beta", "gamma"], encounters=2)
+        disqualify(home.store, "league", "gamma", reason="cheated")
+        tournament = home.store.tournament("league")
+        taken_out = []
+        for match in range(1, home.store.last_match(tournament) + 1):
+            page = build_match(home, MatchParameters(tournament="league", match=match))
+            said = page.shown.result == "Correction 1 took this match out of the schedule."
+            taken_out.append(said)
+            assert said == ("gamma@1" in page.shown.bots)
+    assert sum(taken_out) == 8  # of twelve: the pairs with gamma, two of three
 
 
 def test_the_page_has_the_board_of_its_ply_and_a_link_to_every_other():

@@ -16,10 +16,13 @@ class FakeVersions:
     """Versions that a test sets."""
 
     def __init__(self):
-        self.version, self.lost_at = "1", None
+        self.version, self.progress, self.lost_at = "1", "", None
 
     def version_of(self, _):
         return self.version
+
+    def progress_of(self, _):
+        return self.progress
 
 
 def add_tournament(home, name="t"):

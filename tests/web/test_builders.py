@@ -67,7 +67,7 @@ def is_running(pid):
 
 
 async def build(builders, tournament="t"):
-    return await builders.build(MATCH, MatchParameters(tournament=tournament, match=1))
+    return (await builders.build(MATCH, MatchParameters(tournament=tournament, match=1))).json
 
 
 async def refusal(builders, tournament):

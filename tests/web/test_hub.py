@@ -452,3 +452,28 @@ def test_a_cursor_is_read_as_it_was_written():
     cursor = Cursor("0123abcd", {"a": 3, "12": 4, "12m5": 0})
     assert parse_cursor(str(cursor)) == cursor
     assert json.dumps(str(cursor)) == '"0123abcd-a.3-12.4-12m5.0"'
+
+
+def test_progress_is_told_to_readers_of_the_tournament_at_most_once_a_second(hub, logs, clock):
+    clients = [Client(hub, topics) for topics in ("tournaments/cup", "arena", "tournaments/cup/matches/5")]
+    sent = []
+    for _ in range(8):
+        hub.apply(logs.change(progressed=frozenset({1})))
+        hub.flush()
+        sent += [client.take() for client in clients]
+        clock.now += 0.125
+    told = [event for events in sent for event in events]
+    assert told == [("progress", "tournaments/cup", None), ("progress", "arena", None)]
+
+
+def test_a_match_that_is_void_is_read_again_and_stays_watched(hub, logs, clock):
+    client = Client(hub, "tournaments/cup/matches/5")
+    hub.apply(logs.change(live=(logs.see(1, 5, plies=3, seq=7),)))
+    flushed(hub, client)
+    clock.now += 1
+    hub.apply(logs.change(gone=frozenset({(1, 5)})))
+    assert flushed(hub, client) == [("reload", "tournaments/cup/matches/5", None)]
+    assert hub.watched == {(1, 5)}
+    clock.now += 1
+    hub.apply(logs.change(live=(logs.see(1, 5, plies=1, seq=9),)))
+    assert flushed(hub, client) == [("live", "tournaments/cup/matches/5", 9)]

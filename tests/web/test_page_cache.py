@@ -9,7 +9,8 @@ from arena.site.models.overview import OverviewParameters
 from arena.site.page import Lane
 from arena.site.pages import PAGE_BY_NAME
 from arena.web import page_cache
-from arena.web.page_cache import CURRENT_SECONDS, PageCache
+from arena.web.built_value import BuiltValue
+from arena.web.page_cache import CURRENT_SECONDS, MAX_REST_SECONDS, PageCache
 from arena.web.rendered import rendered
 from tests.web.conftest import FakeVersions
 
@@ -23,7 +24,7 @@ class FakeBuilder:
     """Builds what a test says, when it says so."""
 
     def __init__(self):
-        self.built, self.kept = 0, []
+        self.built, self.kept, self.seconds = 0, [], 0.01
         self.answer = lambda: b"%d" % self.built
         self.may_build = asyncio.Event()
         self.may_build.set()
@@ -31,12 +32,12 @@ class FakeBuilder:
     async def build(self, page, parameters):
         self.built += 1
         await self.may_build.wait()
-        return self.answer()
+        return BuiltValue(self.answer(), self.seconds)
 
     async def earlier(self, page, parameters):
         return None
 
-    async def keep(self, page, parameters, version, value, seconds):
+    async def keep(self, page, parameters, version, value):
         self.kept.append((version, value))
 
 
@@ -47,6 +48,10 @@ class Pages:
 
     async def find(self, page=PAGE, seconds=10.0):
         return await self.cache.find(page, PARAMETERS, seconds)
+
+    async def built(self):
+        """Wait for what is being built."""
+        await asyncio.gather(*(entry.building for entry in self.cache._entries.values() if entry.building))
 
 
 @pytest.fixture
@@ -86,6 +91,47 @@ async def test_a_late_page_is_shown_as_it_was(pages, monkeypatch):
     assert (late.value.json, late.is_current, late.age_seconds, late.problem) == (b"1", False, None, None)
     pages.builder.may_build.set()
     assert (await pages.find()).value.json == b"2"
+
+
+async def test_nobody_waits_for_the_next_value_of_a_page_that_takes_long(pages):
+    pages.builder.seconds = 5.0
+    await pages.find()
+    pages.now += 50.0
+    pages.versions.version = "2"
+    pages.builder.may_build.clear()
+    for _ in range(3):
+        late = await pages.find()
+        assert (late.value.json, late.is_current, late.ready_seconds) == (b"1", False, 5.0)
+    pages.builder.may_build.set()
+    await pages.built()
+    assert pages.builder.built == 2
+    found = await pages.find()
+    assert (found.value.json, found.is_current) == (b"2", True)
+
+
+async def test_a_page_that_takes_long_rests_before_it_is_built_again(pages):
+    pages.builder.seconds = 5.0
+    await pages.find()
+    for second in range(1, 50):  # something happens each second
+        pages.now += 1.0
+        pages.versions.version = f"after {second} s"
+        late = await pages.find()
+        assert (late.value.json, late.is_current, late.ready_seconds) == (b"1", False, 55.0 - second)
+    assert pages.builder.built == 1
+    pages.now += 1.0
+    await pages.find()
+    await pages.built()
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_no_page_rests_for_longer_than_some_minutes(pages):
+    pages.builder.seconds = 1000.0
+    await pages.find()
+    pages.versions.version = "2"
+    pages.now += MAX_REST_SECONDS
+    await pages.find()
+    await pages.built()
+    assert pages.builder.built == 2
 
 
 async def test_a_first_page_that_is_slow_is_nothing_yet(pages):
@@ -203,10 +249,21 @@ async def test_what_an_earlier_server_kept_is_shown_first(pages):
     parameters = page.parameters(**dict.fromkeys(page.path_fields, "t"))
 
     async def earlier(page, parameters):
-        return "1", b"kept"
+        return "1", BuiltValue(b"kept", 2.0)
 
     pages.builder.earlier = earlier
     found = await pages.cache.find(page, parameters, 1.0)
     assert (found.value.json, found.is_current, pages.builder.built) == (b"kept", True, 0)
     pages.versions.version = "2"
+    late = await pages.cache.find(page, parameters, 1.0)  # it is known to take two seconds
+    assert (late.value.json, late.is_current, late.ready_seconds) == (b"kept", False, 2.0)
+    await pages.built()
     assert (await pages.cache.find(page, parameters, 1.0)).value.json == b"1"
+
+
+async def test_news_of_a_run_builds_a_page_again(pages):
+    await pages.find()
+    pages.versions.progress = "2"
+    found = await pages.find()
+    assert (found.value.json, found.value.version) == (b"2", "1")
+    assert (await pages.find()).value.json == b"2"

@@ -1,13 +1,19 @@
 """Pages over HTTP: status, headers, forms."""
 
+import contextlib
 import gzip
 import json
+import re
 
+import anyio
 import pytest
 
 from arena.home import ArenaHome
 from arena.site.pages import PAGES
 from arena.web.csp_reports import MAX_REPORT_BYTES
+from arena.web.events import Events
+from arena.web.opened_home import OpenedHome
+from arena.web.page_cache import Found
 from tests.web.conftest import add_tournament, client_of
 
 pytestmark = pytest.mark.anyio
@@ -152,6 +158,32 @@ async def test_health_says_whether_the_store_can_be_read(client, directory):
     (directory / "arena.sqlite3").unlink()
     response = await client.get("/health.json")
     assert (response.status_code, response.json()["is_store_readable"]) == (503, False)
+
+
+async def test_health_says_who_reads_events_and_when_the_store_changed(directory):
+    with ArenaHome(directory) as home, contextlib.closing(OpenedHome(directory)) as opened:
+        async with client_of(directory, events=Events(opened)) as client:
+            quiet = (await client.get("/health.json")).json()
+            assert (quiet["event_readers"], quiet["last_change_seconds"]) == (0, None)
+            await client.site.start()
+            add_tournament(home, "new")
+            with anyio.fail_after(20):
+                while (seen := (await client.get("/health.json")).json()["last_change_seconds"]) is None:
+                    await anyio.sleep(0.01)
+            assert 0 <= seen < 20
+            assert "streams of events" in (await client.get("/health")).text
+
+
+async def test_a_page_that_is_computed_asks_again_by_a_script_or_without(client, monkeypatch):
+    async def nothing_yet(*_):
+        return Found(value=None)
+
+    monkeypatch.setattr(client.site.cache, "find", nothing_yet)
+    response = await client.get("/")
+    assert (response.status_code, response.headers["retry-after"]) == (202, "1")
+    assert re.findall(r"(<noscript>)?<meta http-equiv", response.text) == ["<noscript>"]
+    (script,) = re.findall(r'src="(/static/\w+/pending.js)"', response.text)
+    assert (await client.get(script)).status_code == 200
 
 
 async def test_a_database_that_was_replaced_is_read(client, directory, versions, tmp_path):

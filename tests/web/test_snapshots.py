@@ -6,6 +6,7 @@ import pytest
 
 from arena.site.pages import PAGE_BY_NAME
 from arena.web import snapshots
+from arena.web.built_value import BuiltValue
 from arena.web.snapshots import Snapshots
 
 PAGE = PAGE_BY_NAME["match"]
@@ -26,9 +27,9 @@ def paths(tmp_path):
 
 def test_what_is_kept_is_there_at_the_next_start(files, tmp_path):
     assert files.read(PAGE, parameters()) is None
-    files.write(PAGE, parameters(), "1", b'{"a": 1}\n\n')
-    files.write(PAGE, parameters(), "2", b'{"a": 2}\n\n')
-    assert Snapshots(tmp_path / "cache").read(PAGE, parameters()) == ("2", b'{"a": 2}\n\n')
+    files.write(PAGE, parameters(), "1", BuiltValue(b'{"a": 1}\n\n', 2.5))
+    files.write(PAGE, parameters(), "2", BuiltValue(b'{"a": 2}\n\n', 2.5))
+    assert Snapshots(tmp_path / "cache").read(PAGE, parameters()) == ("2", BuiltValue(b'{"a": 2}\n\n', 2.5))
     assert files.read(PAGE, parameters(2)) is None
     assert len(paths(tmp_path)) == 1
 
@@ -48,23 +49,23 @@ def test_what_is_kept_is_there_at_the_next_start(files, tmp_path):
     ],
 )
 def test_a_torn_or_foreign_file_is_ignored(files, tmp_path, change):
-    files.write(PAGE, parameters(), "1", b'{"a": 1}')
+    files.write(PAGE, parameters(), "1", BuiltValue(b'{"a": 1}', 2.5))
     [path] = paths(tmp_path)
     path.write_bytes(change(path.read_bytes()))
     assert files.read(PAGE, parameters()) is None
 
 
 def test_the_file_of_another_page_is_ignored(files, tmp_path):
-    files.write(PAGE, parameters(1), "1", b"1")
+    files.write(PAGE, parameters(1), "1", BuiltValue(b"1", 2.5))
     [first] = paths(tmp_path)
-    files.write(PAGE, parameters(2), "1", b"2")
+    files.write(PAGE, parameters(2), "1", BuiltValue(b"2", 2.5))
     [second] = set(paths(tmp_path)) - {first}
     first.replace(second)
     assert files.read(PAGE, parameters(2)) is None
 
 
 def test_links_and_pipes_are_not_followed(files, tmp_path):
-    files.write(PAGE, parameters(), "1", b"1")
+    files.write(PAGE, parameters(), "1", BuiltValue(b"1", 2.5))
     [path] = paths(tmp_path)
     path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
@@ -78,21 +79,21 @@ def test_a_directory_that_leads_elsewhere_is_not_written(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "pages").symlink_to(tmp_path / "elsewhere")
-    Snapshots(tmp_path / "cache").write(PAGE, parameters(), "1", b"1")
+    Snapshots(tmp_path / "cache").write(PAGE, parameters(), "1", BuiltValue(b"1", 2.5))
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_a_home_that_can_not_be_written_is_no_error(tmp_path):
     (tmp_path / "cache").write_text("a file")
     files = Snapshots(tmp_path / "cache")
-    files.write(PAGE, parameters(), "1", b"1")
+    files.write(PAGE, parameters(), "1", BuiltValue(b"1", 2.5))
     assert files.read(PAGE, parameters()) is None
 
 
 def test_the_oldest_files_make_room(files, tmp_path, monkeypatch):
     monkeypatch.setattr(snapshots, "MAX_FILES", 3)
     for number in range(1, 6):
-        files.write(PAGE, parameters(number), "1", b"1")
+        files.write(PAGE, parameters(number), "1", BuiltValue(b"1", 2.5))
         for path in paths(tmp_path):
             os.utime(path, (path.stat().st_mtime - 10,) * 2)
     assert [files.read(PAGE, parameters(number)) is not None for number in range(1, 6)] == [
@@ -103,10 +104,10 @@ def test_the_oldest_files_make_room(files, tmp_path, monkeypatch):
         True,
     ]
     monkeypatch.setattr(snapshots, "MAX_TOTAL_BYTES", 1300)
-    files.write(PAGE, parameters(6), "1", b"x" * 1000)
+    files.write(PAGE, parameters(6), "1", BuiltValue(b"x" * 1000, 2.5))
     assert len(paths(tmp_path)) == 1
 
 
 def test_what_is_too_large_is_not_kept(files, tmp_path):
-    files.write(PAGE, parameters(), "1", b"x" * snapshots.MAX_FILE_BYTES)
+    files.write(PAGE, parameters(), "1", BuiltValue(b"x" * snapshots.MAX_FILE_BYTES, 2.5))
     assert files.read(PAGE, parameters()) is None

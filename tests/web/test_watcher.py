@@ -11,6 +11,7 @@ from arena.errors import StoreError
 from arena.home import ArenaHome
 from arena.live_match import LiveMatch
 from arena.store.connection import Database
+from arena.store.live_state import RunProgress
 from arena.web.opened_home import OpenedHome
 from arena.web.watcher import MAX_LOGS, Watcher
 from tests.store.samples import definition, line, record
@@ -252,3 +253,32 @@ def test_its_thread_looks_by_itself(place, home, tournament):
     watcher.stop()
     opened.close()
     assert kinds(changes[0]) == [(1, 2, EventKind.RESULTS)]
+
+
+def test_progress_is_no_event_and_is_noticed(home, tournament, watching):
+    topics = (["arena"], ["tournaments/t"], ["tournaments/unknown"])
+    before = [watching.watcher.progress_of(one) for one in topics]
+    version = watching.watcher.version_of(["arena"])
+    home.store.live_state(tournament).write_progress(RunProgress(recorded=1, scheduled=8))
+    change = watching.look()
+    assert (change.progressed, change.events) == ({1}, ())
+    assert [watching.watcher.progress_of(one) != old for one, old in zip(topics, before, strict=True)] == [
+        True,
+        True,
+        False,
+    ]
+    assert watching.watcher.version_of(["arena"]) == version
+    home.store.live_state(tournament).clear()
+    assert watching.look().progressed == {1}
+
+
+def test_a_match_whose_state_is_removed_is_gone(home, tournament, watching):
+    live = home.store.live_state(tournament)
+    at = "2026-11-22T12:00:00+00:00"
+    state = LiveMatch(
+        match=3, started_at=at, actions=(), wall_seconds=(), cpu_seconds=(), since=at, bank_seconds=(1, 1)
+    )
+    live.show([state])
+    assert watching.look().gone == frozenset()
+    live.remove([3])
+    assert watching.look().gone == {(1, 3)}

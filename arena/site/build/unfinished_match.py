@@ -40,6 +40,9 @@ def unfinished_match(home: ArenaHome, tournament: StoredTournament, line: Schedu
         StoreError: if what is stored is malformed.
     """
     before = _before_its_first_question(tournament, line)
+    correction = home.store.corrections.skipping(tournament, line.match)
+    if correction is not None:
+        return UnfinishedMatch(before, f"Correction {correction} took this match out of the schedule.", None)
     if tournament.finished_at is not None:
         return UnfinishedMatch(before, "This match was not played.", None)
     if tournament.name in home.store.directors():

@@ -32,6 +32,8 @@ class HealthPage(Model):
         store_lost_seconds: since when the store can't be read; None if it can.
         running_seconds: since when the server runs.
         builders: the processes that build pages.
+        event_readers: how many streams of events are open.
+        last_change_seconds: since when nothing has changed in the store; None if nothing has since the server runs.
         csp_reports: how often browsers reported that something was not allowed to run.
     """
 
@@ -40,4 +42,6 @@ class HealthPage(Model):
     store_lost_seconds: float | None
     running_seconds: float
     builders: tuple[BuilderHealth, ...]
+    event_readers: int
+    last_change_seconds: float | None
     csp_reports: int

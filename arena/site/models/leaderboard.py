@@ -8,7 +8,7 @@ from arena.report.tables import Column, Row
 from arena.site.models.model import Model, Name, Parameters, Table
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.sentence import Sentence
-from arena.site.models.standings import StandingLine, standings_csv
+from arena.site.models.standings import StandingLine, scale_of, standings_csv
 
 
 class LeaderboardParameters(Parameters):
@@ -72,12 +72,6 @@ class LeaderboardPage(Model):
     def tables(self) -> Mapping[str, Table]:
         """Return its tables."""
         return {"standings": standings_csv(self.standings, self.players), "history": _history(self.history)}
-
-
-def scale_of(lines: tuple[StandingLine, ...]) -> tuple[float, float]:
-    """Return the least and the greatest end of an interval."""
-    ends = [line.mu + side * (line.margin_95 or 0.0) for line in lines for side in (-1, 1)]
-    return min(ends, default=0.0), max(ends, default=1.0)
 
 
 def _history(points: tuple[RatingPoint, ...]) -> Table:

@@ -80,6 +80,12 @@ class StandingLine(Model):
         }
 
 
+def scale_of(lines: Sequence[StandingLine]) -> tuple[float, float]:
+    """Return the least and the greatest end of the intervals of ratings."""
+    ends = [line.mu + side * (line.margin_95 or 0.0) for line in lines for side in (-1, 1)]
+    return min(ends, default=0.0), max(ends, default=1.0)
+
+
 def standings_csv(lines: Sequence[StandingLine], players: int) -> Table:
     """Return standings as ``arena standings --format csv`` has them.
 

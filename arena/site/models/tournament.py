@@ -15,7 +15,7 @@ from arena.site.models.progress import Progress
 from arena.site.models.results import ListedResult
 from arena.site.models.rounds import ShownRounds
 from arena.site.models.sentence import Sentence
-from arena.site.models.standings import Ranking, StandingLine, standings_csv
+from arena.site.models.standings import Ranking, StandingLine, scale_of, standings_csv
 
 SHOWN_LINES = 100
 """Of standings, in a page."""
@@ -202,8 +202,7 @@ class TournamentPage(Model):
     @property
     def scale(self) -> tuple[float, float]:
         """The least and the greatest end of an interval."""
-        ends = [line.mu + side * (line.margin_95 or 0.0) for line in self.standings for side in (-1, 1)]
-        return min(ends, default=0.0), max(ends, default=1.0)
+        return scale_of(self.standings)
 
     @property
     def has_faults(self) -> bool:

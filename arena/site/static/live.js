@@ -91,12 +91,13 @@
     if (!kind || kind === "reload" || topics.includes(data.topic)) return Boolean(kind);
     return topics.some((topic) => { // what happens in a tournament may concern a match of it
       const match = Number(topic.split(`${data.topic}/matches/`)[1]);
-      return match && kind !== "schedule" && (kind !== "results" || data.matches.includes(match) || data.match_count > data.matches.length);
+      return match && kind !== "schedule" && kind !== "progress" && (kind !== "results" || data.matches.includes(match) || data.match_count > data.matches.length);
     });
   }
 
   function hear(event) {
-    if (!event.kind && document.querySelector("[data-live] .state")) soon(Math.random() * 3000); // long matches: how far it is
+    if (event.kind === "progress" && !document.querySelector("[data-progress]")) return;
+    if (!event.kind && document.querySelector("[data-live] .state")) soon(Math.random() * 3000); // a run that was killed
     if (concerns(event)) soon(event.kind === "live" ? 0 : Math.random() * 300); // not everybody at once
   }
 
@@ -215,14 +216,16 @@
     saying = setTimeout(() => { saidAt = Date.now(); status.textContent = text; }, Math.max(1000, saidAt + 20000 - Date.now()));
   }
 
-  setInterval(() => {
+  function tick() {
     if (!isSeen()) return;
     for (const clock of document.querySelectorAll("[data-clock-since]")) {
       const gone = (Date.now() + skew - Date.parse(clock.dataset.clockSince)) / 1000;
       const left = Math.max(0, clock.dataset.clockSeconds - Math.max(0, gone));
       clock.textContent = `${left < 100 ? left.toFixed(1) : Math.round(left)} s left`;
     }
-  }, 100);
+  }
+  setInterval(tick, 100);
+  document.addEventListener("replaced", () => requestAnimationFrame(tick)); // before it is seen
 
   open();
 }

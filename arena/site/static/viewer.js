@@ -106,9 +106,10 @@
       item.querySelector(".score").textContent = scores[seat] === null ? "" : String(Number(scores[seat].toFixed(2)));
       const time = item.querySelector(".clock"), asked = match.asked;
       const isRunning = asked && asked.seat === seat && ply === match.plies && typeof asked.allowed_seconds === "number";
-      time.textContent = bank === null || bank === undefined ? seconds(clock.wall_seconds || 0) : `${seconds(bank)} left`;
+      const left = typeof bank === "number" ? bank : asked && asked.allowed_seconds;
+      if (!isRunning || !time.dataset.clockSince) time.textContent = typeof bank === "number" ? `${seconds(bank)} left` : seconds(clock.wall_seconds || 0);
       item.querySelector(".cpu").textContent = typeof clock.cpu_seconds === "number" ? `CPU ${seconds(clock.cpu_seconds)}` : "";
-      for (const [name, value] of [["clockSeconds", asked && asked.allowed_seconds], ["clockSince", asked && asked.since]]) {
+      for (const [name, value] of [["clockSeconds", left], ["clockSince", asked && asked.since]]) {
         if (isRunning) time.dataset[name] = value;
         else delete time.dataset[name];
       }

@@ -1,0 +1,165 @@
+"""A match that is looked at while it is played: the test decides when each ply comes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from arena.home import ArenaHome
+from tests.browser.conftest import built, free_port
+
+pytestmark = pytest.mark.processes
+
+BAD_BOTS = Path(__file__).parents[1] / "bad_bots"
+TIMEOUT = 30_000
+TIME_CONTROL = "per_action_seconds = 40\nbank_seconds = 500"
+
+BOT = """
+import sys
+sys.path.insert(0, {wire!r})
+from _wire import answer, play, send
+
+steps = open({pipe!r}, "rb", buffering=0)
+
+def think(message):
+    if steps.read(1) == b"x":
+        sys.exit(3)
+    send(answer(message))
+
+play(think)
+"""
+
+
+class Watched:
+    """A tournament of one encounter whose bots wait for a byte before each action, and its site."""
+
+    def __init__(self, directory):
+        self.home = directory / "home"
+        ArenaHome(self.home).close()
+        bots = directory / "bots"
+        bots.mkdir()
+        pipe = bots / "steps"
+        os.mkfifo(pipe)
+        pipe.chmod(0o666)
+        self.steps = os.open(pipe, os.O_RDWR)
+        (bots / "bot.py").write_text(BOT.format(wire=str(BAD_BOTS), pipe=str(pipe)))
+        (bots / "bot.toml").write_text(f'name = "bot"\nversion = "1"\ncommand = ["{sys.executable}", "bot.py"]\n')
+        entrants = "".join(f'[[entrants]]\nname = "{name}"\nbot = "{bots}"\n' for name in ("ada", "bob"))
+        self.file = directory / "steps.toml"
+        self.file.write_text(
+            'game = "differences"\noptions = { size = 6 }\nencounters = 1\nopening_plies = 0\nisolation = "none"\n'
+            f"[time_control]\n{TIME_CONTROL}\n{entrants}"
+        )
+        port = free_port()
+        self.address = f"http://127.0.0.1:{port}"
+        self.match = f"{self.address}/tournaments/steps/matches/1"
+        self.server = self.start("serve", "--port", str(port))
+        assert self.address in self.server.stdout.readline()
+        self.run = self.start("run", "--workers", "1", "--quiet", str(self.file))
+
+    def start(self, command, *arguments):
+        everything = [sys.executable, "-m", "arena", "--home", str(self.home), command, *arguments]
+        return subprocess.Popen(everything, stdout=subprocess.PIPE, text=True)
+
+    def play(self, plies, step=b"."):
+        os.write(self.steps, step * plies)
+
+    def close(self):
+        self.play(1000)
+        for process in (self.run, self.server):
+            process.terminate()
+            process.wait(10)
+            process.stdout.close()
+        os.close(self.steps)
+
+
+@pytest.fixture
+def watched(tmp_path):
+    watched = Watched(tmp_path)
+    try:
+        with ArenaHome(watched.home) as home:
+            while not any(one.name == "steps" for one in home.store.tournaments()):
+                assert watched.run.poll() is None
+        built(f"{watched.address}/tournaments/steps")
+        yield watched
+    finally:
+        watched.close()
+
+
+@pytest.fixture
+def page(chromium):
+    context = chromium.new_context()
+    context.set_default_timeout(TIMEOUT)
+    page = context.new_page()
+    mistakes = []
+    page.on("pageerror", lambda mistake: mistakes.append(str(mistake)))
+    yield page
+    assert mistakes == []
+    context.close()
+
+
+def expect_plies(page, plies):
+    expect(page.locator("#actions li")).to_have_count(plies, timeout=TIMEOUT)
+
+
+def expect_clock(page, seat):
+    """Expect that the clock of a seat runs, and no other."""
+    expect(page.locator(f'[data-seat="{seat}"] [data-clock-since]')).to_be_visible(timeout=TIMEOUT)
+    expect(page.locator("[data-clock-since]")).to_have_count(1)
+
+
+def test_a_match_is_seen_ply_by_ply_and_then_its_result(watched, page):
+    page.goto(watched.match)
+    page.evaluate("window.isFirst = true")
+    expect_clock(page, 0)
+    for ply in range(1, 5):
+        watched.play(1)
+        expect_plies(page, ply)
+        expect_clock(page, ply % 2)
+        expect(page.locator("#ply")).to_have_text(f"ply {ply} of {ply}")
+    expect(page.locator("#result")).to_contain_text("being played")
+    clock = page.locator("[data-clock-since]")
+    before = clock.inner_text()
+    expect(clock).not_to_have_text(before, timeout=TIMEOUT)
+    watched.play(1000)
+    expect(page.locator("#result")).to_contain_text("tie", timeout=TIMEOUT)
+    assert '"termination":"normal"' in page.locator("#match-data").text_content()
+    expect(page.locator("[data-clock-since]")).to_have_count(0)
+    assert page.evaluate("window.isFirst"), "it was never loaded again"
+
+
+def test_the_page_shows_faults_and_seats_with_the_result(watched, page):
+    page.goto(watched.match)
+    expect_clock(page, 0)
+    expect(page.locator("h2", has_text="Seats")).to_have_count(0)
+    watched.play(1, step=b"x")
+    expect(page.locator("#faults .badge")).to_have_text("exit", timeout=TIMEOUT)
+    expect(page.locator("#seat-reports tbody tr")).to_have_count(2)
+    expect(page.locator("#result")).to_contain_text("ada forfeits")
+
+
+def test_a_clock_counts_the_bank_that_is_shown(watched, page):
+    page.goto(watched.match)
+    expect_clock(page, 0)
+    watched.play(1)
+    expect_clock(page, 1)
+    banks = page.locator(".seats .clock")
+    shown = [float(text.split()[0]) for text in banks.all_inner_texts()]
+    assert all(440 <= left <= 500 for left in shown), "both of the bank of 500 seconds, not of the 40 of an action"
+
+
+def test_the_page_of_the_tournament_leads_to_the_match_that_is_played(watched, page):
+    page.goto(f"{watched.address}/tournaments/steps")
+    page.evaluate("window.isFirst = true")
+    link = page.locator("#progress a", has_text="Watch ada – bob")
+    expect(link).to_be_visible(timeout=TIMEOUT)
+    assert page.evaluate("window.isFirst")
+    link.click()
+    page.wait_for_url(watched.match)
+    expect_clock(page, 0)
+    watched.play(1)
+    expect_plies(page, 1)
+    expect_clock(page, 1)

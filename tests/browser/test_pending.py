@@ -1,0 +1,34 @@
+"""A page that is being computed, while its server goes away and comes back."""
+
+import pytest
+from playwright.sync_api import expect
+
+from arena.site.links import ServedLinks
+from arena.site.render import Setting, asset_digests, render_template
+
+pytestmark = pytest.mark.processes
+
+
+def test_a_page_that_is_being_computed_outlives_its_server(site, chromium):
+    pending = render_template("pending.html.jinja", Setting(links=ServedLinks(asset_digests())), room="", twin=None)
+    answers = ["pending", "away", "away", "pending"]
+
+    def answer(route):
+        match answers.pop(0) if answers else "there":
+            case "pending":
+                route.fulfill(status=202, body=pending, content_type="text/html", headers={"retry-after": "1"})
+            case "away":
+                route.abort("connectionrefused")
+            case _:
+                route.continue_()
+
+    page = chromium.new_page()
+    page.route(f"{site}/games", answer)
+    page.goto(f"{site}/games")
+    page.evaluate("window.isFirst = true")
+    while answers.count("away"):
+        page.wait_for_timeout(50)
+    assert page.evaluate("window.isFirst"), "it is still there, and not the browser's page of errors"
+    expect(page.locator("h1")).to_have_text("Games", timeout=30_000)
+    assert answers == []
+    page.close()
