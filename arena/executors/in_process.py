@@ -53,6 +53,8 @@ class InProcessExecutor(Executor):
         """Play matches, one for each list."""
         while (spec := queue.take()) is not None:
             self._since = time.time()
+            if spec.match in self._watched:  # the matches before it may have taken all looks of this second
+                self._looks.extend([-math.inf] * LOOKS_A_SECOND)
             yield [play_spec(self._pool, spec, self._look if self.meanwhile is not None else None)]
 
     def _look(self) -> None:

@@ -13,8 +13,8 @@ from tests.cli.calls import calling
 
 pytestmark = pytest.mark.processes
 
-WITHOUT_A_GAME = {"quickstart", "protocol", "completion", "doctor"}
-"""Commands that play the games of the package, or none."""
+WITHOUT_A_GAME = {"quickstart", "protocol", "completion", "doctor", "serve"}
+"""Commands that play the games of the package, or none, or that do not end by themselves."""
 
 GAMES = {
     "hex:Hex": {"size": 3},
@@ -63,6 +63,8 @@ show greedy                                                 > {game}
 leaderboard {game}                                          > greedy
 repro t/1 --isolation none                                  > The same as recorded.
 report t --output t.html                                    > t.html
+publish t pages                                             > pages
+verify pages --external-game {game}                         > hold
 plot t --kind ratings --output t.svg                           > t.svg
 verify t                                                    > all records hold
 export t                                                    > "{game}"

@@ -92,14 +92,15 @@ def test_the_python_example_runs(pasted, tmp_path):
     assert pasted("python3 script.py").startswith("1 mcts ")
 
 
-def test_the_environment_of_the_two_commands_is_made_active_before_anything_else():
-    assert blocks("sh")[2] == ". .venv/bin/activate\n"
+def test_the_environment_of_the_first_commands_is_made_active_before_anything_else():
+    assert blocks("sh")[3] == ". .venv/bin/activate\n"
 
 
-def test_there_are_two_commands_and_ci_runs_the_second():
-    first, second = blocks("sh")[:2]
+def test_there_are_two_commands_and_a_third_and_ci_runs_the_second():
+    first, second, third = blocks("sh")[:3]
     assert first.strip().endswith(".venv/bin/arena run tournaments/quickstart.toml")
     assert second.strip().endswith(".venv/bin/pytest")
+    assert third.strip().endswith(".venv/bin/arena serve --open")
     assert second.strip() in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
