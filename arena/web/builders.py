@@ -82,6 +82,11 @@ class Builders:
         self._ending: set[asyncio.Task[int]] = set()
 
     @property
+    def is_busy(self) -> bool:
+        """Whether a page has to wait until others have been built."""
+        return self._waiting >= self.limits.processes
+
+    @property
     def processes(self) -> tuple[int, ...]:
         """The ids of the processes that there are now."""
         return tuple(sorted(builder.process.pid for builder in self._running))

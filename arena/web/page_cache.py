@@ -28,7 +28,7 @@ ENTRY_BYTES = 1000
 """Of an entry without a value, and of what is around one."""
 
 LATE_SECONDS = 0.3
-"""How long a reader who can be shown an earlier value waits for the next one, unless it is known to take longer."""
+"""How long a reader who can be shown an earlier value waits for the next one, unless it takes longer or has to wait."""
 
 REST_PER_BUILD_SECOND = 10.0
 MAX_REST_SECONDS = 300.0
@@ -37,9 +37,11 @@ it took, so that a page costs at most a tenth of a core while its tournament is 
 """
 
 CURRENT_SECONDS = 5.0
+QUIET_CURRENT_SECONDS = 60.0
 CURRENT_PER_BUILD_SECOND = 20.0
-"""How long a value is current without an event, which nobody sends for a director that was killed: in seconds, and in
-seconds for each that it takes to build. Looking again costs at most a twentieth of a core.
+"""How long a value is current without an event, which nobody sends for a director that was killed or for a game whose
+module is there at last: in seconds while something it shows is being played, in seconds otherwise, and in seconds for
+each that it takes to build. Looking again costs at most a twentieth of a core.
 """
 
 
@@ -171,7 +173,7 @@ class PageCache:
         entry = self._entry(page, parameters)
         if entry.loading is not None:
             await asyncio.shield(entry.loading)
-        deadline = self._now() + _patience_seconds(entry.value, first_seconds)
+        deadline = self._now() + self._patience_seconds(entry, page, first_seconds)
         progress = self._versions.progress_of(topics)
         while not self._is_current(entry, version := self._versions.version_of(topics), progress):
             if entry.failure is not None and self._now() < entry.failed_until:
@@ -188,15 +190,24 @@ class PageCache:
         self._weigh(entry)
         return Found(value=entry.value, is_current=True)
 
+    def _patience_seconds(self, entry: _Entry, page: Page, first_seconds: float) -> float:
+        """Return how long a reader waits for a newer value than there is."""
+        if entry.value is None:
+            return first_seconds
+        has_to_wait = entry.building is None and self._builder.is_busy(page.lane)
+        return LATE_SECONDS if entry.value.build_seconds <= LATE_SECONDS and not has_to_wait else 0.0
+
     def _is_current(self, entry: _Entry, version: str, progress: str) -> bool:
         value = entry.value
         if (
             value is None
+            or entry.failure is not None
             or (value.version, value.progress) != (version, progress)
             or self._versions.lost_at is not None
         ):
             return False
-        seconds = max(CURRENT_SECONDS, CURRENT_PER_BUILD_SECOND * value.build_seconds)
+        least_seconds = CURRENT_SECONDS if value.progress else QUIET_CURRENT_SECONDS
+        seconds = max(least_seconds, CURRENT_PER_BUILD_SECOND * value.build_seconds)
         return self._now() - value.built_at < seconds
 
     def _late(self, entry: _Entry, version: str) -> Found:
@@ -284,13 +295,6 @@ class PageCache:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _patience_seconds(value: Value | None, first_seconds: float) -> float:
-    """Return how long a reader waits for a newer value than this."""
-    if value is None:
-        return first_seconds
-    return LATE_SECONDS if value.build_seconds <= LATE_SECONDS else 0.0
 
 
 def _rests_until(value: Value | None) -> float:

@@ -47,6 +47,10 @@ class ValueBuilder:
         self._home, self._builders, self._snapshots = home, builders, snapshots
         self._threads = anyio.CapacityLimiter(THREADS)
 
+    def is_busy(self, lane: Lane) -> bool:
+        """Return whether a value has to wait until others have been built."""
+        return self._threads.available_tokens < 1 if lane is Lane.ROWS else self._builders[lane].is_busy
+
     async def build(self, page: Page, parameters: Parameters) -> BuiltValue:
         """Return the value of a page.
 

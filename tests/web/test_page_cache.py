@@ -10,7 +10,7 @@ from arena.site.page import Lane
 from arena.site.pages import PAGE_BY_NAME
 from arena.web import page_cache
 from arena.web.built_value import BuiltValue
-from arena.web.page_cache import CURRENT_SECONDS, MAX_REST_SECONDS, PageCache
+from arena.web.page_cache import CURRENT_SECONDS, MAX_REST_SECONDS, QUIET_CURRENT_SECONDS, PageCache
 from arena.web.rendered import rendered
 from tests.web.conftest import FakeVersions
 
@@ -24,10 +24,13 @@ class FakeBuilder:
     """Builds what a test says, when it says so."""
 
     def __init__(self):
-        self.built, self.kept, self.seconds = 0, [], 0.01
+        self.built, self.kept, self.seconds, self.busy_lanes = 0, [], 0.01, set()
         self.answer = lambda: b"%d" % self.built
         self.may_build = asyncio.Event()
         self.may_build.set()
+
+    def is_busy(self, lane):
+        return lane in self.busy_lanes
 
     async def build(self, page, parameters):
         self.built += 1
@@ -76,8 +79,29 @@ async def test_a_page_is_built_again_after_an_event_and_not_before(pages):
 
 
 async def test_what_no_event_tells_is_seen_after_a_while(pages):
+    pages.versions.progress = "a run that may have been killed"
     await pages.find()
     pages.now += CURRENT_SECONDS + 1
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_while_nothing_is_played_a_page_is_current_for_longer(pages):
+    await pages.find()
+    pages.now += QUIET_CURRENT_SECONDS - 1
+    assert (await pages.find()).value.json == b"1"
+    pages.now += 2
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_nobody_waits_for_the_next_value_while_others_are_built(pages):
+    await pages.find()
+    pages.builder.busy_lanes = {PAGE.lane}
+    pages.builder.may_build.clear()
+    pages.versions.version = "2"
+    late = await asyncio.wait_for(pages.find(), 5)
+    assert (late.value.json, late.is_current) == (b"1", False)
+    pages.builder.may_build.set()
+    await pages.built()
     assert (await pages.find()).value.json == b"2"
 
 
