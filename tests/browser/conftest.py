@@ -51,7 +51,7 @@ def free_port():
         return listening.getsockname()[1]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site(home_directory):
     """Return the address of the site, without a slash at its end."""
     port = free_port()
