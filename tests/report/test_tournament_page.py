@@ -6,7 +6,6 @@ import html
 import json
 import re
 import zlib
-from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
@@ -20,51 +19,21 @@ from arena.report.verdict import verdict
 from arena.site.publish.one_file import report_file
 from tests.report.test_tables import HOSTILE
 from tests.report.tournaments import play
+from tests.site.parsed import Parsed
 
-VOID = {"meta", "input", "br", "link", "img", "hr"}
 FOUR = ["alpha", "beta", "gamma", "delta"]
 
 
-class Page(HTMLParser):
-    """The elements of a page, its texts, and whether all is closed as it was opened."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.source, self.elements, self.texts, self.open, self.mismatches = text, [], [], [], []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        names = [name for name, _ in attrs]
-        assert len(names) == len(set(names)), f"an attribute of <{tag}> appears twice"
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open.pop() != tag:
-            self.mismatches.append(tag)
+class Page(Parsed):
+    """A report; what scripts and styles say is none of its texts."""
 
     def handle_data(self, data):
         if not self.open or self.open[-1] not in ("script", "style"):
             self.texts.append(data)
 
-    def all(self, wanted, **attributes):
-        return [
-            found for tag, found in self.elements
-            if tag == wanted and all(found.get(key) == value for key, value in attributes.items())
-        ]  # fmt: skip
-
     @property
     def headings(self):
         return [int(tag[1]) for tag, _ in self.elements if re.fullmatch("h[1-6]", tag)]
-
-    @property
-    def text(self):
-        return " ".join("".join(self.texts).split())
 
     @property
     def views(self):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from functools import cached_property
 
 from arena.analysis.game_statistics import GameStatistics, statistics_of_results
@@ -17,14 +16,8 @@ MAX_KEPT = 4
 """A tournament of a million matches takes some fifty megabytes."""
 
 
-@dataclass(slots=True)
-class _Kept:
-    """What pages have asked for."""
-
-    rated: OrderedDict[tuple[object, ...], RatedTournament]
-
-
-_KEPT = _Kept(OrderedDict())
+_KEPT: OrderedDict[tuple[object, ...], RatedTournament] = OrderedDict()
+"""What pages have asked for, the latest last."""
 
 
 class RatedTournament:
@@ -64,10 +57,9 @@ def rated_tournament(home: ArenaHome, tournament: StoredTournament) -> RatedTour
         *(str(home.directory), home.store.server, tournament.number, tournament.name, tournament.created_at),
         *(tournament.recorded, tournament.scheduled, tournament.finished_at, last),
     )
-    kept = _KEPT.rated
-    if key not in kept:
-        kept[key] = RatedTournament(home, tournament)
-    kept.move_to_end(key)
-    while len(kept) > MAX_KEPT:
-        kept.popitem(last=False)
-    return kept[key]
+    if key not in _KEPT:
+        _KEPT[key] = RatedTournament(home, tournament)
+    _KEPT.move_to_end(key)
+    while len(_KEPT) > MAX_KEPT:
+        _KEPT.popitem(last=False)
+    return _KEPT[key]
