@@ -15,7 +15,9 @@ from arena.errors import UsageError
 if TYPE_CHECKING:
     import socket
 
-NEEDED = ("starlette", "uvicorn", "httptools")
+NEEDED = ("starlette", "uvicorn", "httptools", "argon2")
+
+AUTHORS, VISITORS = "authors", "visitors"
 
 
 @click.command("serve")
@@ -30,11 +32,35 @@ NEEDED = ("starlette", "uvicorn", "httptools")
     metavar="NAME",
     help="A name under which the site is reached; repeatable.",
 )
-def command(host: str, port: int, is_opened: bool, public: bool, allowed_hosts: tuple[str, ...]) -> int:
+@click.option(
+    "--open-to",
+    "open_to",
+    type=click.Choice([VISITORS, AUTHORS]),
+    default=VISITORS,
+    show_default=True,
+    help="Who may enter: visitors only look; authors have accounts.",
+)
+@click.option(
+    "--trusted-proxy",
+    "trusted_proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="A proxy whose X-Forwarded headers are believed; repeatable.",
+)
+def command(
+    host: str,
+    port: int,
+    is_opened: bool,
+    public: bool,
+    allowed_hosts: tuple[str, ...],
+    open_to: str,
+    trusted_proxies: tuple[str, ...],
+) -> int:
     """Show tournaments, bots and matches in a browser, live while they are played.
 
-    It only reads, needs no account, and can be ended and started at any time. Everybody who reaches HOST can see
-    everything in the home, so other machines only reach it with `--public`.
+    Looking needs no account, and changes nothing. Everybody who reaches HOST can see everything in the home, so other
+    machines only reach it with `--public`. With `--open-to authors` people sign in; the first account is made by
+    `arena people add`.
     """
     _require_packages()
     from arena.web.hosts import Hosts, is_loopback
@@ -46,18 +72,31 @@ def command(host: str, port: int, is_opened: bool, public: bool, allowed_hosts: 
     from arena.web.app import Site
     from arena.web.events import Events
     from arena.web.opened_home import OpenedHome
+    from arena.web.people.opened_people import OpenedPeople
+    from arena.web.proxies import checked_proxies
     from arena.web.server import listen, serve
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
     store = global_option("store")
+    proxies = checked_proxies(trusted_proxies)
     home = OpenedHome(global_option("home"), store)
+    people = OpenedPeople(global_option("home")) if open_to == AUTHORS else None
     try:
         with listen(host, port) as listening:
             address = _address(host, listening)
-            site = Site(home, hosts=Hosts(host, allowed_hosts), store=store, events=Events(home))
-            is_interrupted = serve(site, listening, lambda: _say(address, is_opened))
+            site = Site(
+                home,
+                hosts=Hosts(host, allowed_hosts),
+                store=store,
+                events=Events(home),
+                endpoints=people.endpoints if people is not None else (),
+                links=people.links if people is not None else None,
+            )
+            is_interrupted = serve(site, listening, lambda: _say(address, is_opened), proxies)
             return INTERRUPTED if is_interrupted else OK
     finally:
+        if people is not None:
+            people.close()
         home.close()
 
 

@@ -50,6 +50,7 @@ class Site:
         versions: Versions | None = None,
         events: Events | None = None,
         endpoints: Sequence[Endpoint] = (),
+        links: ServedLinks | None = None,
         store: str | None = None,
     ) -> None:
         """Prepare to answer.
@@ -60,6 +61,7 @@ class Site:
             versions: of the topics of pages; by default those of the events.
             events: in the store; None if nobody watches it.
             endpoints: addresses that are no pages.
+            links: the addresses of pages; None for those of a site where nobody signs in.
             store: the URL of its database; None for a file in the home.
         """
         self._events = events
@@ -72,7 +74,7 @@ class Site:
         health = Health(home, self.versions, self.builders, self.csp_reports, events)
         self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory))
         self.cache = PageCache(self._builder, self.versions)
-        self._responses = PageResponses(self.cache, ServedLinks(asset_digests()), health.page)
+        self._responses = PageResponses(self.cache, links or ServedLinks(asset_digests()), health.page)
         self._feeds = Feeds(home, self.versions)
         self._endpoints = (*self._own_endpoints(), *endpoints)
         targets: list[tuple[str, Page | Endpoint, bool]] = [(page.path, page, True) for page in PAGES]

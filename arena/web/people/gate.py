@@ -1,0 +1,236 @@
+"""The gate: every operation passes it, and is refused there or done.
+
+In this order: does it come from our own pages, who asks, how often, may they; only then is read what was sent. Whoever
+may not do something learns nothing about it: the same response, whether it exists or not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from math import ceil
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import anyio
+import anyio.to_thread
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from arena.errors import UsageError
+from arena.people.roles import Permission
+from arena.site.links import ServedLinks
+from arena.site.models.model import Model
+from arena.site.render import Setting, render_template
+from arena.store.people.people_store import PeopleStore
+from arena.text import counted, shortened_text
+from arena.web.endpoint import Endpoint
+from arena.web.people.actor import Actor, actor_of, cookie_of
+from arena.web.people.body import fields_of
+from arena.web.people.operation import Done, Operation, Visit, Who
+from arena.web.people.origin import check_encryption, check_origin
+from arena.web.problems import Problem, ProblemError, problem_of
+from arena.web.rendered import NOT_KEPT, rendered, response_of
+
+HTML, JSON = "text/html; charset=utf-8", "application/json"
+THREADS = 4
+PASSWORDS_AT_A_TIME = 2
+"""Each takes 64 MiB."""
+
+MAX_PLACE_CHARACTERS = 500
+
+
+class Gate:
+    """Answers requests for operations."""
+
+    def __init__(self, people: PeopleStore, links: ServedLinks, operations: Iterable[Operation]) -> None:
+        """Prepare.
+
+        Args:
+            people: the database.
+            links: the addresses of pages.
+            operations: what can be done.
+        """
+        self._people, self._links = people, links
+        self._threads = anyio.CapacityLimiter(THREADS)
+        self._password_threads = anyio.CapacityLimiter(PASSWORDS_AT_A_TIME)
+        self._by_path: dict[str, dict[str, Operation]] = {}
+        for operation in operations:
+            self._by_path.setdefault(operation.path, {})[operation.method] = operation
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """The addresses of the operations."""
+        return tuple(
+            Endpoint(path=path, handler=self._answering(by_method), methods=tuple(by_method))
+            for path, by_method in self._by_path.items()
+        )
+
+    def _answering(self, by_method: dict[str, Operation]) -> Any:
+        async def answer(request: Request) -> Response:
+            method = "GET" if request.method == "HEAD" else request.method
+            return await self._answer(request, by_method[method])
+
+        return answer
+
+    async def _answer(self, request: Request, operation: Operation) -> Response:
+        if operation.method != "GET":
+            check_origin(request)
+        if operation.takes_password:
+            check_encryption(request)
+        actor = await anyio.to_thread.run_sync(self._admit, request, operation, limiter=self._threads)
+        if actor is None:
+            return _to_sign_in(request)
+        sent = await fields_of(request) if operation.method != "GET" else dict(request.query_params)
+        sent |= request.path_params
+        try:
+            visit, result = await self._do(request, operation, actor, sent)
+        except (UsageError, ValidationError) as error:
+            if operation.form and not wants_json(request):
+                return await self._form_again(request, operation, actor, sent, _problem(error))
+            raise ProblemError(_problem(error)) from error
+        if isinstance(result, Done):
+            return _done(request, result)
+        return self._shown(request, operation, visit, result)
+
+    async def _do(
+        self, request: Request, operation: Operation, actor: Actor, sent: dict[str, Any]
+    ) -> tuple[Visit, Model | Done]:
+        visit = Visit(
+            actor=actor,
+            fields=operation.fields.model_validate(sent),
+            people=self._people,
+            site=f"{request.url.scheme}://{request.headers.get('host', '')}",
+            address=_address(request),
+            device=request.headers.get("user-agent", ""),
+        )
+        limiter = self._password_threads if operation.takes_password else self._threads
+        return visit, await anyio.to_thread.run_sync(operation.handler, visit, limiter=limiter)
+
+    async def _form_again(
+        self, request: Request, operation: Operation, actor: Actor, sent: dict[str, Any], problem: Problem
+    ) -> Response:
+        """Return the page with the form, with what is wrong and what was sent; if that fails as well, what is wrong."""
+        page = self._by_path[operation.form]["GET"]
+        known = {name: value for name, value in sent.items() if name in page.fields.model_fields}
+        try:
+            visit, model = await self._do(request, page, actor, known)
+        except (UsageError, ValidationError) as error:
+            raise ProblemError(problem) from error
+        return self._shown(request, page, visit, model, problem, sent)
+
+    def _admit(self, request: Request, operation: Operation) -> Actor | None:
+        """Return who may do it; None for a visitor who has to sign in first.
+
+        Raises:
+            ProblemError: if they may not, or not so often.
+        """
+        actor = actor_of(request, self._people)
+        if operation.rate is not None:
+            wait = self._people.rates.take(f"{operation.path} {_address(request)}", operation.rate)
+            if wait:
+                raise too_often(wait)
+        if may(actor, operation.who):
+            return actor
+        if actor.person is None:
+            if operation.method == "GET" and not wants_json(request):
+                return None
+            raise ProblemError(Problem(status=401, title="Sign in first", error="Only who has signed in may do this."))
+        raise ProblemError(
+            Problem(status=403, title="Not allowed", error=f"Your role, {actor.person.role}, may not do this.")
+        )
+
+    def _shown(
+        self,
+        request: Request,
+        operation: Operation,
+        visit: Visit,
+        model: Any,
+        problem: Problem | None = None,
+        sent: dict[str, Any] | None = None,
+    ) -> Response:
+        headers = {"cache-control": NOT_KEPT}
+        if wants_json(request) or not operation.template:
+            response = response_of(rendered(model.model_dump_json().encode(), JSON), request.headers, headers)
+        else:
+            html = render_template(
+                operation.template,
+                Setting(links=self._links),
+                room="account",
+                twin=None,
+                model=model,
+                actor=visit.actor,
+                error=problem.error if problem is not None else "",
+                sent=sent or {},
+            )
+            status = problem.status if problem is not None else 200
+            response = response_of(rendered(html.encode(), HTML), request.headers, headers, status)
+        response.headers["vary"] += ", Cookie, Authorization"
+        return response
+
+
+def _problem(error: UsageError | ValidationError) -> Problem:
+    """Return the problem for what was sent. It does not repeat values: one of them may be a password."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        name = shortened_text(".".join(map(str, first["loc"])))
+        problem = Problem(status=400, title="Not done", error=f"{name!r}: {first['msg'][:1].lower()}{first['msg'][1:]}")
+    else:
+        problem = problem_of(error).model_copy(update={"title": "Not done"})
+    sentence = problem.error[:1].upper() + problem.error[1:]
+    sentence = sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
+    return problem.model_copy(update={"error": sentence})
+
+
+def may(actor: Actor, who: Permission | Who) -> bool:
+    """Return whether somebody may do what is for certain people."""
+    match who:
+        case Who.ANYBODY:
+            return True
+        case Who.MEMBER:
+            return actor.person is not None
+        case Who.MEMBER_IN_BROWSER:
+            return actor.session is not None
+    return who in actor.permissions and actor.person is not None
+
+
+def too_often(wait_seconds: float) -> ProblemError:
+    """Return the refusal of what was done too often."""
+    seconds = ceil(wait_seconds)
+    sentence = f"This was done too often; try again in {counted(seconds, 'second')}."
+    return ProblemError(Problem(status=429, title="Too often", error=sentence, retry_after_seconds=seconds))
+
+
+def place_of_ours(text: str) -> str:
+    """Return a path that is on this site for certain: what else was sent becomes the account."""
+    is_plain = text.isascii() and text.isprintable() and "\\" not in text and len(text) <= MAX_PLACE_CHARACTERS
+    return text if is_plain and text.startswith("/") and not text.startswith("//") else "/account"
+
+
+def wants_json(request: Request) -> bool:
+    """Return whether a program asks."""
+    accepted = request.headers.get("accept", "").lower()
+    return "application/json" in accepted and "text/html" not in accepted
+
+
+def _done(request: Request, done: Done) -> Response:
+    if wants_json(request):
+        body = json.dumps({"done": done.sentence, "to": done.to}).encode()
+        response = response_of(rendered(body, JSON), request.headers, {"cache-control": NOT_KEPT})
+    else:
+        response = Response(status_code=303, headers={"location": done.to, "cache-control": NOT_KEPT})
+    if done.session is not None:
+        response.headers["set-cookie"] = cookie_of(request, done.session or None)
+    return response
+
+
+def _to_sign_in(request: Request) -> Response:
+    query = request.scope["query_string"].decode("latin-1")
+    place = quote(request.url.path) + (f"?{query}" if query else "")
+    headers = {"location": f"/sign-in?{urlencode({'next': place_of_ours(place)})}", "cache-control": NOT_KEPT}
+    return Response(status_code=303, headers=headers)
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client is not None else ""

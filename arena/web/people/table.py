@@ -1,0 +1,14 @@
+"""The table of operations."""
+
+from __future__ import annotations
+
+from arena.web.people import account, directory, invitations, programs, sign_in
+from arena.web.people.operation import Operation
+
+OPERATIONS: tuple[Operation, ...] = (
+    *sign_in.OPERATIONS,
+    *invitations.OPERATIONS,
+    *account.OPERATIONS,
+    *programs.OPERATIONS,
+    *directory.OPERATIONS,
+)
