@@ -79,7 +79,7 @@ class WatchedMatches:
                 return
             try:
                 await self.add(channel)
-            except ProblemError:  # it has gone from the schedule, and its readers were told that something has changed
+            except ProblemError:  # it has gone from the schedule, and its readers know that something has changed
                 continue
 
     def note(self, event: LoggedEvent) -> None:
