@@ -59,7 +59,12 @@ def test_a_bot_has_its_version_beside_its_name():
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", 'a" onclick="x', "a\u202eb", "]]>"])
 def test_hostile_names_are_shown_and_do_nothing(name):
-    for call in ("parts.bot(name)", "parts.tournament(name)", "parts.to(name, 'bot', bot=name)", "parts.fault_badge(name)"):
+    for call in (
+        "parts.bot(name)",
+        "parts.tournament(name)",
+        "parts.to(name, 'bot', bot=name)",
+        "parts.fault_badge(name)",
+    ):
         html = part(f"{{{{ {call} }}}}", ServedLinks({}), name=name)
         assert "<script" not in html and "\u202e" not in html and 'a" onclick' not in html
 
