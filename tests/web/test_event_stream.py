@@ -173,7 +173,7 @@ async def test_a_watched_match_is_asked_for_as_long_as_it_is_watched(home, tourn
     await stream.close()
     home.store.record(tournament, [record(3)])
     recorded = await served.stream("tournaments/t/matches/3")
-    await until(lambda: not served.events._hub.watched)
+    await until(lambda: not served.events._hub.watched.places)
     await recorded.close()
 
 
