@@ -53,14 +53,17 @@ def run_worker(
     """Play the matches that arrive through the pipe until it is closed. The target of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the director handles Ctrl-C
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # KeyboardInterrupt, for which no game is blamed
-    _die_with_director()
-    _log_through(log_queue)
-    if settings.cores is not None:
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(0, settings.cores)
-    open_launcher(launches_only_bots=True)
     with contextlib.suppress(KeyboardInterrupt):
-        _play_what_arrives(pipe, watched, settings)
+        try:
+            _die_with_director()
+            _log_through(log_queue)
+            if settings.cores is not None:
+                with contextlib.suppress(OSError):
+                    os.sched_setaffinity(0, settings.cores)
+            open_launcher(launches_only_bots=True)
+            _play_what_arrives(pipe, watched, settings)
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is ending anyway, and nothing is left to interrupt
     close_launcher()
     log.info("worker %d ends", os.getpid())
 

@@ -124,8 +124,10 @@ def storm(tmp_path, kills, encounters):
     done = kill_for_a_while(tmp_path, path, kills, seed=kills)
     assert all(done[kind] > 0 for kind in ("director", "worker", "launcher"))
     for _ in range(3):  # a match that was void three times in one run is left for the next
-        if arena("run", path, "--home", tmp_path / "stormy", "-q").returncode == 0:
+        resumed = arena("run", path, "--home", tmp_path / "stormy", "-q")
+        if resumed.returncode == 0:
             break
+    assert resumed.returncode == 0, resumed.stderr
     assert facts(tmp_path / "stormy") == facts(tmp_path / "calm")
     assert table(tmp_path / "stormy") == table(tmp_path / "calm")
     assert arena("verify", "--home", tmp_path / "stormy").returncode == 0
