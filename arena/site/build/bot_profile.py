@@ -66,7 +66,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         for label in labels[:MAX_PROFILES]
         if label in versions.entered
     ]
-    ratings = tuple(_ratings(home, [profile.label for profile in profiles]))
+    ratings = tuple(_ratings(home, tournaments, [profile.label for profile in profiles]))
     names = {tournament.number: tournament for tournament in tournaments}
     latest = [(names[k], record) for k, record in store.matches_of(labels).latest(MAX_TIMED_MATCHES) if k in names]
     shown = next((profile for profile in profiles if profile.rivals), None)
@@ -144,11 +144,13 @@ class _Versions:
         )
 
 
-def _ratings(home: ArenaHome, labels: Sequence[str]) -> Iterator[BotRating]:
-    """Yield the lines of some bots on the leaderboard of each game, bot by bot."""
-    tournaments = home.store.tournaments(ALL_BUT_COMPARISONS)
-    recorded = [tournament for tournament in tournaments if tournament.recorded]
-    games = sorted({game for tournament in recorded for game in tournament.games})
+def _ratings(home: ArenaHome, tournaments: Sequence[StoredTournament], labels: Sequence[str]) -> Iterator[BotRating]:
+    """Yield the lines of some bots on the leaderboard of each game they have entered, bot by bot."""
+    counting = (one for one in tournaments if ALL_BUT_COMPARISONS.includes(one.format, one.created_at))
+    recorded = [tournament for tournament in counting if tournament.recorded]
+    wanted = frozenset(labels)
+    own = (one for one in recorded if any(bot.label in wanted for bot in one.definition.entrants))
+    games = sorted({game for tournament in own for game in tournament.games})
     boards = {game: leaderboard(home.store, recorded, game, home.cache_directory).lines for game in games}
     for label in labels:
         for game, lines in boards.items():
