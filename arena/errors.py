@@ -82,6 +82,10 @@ class BotDefinitionError(UsageError):
     """A ``bot.toml`` is refused, or a path holds no bot."""
 
 
+class UploadError(UsageError):
+    """An archive or a file that was handed in is refused; nothing of it is kept."""
+
+
 class GameError(UsageError):
     """The rules of a game are wrong: they raised an exception, or returned what a game must not return.
 

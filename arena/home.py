@@ -45,6 +45,11 @@ def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
     return PeopleStore(os.environ.get(PEOPLE_VARIABLE) or home_path(directory).resolve() / PEOPLE_FILE)
 
 
+def uploads_path(directory: str | os.PathLike[str] | None = None) -> Path:
+    """Return where a home keeps what authors have handed in."""
+    return home_path(directory).resolve() / "uploads"
+
+
 class ArenaHome:
     """The arena's directory. A context manager, or closed with ``close``.
 

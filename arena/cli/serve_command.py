@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.cli.common import open_home
 from arena.cli.global_options import global_option
 from arena.cli.group import INTERRUPTED, OK
 from arena.cli.options import WholeNumber
@@ -79,8 +80,10 @@ def command(
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
     store = global_option("store")
     proxies = checked_proxies(trusted_proxies)
+    if open_to == AUTHORS:
+        open_home().close()  # which makes a new one
     home = OpenedHome(global_option("home"), store)
-    people = OpenedPeople(global_option("home")) if open_to == AUTHORS else None
+    people = OpenedPeople(global_option("home"), store) if open_to == AUTHORS else None
     try:
         with listen(host, port) as listening:
             address = _address(host, listening)
@@ -91,6 +94,7 @@ def command(
                 events=Events(home),
                 endpoints=people.endpoints if people is not None else (),
                 links=people.links if people is not None else None,
+                services=people.services if people is not None else (),
             )
             is_interrupted = serve(site, listening, lambda: _say(address, is_opened), proxies)
             return INTERRUPTED if is_interrupted else OK

@@ -30,6 +30,7 @@ from arena.web.page_response import PageResponses
 from arena.web.problems import DEFECT, bad_address, problem_of
 from arena.web.rendered import FOR_GOOD, PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.security_headers import with_security_headers
+from arena.web.services import Service
 from arena.web.snapshots import Snapshots
 from arena.web.value_builder import ValueBuilder
 from arena.web.versions import VersionOfTheSecond, Versions
@@ -51,6 +52,7 @@ class Site:
         events: Events | None = None,
         endpoints: Sequence[Endpoint] = (),
         links: ServedLinks | None = None,
+        services: Sequence[Service] = (),
         store: str | None = None,
     ) -> None:
         """Prepare to answer.
@@ -62,9 +64,10 @@ class Site:
             events: in the store; None if nobody watches it.
             endpoints: addresses that are no pages.
             links: the addresses of pages; None for those of a site where nobody signs in.
+            services: programs that work beside it.
             store: the URL of its database; None for a file in the home.
         """
-        self._events = events
+        self._events, self._services = events, services
         self._watching: asyncio.Task[None] | None = None
         self.versions = versions or (events.watcher if events else VersionOfTheSecond())
         lanes = (Lane.RATINGS, Lane.BOARDS)
@@ -138,7 +141,9 @@ class Site:
         return response_of(self._openapi_document, request.headers, {"cache-control": PAGE_CACHING})
 
     async def start(self) -> None:
-        """Begin to watch the store."""
+        """Begin to watch the store, and start the programs beside it."""
+        for service in self._services:
+            service.start()
         if self._events is not None:
             self._watching = asyncio.create_task(self._events.run())
 
@@ -150,6 +155,8 @@ class Site:
     async def close(self) -> None:
         """Stop watching the store and building pages."""
         self.end_streams()
+        for service in self._services:
+            await service.close()
         if self._watching is not None:
             await self._watching
         await self.cache.close()

@@ -191,6 +191,11 @@ def find_person(connection: Connection, name: str) -> Person:
     return person_of(row)
 
 
+def lock_person(connection: Connection, number: int) -> None:
+    """Let one transaction at a time do something for a person, so that limits hold; in any database."""
+    connection.execute(people.update().where(people.c.id == number).values(id=number))
+
+
 def person_of(row: Row[Any]) -> Person:
     """Return the person of a row of the table ``people``."""
     return Person(

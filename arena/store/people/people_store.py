@@ -16,6 +16,7 @@ from arena.store.people.public_log import PublicLog
 from arena.store.people.rates import Rates
 from arena.store.people.schema import SCHEMA_VERSION, meta, metadata
 from arena.store.people.sessions import Sessions
+from arena.store.people.submissions import Submissions
 from arena.store.people.times import Clock, Now
 from arena.store.people.tokens import Tokens
 
@@ -31,6 +32,7 @@ class PeopleStore:
         tokens: what programs sign in with.
         invitations: links by which people get accounts.
         device_logins: programs that wait to be signed in.
+        submissions: what authors handed in.
         log: what was done about people.
         rates: how often something was done.
     """
@@ -55,6 +57,7 @@ class PeopleStore:
         self.tokens = Tokens(self._database, clock)
         self.invitations = Invitations(self._database, clock)
         self.device_logins = DeviceLogins(self._database, clock)
+        self.submissions = Submissions(self._database, clock)
         self.log = PublicLog(self._database)
         self.rates = Rates(self._database, clock)
         try:

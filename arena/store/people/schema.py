@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
 from arena.people.roles import Role
+from arena.people.submission import SubmissionState
 from arena.store.schema import BigInteger, Checked, Integer, OptionalString, String, Text, expected, member_of
 
 SCHEMA_VERSION = 1
@@ -25,6 +26,14 @@ class RoleText(Checked):
     impl = sa.String
     cache_ok = True
     check = staticmethod(member_of(Role, "role"))
+
+
+class StateText(Checked):
+    """A column of states of submissions."""
+
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(member_of(SubmissionState, "state"))
 
 
 metadata = MetaData()
@@ -98,6 +107,38 @@ device_logins = Table(
     Column("scopes", String(64), nullable=False),
     Column("expires_at", String(40), nullable=False),
     Column("person_id", OptionalInteger, ForeignKey("people.id")),
+)
+
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("person_id", ForeignKey("people.id"), nullable=False),
+    Column("upload", String(64), nullable=False, unique=True),
+    Column("digest", String(64), nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("file_name", String(200), nullable=False),
+    Column("note", Text, nullable=False),
+    Column("state", StateText(16), nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Column("finished_at", OptionalString(40)),
+    Column("bot", OptionalString(140)),
+    Column("reason", Text, nullable=False),
+    Column("report", Text, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("claim", OptionalString(64)),
+    Column("claimed_until", OptionalString(40)),
+    Index("submissions_by_state", "state", "id"),
+    Index("submissions_by_person", "person_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+bot_owners = Table(
+    "bot_owners",
+    metadata,
+    Column("look_alike_key", String(200), primary_key=True),
+    Column("name", String(64), nullable=False),
+    Column("person_id", ForeignKey("people.id"), nullable=False),
 )
 
 log = Table(

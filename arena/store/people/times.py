@@ -19,6 +19,11 @@ class Clock:
     def __init__(self, now: Now = time.time) -> None:
         self.now = now
 
+    @staticmethod
+    def between(earlier: str, later: str) -> float:
+        """Return the seconds between two stored times."""
+        return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+
     def text(self, seconds_from_now: float = 0.0) -> str:
         """Return a time, UTC, as ISO 8601 to the second."""
         return datetime.fromtimestamp(self.now() + seconds_from_now, UTC).isoformat(timespec="seconds")

@@ -13,7 +13,7 @@ from arena.people.roles import Scope
 from arena.people.secret import digest_of, new_token
 from arena.people.values import Person, Token
 from arena.store.connection import Database
-from arena.store.people.accounts import person_of
+from arena.store.people.accounts import lock_person, person_of
 from arena.store.people.schema import people, tokens
 from arena.store.people.times import DAY_SECONDS, Clock
 
@@ -105,7 +105,7 @@ def insert_token(
     if not 1 <= days <= MAX_DAYS:
         raise UsageError(f"days = {days}: expected 1 to {MAX_DAYS}")
     now = clock.text()
-    connection.execute(people.update().where(people.c.id == person.number).values(name=person.name))  # one at a time
+    lock_person(connection, person.number)
     connection.execute(delete(tokens).where(tokens.c.expires_at <= now))
     count = connection.execute(select(func.count()).where(tokens.c.person_id == person.number)).scalar() or 0
     if count >= MAX_TOKENS:

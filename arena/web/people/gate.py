@@ -16,20 +16,22 @@ import anyio
 import anyio.to_thread
 from pydantic import ValidationError
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 from arena.errors import UsageError
+from arena.names import as_file_name
 from arena.people.roles import Permission
 from arena.site.links import ServedLinks
-from arena.site.models.model import Model
 from arena.site.render import Setting, render_template
 from arena.store.people.people_store import PeopleStore
+from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.text import counted, shortened_text
 from arena.web.endpoint import Endpoint
 from arena.web.people.actor import Actor, actor_of, cookie_of
 from arena.web.people.body import fields_of
-from arena.web.people.operation import Done, Operation, Visit, Who
+from arena.web.people.operation import Done, Download, Operation, Result, Visit, Who
 from arena.web.people.origin import check_encryption, check_origin
+from arena.web.people.upload import receive_upload
 from arena.web.problems import Problem, ProblemError, problem_of
 from arena.web.rendered import NOT_KEPT, rendered, response_of
 
@@ -44,15 +46,18 @@ MAX_PLACE_CHARACTERS = 500
 class Gate:
     """Answers requests for operations."""
 
-    def __init__(self, people: PeopleStore, links: ServedLinks, operations: Iterable[Operation]) -> None:
+    def __init__(
+        self, people: PeopleStore, uploads: UploadDirectory, links: ServedLinks, operations: Iterable[Operation]
+    ) -> None:
         """Prepare.
 
         Args:
             people: the database.
+            uploads: what is handed in.
             links: the addresses of pages.
             operations: what can be done.
         """
-        self._people, self._links = people, links
+        self._people, self._uploads, self._links = people, uploads, links
         self._threads = anyio.CapacityLimiter(THREADS)
         self._password_threads = anyio.CapacityLimiter(PASSWORDS_AT_A_TIME)
         self._by_path: dict[str, dict[str, Operation]] = {}
@@ -82,25 +87,47 @@ class Gate:
         actor = await anyio.to_thread.run_sync(self._admit, request, operation, limiter=self._threads)
         if actor is None:
             return _to_sign_in(request)
-        sent = await fields_of(request) if operation.method != "GET" else dict(request.query_params)
-        sent |= request.path_params
+        sent, received = dict(request.query_params), None
         try:
-            visit, result = await self._do(request, operation, actor, sent)
+            if operation.takes_upload:
+                fields, received = await receive_upload(request, self._uploads)
+                sent |= fields
+            elif operation.method != "GET":
+                sent = await fields_of(request)
+            sent |= request.path_params
+            visit, result = await self._do(request, operation, actor, sent, received)
         except (UsageError, ValidationError) as error:
             if operation.form and not wants_json(request):
                 return await self._form_again(request, operation, actor, sent, _problem(error))
             raise ProblemError(_problem(error)) from error
+        finally:
+            if received is not None:
+                await anyio.to_thread.run_sync(self._remove_unless_kept, received, limiter=self._threads)
         if isinstance(result, Done):
             return _done(request, result)
+        if isinstance(result, Download):
+            return _download(result)
         return self._shown(request, operation, visit, result)
 
+    def _remove_unless_kept(self, received: Received) -> None:
+        """Remove an upload that became no submission."""
+        if not self._people.submissions.has_upload(received.name):
+            self._uploads.remove(received.name)
+
     async def _do(
-        self, request: Request, operation: Operation, actor: Actor, sent: dict[str, Any]
-    ) -> tuple[Visit, Model | Done]:
+        self,
+        request: Request,
+        operation: Operation,
+        actor: Actor,
+        sent: dict[str, Any],
+        received: Received | None = None,
+    ) -> tuple[Visit, Result]:
         visit = Visit(
             actor=actor,
             fields=operation.fields.model_validate(sent),
             people=self._people,
+            uploads=self._uploads,
+            received=received,
             site=f"{request.url.scheme}://{request.headers.get('host', '')}",
             address=_address(request),
             device=request.headers.get("user-agent", ""),
@@ -223,6 +250,13 @@ def _done(request: Request, done: Done) -> Response:
     if done.session is not None:
         response.headers["set-cookie"] = cookie_of(request, done.session or None)
     return response
+
+
+def _download(result: Download) -> Response:
+    """Return a file that no browser shows or runs, whatever is in it."""
+    headers = {"cache-control": NOT_KEPT, "content-security-policy": "sandbox"}
+    name = as_file_name(result.name).encode("ascii", "replace").decode()
+    return FileResponse(result.path, headers=headers, media_type="application/octet-stream", filename=name)
 
 
 def _to_sign_in(request: Request) -> Response:

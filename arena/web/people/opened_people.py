@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from arena.home import open_people
+from arena.home import home_path, open_people, uploads_path
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
+from arena.submissions.upload_directory import RECEIVING, UploadDirectory
 from arena.web.endpoint import Endpoint
 from arena.web.people.gate import Gate
 from arena.web.people.table import OPERATIONS
+from arena.web.services import Service
 
 ACCOUNT = "/account"
 
@@ -18,20 +20,28 @@ class OpenedPeople:
     Attributes:
         links: the addresses of pages, for who can sign in.
         endpoints: the addresses of operations.
+        services: programs that work beside the web process.
     """
 
-    def __init__(self, directory: str | None) -> None:
+    def __init__(self, directory: str | None, store: str | None) -> None:
         """Open the database.
 
         Args:
             directory: of the home.
+            store: the URL of its database; None for a file in the home.
 
         Raises:
             StoreError: if it can't be opened.
         """
         self._people = open_people(directory)
+        uploads = UploadDirectory(uploads_path(directory))
+        uploads.remove_unfinished(RECEIVING)
+        uploads.remove_others(self._people.submissions.uploads())
         self.links = ServedLinks(asset_digests(), ACCOUNT)
-        self.endpoints: tuple[Endpoint, ...] = Gate(self._people, self.links, OPERATIONS).endpoints
+        self.endpoints: tuple[Endpoint, ...] = Gate(self._people, uploads, self.links, OPERATIONS).endpoints
+
+        place = str(home_path(directory).resolve())
+        self.services = (Service("arena.submissions.checker_program", (place, store or "")),)
 
     def close(self) -> None:
         """Close the database."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -14,6 +15,7 @@ from arena.people.values import Person
 from arena.site.models.model import Model
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.rates import Rate
+from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.web.people.actor import Actor
 
 
@@ -46,6 +48,8 @@ class Visit:
         fields: what was sent.
         people: the database.
         site: the address of the site, as the request has it.
+        uploads: what was handed in.
+        received: the file that was sent with it, if it takes one.
         address: from where it was asked.
         device: what the browser or program says it is.
     """
@@ -53,6 +57,8 @@ class Visit:
     actor: Actor
     fields: Any
     people: PeopleStore
+    uploads: UploadDirectory
+    received: Received | None
     site: str
     address: str
     device: str
@@ -79,7 +85,22 @@ class Done:
     session: str | None = None
 
 
-Handler = Callable[[Visit], Model | Done]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Download:
+    """The result of an operation that is a file, to be kept and not shown.
+
+    Attributes:
+        path: where it is.
+        name: what it is to be called.
+    """
+
+    path: Path
+    name: str
+
+
+Result = Model | Done | Download
+
+Handler = Callable[[Visit], Result]
 """Does it, in a thread of its own; may raise our errors."""
 
 
@@ -100,6 +121,7 @@ class Operation:
         form: the path of the page that has its form, on which a browser sees what is wrong with what it sent; "" for
             a page that says only that.
         takes_password: whether it takes long, and must not be sent without encryption.
+        takes_upload: whether a file is sent with it.
     """
 
     method: str
@@ -113,6 +135,7 @@ class Operation:
     rate: Rate | None = None
     form: str = ""
     takes_password: bool = False
+    takes_upload: bool = False
 
 
 Paths = Mapping[str, Mapping[str, Operation]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.web.people import account, directory, invitations, programs, sign_in
+from arena.web.people import account, directory, invitations, programs, sign_in, submissions
 from arena.web.people.operation import Operation
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -10,5 +10,6 @@ OPERATIONS: tuple[Operation, ...] = (
     *invitations.OPERATIONS,
     *account.OPERATIONS,
     *programs.OPERATIONS,
+    *submissions.OPERATIONS,
     *directory.OPERATIONS,
 )
