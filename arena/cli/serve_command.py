@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +14,7 @@ from arena.cli.global_options import global_option
 from arena.cli.group import INTERRUPTED, OK
 from arena.cli.options import WholeNumber
 from arena.errors import UsageError
+from arena.shipped import PREFIX
 
 if TYPE_CHECKING:
     import socket
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 NEEDED = ("starlette", "uvicorn", "httptools", "argon2")
 
 AUTHORS, VISITORS = "authors", "visitors"
+OPEN_LADDER = "arena:open_ladder"
 
 
 @click.command("serve")
@@ -42,6 +46,13 @@ AUTHORS, VISITORS = "authors", "visitors"
     help="Who may enter: visitors only look; authors have accounts.",
 )
 @click.option(
+    "--ladder",
+    "ladders",
+    multiple=True,
+    metavar="FILE",
+    help=f"A ladder that submitted bots enter; repeatable [default: {OPEN_LADDER}].",
+)
+@click.option(
     "--trusted-proxy",
     "trusted_proxies",
     multiple=True,
@@ -55,13 +66,16 @@ def command(
     public: bool,
     allowed_hosts: tuple[str, ...],
     open_to: str,
+    ladders: tuple[str, ...],
     trusted_proxies: tuple[str, ...],
 ) -> int:
     """Show tournaments, bots and matches in a browser, live while they are played.
 
     Looking needs no account, and changes nothing. Everybody who reaches HOST can see everything in the home, so other
-    machines only reach it with `--public`. With `--open-to authors` people sign in; the first account is made by
-    `arena people add`.
+    machines only reach it with `--public`.
+
+    With `--open-to authors` people sign in, hand in bots, and the bots enter the ladders by themselves. The first
+    account is made by `arena people add`.
     """
     _require_packages()
     from arena.web.hosts import Hosts, is_loopback
@@ -80,10 +94,9 @@ def command(
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
     store = global_option("store")
     proxies = checked_proxies(trusted_proxies)
-    if open_to == AUTHORS:
-        open_home().close()  # which makes a new one
+    files = _checked_ladders(ladders or (OPEN_LADDER,)) if open_to == AUTHORS else ()
     home = OpenedHome(global_option("home"), store)
-    people = OpenedPeople(global_option("home"), store) if open_to == AUTHORS else None
+    people = OpenedPeople(global_option("home"), store, files) if open_to == AUTHORS else None
     try:
         with listen(host, port) as listening:
             address = _address(host, listening)
@@ -102,6 +115,16 @@ def command(
         if people is not None:
             people.close()
         home.close()
+
+
+def _checked_ladders(files: Sequence[str]) -> tuple[str, ...]:
+    """Return where ladders are, from any working directory; without a home, one is made."""
+    from arena.ladders.open_ladder import OpenLadder
+
+    with open_home() as home:
+        for file in files:
+            OpenLadder(file, home)
+    return tuple(file if file.startswith(PREFIX) else str(Path(file).resolve()) for file in files)
 
 
 def _require_packages() -> None:

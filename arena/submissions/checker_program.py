@@ -35,7 +35,8 @@ def main(arguments: list[str]) -> int:
         arguments: the process that started this one, the home, and the URL of its store or "".
     """
     parent, directory, store = arguments
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger().handlers[0].setLevel(logging.WARNING)  # the log of a run has more, in its own file
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if sys.platform == "linux":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from arena.home import home_path, open_people, uploads_path
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
@@ -23,12 +25,13 @@ class OpenedPeople:
         services: programs that work beside the web process.
     """
 
-    def __init__(self, directory: str | None, store: str | None) -> None:
+    def __init__(self, directory: str | None, store: str | None, ladders: Sequence[str] = ()) -> None:
         """Open the database.
 
         Args:
             directory: of the home.
             store: the URL of its database; None for a file in the home.
+            ladders: tournament files of the ladders that submitted bots enter.
 
         Raises:
             StoreError: if it can't be opened.
@@ -41,7 +44,10 @@ class OpenedPeople:
         self.endpoints: tuple[Endpoint, ...] = Gate(self._people, uploads, self.links, OPERATIONS).endpoints
 
         place = str(home_path(directory).resolve())
-        self.services = (Service("arena.submissions.checker_program", (place, store or "")),)
+        self.services = (
+            Service("arena.submissions.checker_program", (place, store or "")),
+            *(Service("arena.ladders.director_program", (place, store or "", path)) for path in ladders),
+        )
 
     def close(self) -> None:
         """Close the database."""
