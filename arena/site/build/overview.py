@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.enums import TournamentState
 from arena.home import ArenaHome
 from arena.site.build.progress import progress_of
-from arena.site.build.results import listed_result
+from arena.site.build.results import latest_results
 from arena.site.build.winners import winners
 from arena.site.models.overview import (
     ListedTournament,
@@ -71,8 +71,7 @@ def _latest(store: Store, listed: list[Listed]) -> tuple[ListedResult, ...]:
     tournament = next((one.tournament for one in by_interest if one.tournament.recorded), None)
     if tournament is None:
         return ()
-    names = tournament.definition.shown_names
-    return tuple(listed_result(tournament.name, one, names) for one in reversed(store.records(tournament).last(LATEST)))
+    return latest_results(store, tournament)
 
 
 def listed_tournament(listed: Listed) -> ListedTournament:
