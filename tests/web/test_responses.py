@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import json
 import re
+from urllib.parse import quote
 
 import anyio
 import pytest
@@ -94,6 +95,15 @@ async def test_a_slash_at_the_end_leads_to_the_page_and_nowhere_else(client):
     assert (await client.get("/tournaments")).headers["location"] == "/"
     for path in ("//evil.example/", "/evil.example/", "//health/"):
         assert (await client.get(f"http://localhost{path}")).status_code == 404
+
+
+@pytest.mark.parametrize("number", ["1.0", "01", "+1", "-0", "1_0", " 1", "1 ", "\u0661", "1e0", "0x1", "x" * 1000])
+async def test_a_number_is_written_in_one_way(client, number):
+    match = "/tournaments/t/matches/"
+    for path in (f"{match}{quote(number)}.json", f"/?before={quote(number)}", f"{match}1?ply={quote(number)}"):
+        response = await client.get(path, headers={"accept": "application/json"})
+        assert response.status_code == 400
+        assert "expected a whole number in digits" in response.json()["error"]
 
 
 async def test_programs_get_mistakes_as_json(client):

@@ -73,13 +73,13 @@ def _found(tournaments: Sequence[StoredTournament], submitted: Sequence[StoredBo
     for tournament in tournaments:
         games = set(tournament.games)
         for bot in tournament.definition.entrants:
-            one = found.setdefault(bot.name, _Found())
+            one = found.setdefault(_name_of(bot.label), _Found())
             one.versions[bot.label] = None
             one.author = bot.author or one.author
             one.games |= games
             one.tournaments.add(tournament.number)
     for stored in submitted:
-        found.setdefault(stored.name, _Found()).versions[stored.label] = None
+        found.setdefault(_name_of(stored.label), _Found()).versions[stored.label] = None
     return found
 
 
@@ -91,10 +91,15 @@ def _best_ranks(home: ArenaHome, tournaments: Sequence[StoredTournament], readin
         lines = reading.leaderboard(home, counting, game).lines
         for line in lines:
             one = BestRank(game=game, bot=line.label, rank=line.rank, bots=len(lines))
-            name = line.label.rpartition("@")[0]
+            name = _name_of(line.label)
             if line.margin is not None and (name not in ranks or _above(one) < _above(ranks[name])):
                 ranks[name] = one
     return ranks
+
+
+def _name_of(label: str) -> str:
+    """Return the name by which the page of all versions is found; one in a store may have "@" in it."""
+    return label.rpartition("@")[0]
 
 
 def _above(one: BestRank) -> tuple[float, int]:
