@@ -15,6 +15,7 @@ from arena.records import Bot, MatchRecord
 from arena.report.corrections_table import correction_text
 from arena.site.build.rated import rated_tournament
 from arena.site.build.rating_points import MAX_HISTORY_MATCHES, rating_point
+from arena.site.build.reading import Reading
 from arena.site.build.results import listed_result
 from arena.site.build.sentences import marked, sentence
 from arena.site.build.standings import standing_line
@@ -58,11 +59,13 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         UnknownNameError: if it does not exist.
     """
     store = home.store
-    tournaments = store.tournaments()
+    reading = Reading()
+    tournaments = reading.readable(store.tournaments())
+    counting = reading.scope(store, ALL_BUT_COMPARISONS)
     versions = _Versions(parameters.bot, tournaments, store.submitted_bots())
     labels = versions.latest_first
     profiles = [
-        bot_profile(store, label, cache_directory=home.cache_directory, max_matches=MAX_HISTORY_MATCHES)
+        bot_profile(store, label, counting, cache_directory=home.cache_directory, max_matches=MAX_HISTORY_MATCHES)
         for label in labels[:MAX_PROFILES]
         if label in versions.entered
     ]
@@ -96,6 +99,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
             for tournament, record in latest[:MAX_RESULTS]
         ),
         corrections=tuple(correction for profile in profiles for correction in _corrections(profile)),
+        left_out=reading.left_out,
     )
 
 

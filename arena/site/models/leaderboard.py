@@ -44,6 +44,7 @@ class LeaderboardPage(Model):
         findings: what the ratings rest on, in sentences.
         history: ratings of the best bots after each of the latest tournaments.
         seasons: the names of all seasons that have a tournament with this game.
+        left_out: why something that is stored is missing here, in sentences.
     """
 
     game: str
@@ -56,6 +57,7 @@ class LeaderboardPage(Model):
     findings: tuple[str, ...]
     history: tuple[RatingPoint, ...]
     seasons: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -136,10 +138,12 @@ class LeaderboardsPage(Model):
     Attributes:
         games: by name.
         seasons: by name.
+        left_out: why something that is stored is missing here, in sentences.
     """
 
     games: tuple[GameLeaders, ...]
     seasons: tuple[ListedSeason, ...]
+    left_out: tuple[str, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return its table."""
