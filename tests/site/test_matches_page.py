@@ -117,8 +117,8 @@ def test_an_empty_field_of_the_form_does_not_count(home, name):
     [
         ({"fault": "late"}, "'start', 'exit', 'timeout', 'protocol', 'illegal' or 'limit'"),
         ({"termination": "lost"}, "'normal', 'forfeit', 'adjudication' or 'void'"),
-        ({"before": "-1"}, "greater than or equal to 0"),
-        ({"before": "x"}, "valid integer"),
+        ({"before": "-1"}, "a whole number in digits"),
+        ({"before": "x"}, "a whole number in digits"),
         ({"after": str(2**31)}, "less than or equal to 2147483647"),
         ({"bot": "a" * 201}, "at most 200"),
         ({"sort": "x"}, "not permitted"),
