@@ -1,9 +1,11 @@
 /* A bot that answers at once, for plusminus and differences: it follows the marks and takes the first free square.
    It wants neither observation nor legal actions, as a bot does that keeps its own state. With the argument "all" it
-   wants (and ignores) both. */
+   wants (and ignores) both; with "busy" and a number, each answer takes so many microseconds of CPU time. */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static unsigned char in[1 << 20], out[256];
@@ -78,8 +80,15 @@ static unsigned char *put(unsigned char *to, const char *text) {
     return to + length;
 }
 
+static int64_t cpu_microseconds(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (int64_t)used.tv_sec * 1000000 + used.tv_nsec / 1000;
+}
+
 int main(int argc, char **argv) {
     int wants_all = argc > 1 && !strcmp(argv[1], "all");
+    int64_t busy = argc > 2 && !strcmp(argv[1], "busy") ? atoll(argv[2]) : 0;
     while (read_all(in, 4)) {
         uint32_t length = (uint32_t)in[0] << 24 | in[1] << 16 | in[2] << 8 | in[3];
         if (length > sizeof in || !read_all(in, length)) return 0;
@@ -112,6 +121,7 @@ int main(int argc, char **argv) {
             to = put(to, "observation"), *to++ = wants_all ? 0xc3 : 0xc2;
             send_frame(to);
         } else if (is_act) {
+            for (int64_t until = cpu_microseconds() + busy; busy && cpu_microseconds() < until;) {}
             *to++ = 0x83;
             to = put(to, "type"), to = put(to, "action"), to = put(to, "ply"), *to++ = (unsigned char)ply;
             to = put(to, "action");

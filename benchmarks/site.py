@@ -65,7 +65,7 @@ class Server:
         self.port = _free_port()
         begun = time.monotonic()
         command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         while asyncio.run(ask(HOST, self.port, "/health")).status != 200:
             time.sleep(0.01)
         self.start_seconds = time.monotonic() - begun
@@ -151,7 +151,7 @@ class Tournament:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
 
     def end(self):
-        self.process.send_signal(signal.SIGINT)
+        self.process.send_signal(signal.SIGTERM)
         self.process.wait()
 
 

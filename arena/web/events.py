@@ -83,11 +83,16 @@ class Events:
     async def _renew_watches(self) -> None:
         """Say in the store which matches are watched, as long as they are."""
         while not self._hub.is_closed:
-            self._hub.watched_more.clear()
-            if watched := self._hub.watched:
-                await anyio.to_thread.run_sync(self._watch, watched)
+            watched = self._hub.watched
+            watched.changed.clear()
+            try:
+                await watched.add_again()
+            except StoreError as error:  # it is tried again
+                log.warning("which matches are to be played can't be read: %s", error)
+            if places := watched.places:
+                await anyio.to_thread.run_sync(self._watch, places)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._hub.watched_more.wait(), RENEW_SECONDS)
+                await asyncio.wait_for(watched.changed.wait(), RENEW_SECONDS)
 
     def _watch(self, watched: frozenset[tuple[int, int]]) -> None:
         try:

@@ -15,18 +15,16 @@ from collections.abc import Callable, Iterable, Sequence
 from arena.enums import EventKind
 from arena.errors import UnknownNameError
 from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
-from arena.web.channel import HEARTBEAT_SECONDS, Channel, Subscription, arena_frame, id_line, reload_frame
+from arena.web.channel import HEARTBEAT_SECONDS, Channel, Subscription, changed_frame, id_line, reload_frame
 from arena.web.channels import Channels
-from arena.web.cursor import ARENA_LOG, Cursor, live_log, tournament_log
+from arena.web.cursor import Cursor, live_log, tournament_log
 from arena.web.logs import Logs
 from arena.web.problems import Problem, ProblemError
 from arena.web.reader import MAX_BEHIND_BYTES, Reader
 from arena.web.topics import ARENA, Topic
+from arena.web.watched_matches import WatchedMatches
 
 MAX_READERS = 4000
-MAX_WATCHED = 64
-"""Matches that are watched ply by ply at the same time."""
-
 RETRY_SECONDS = 10
 SWEEP_SECONDS = 5.0
 READERS_AT_ONCE = 50
@@ -39,7 +37,7 @@ class Hub:
     Attributes:
         clock: monotonic seconds.
         is_closed: whether it has ended all streams.
-        watched_more: set when a match is watched that was not before, and when the hub is closed.
+        watched: the matches that are to be watched ply by ply.
     """
 
     def __init__(self, state: StoreState, logs: Logs, clock: Callable[[], float] = time.monotonic) -> None:
@@ -52,10 +50,10 @@ class Hub:
         """
         self.clock = clock
         self.is_closed = False
-        self.watched_more = asyncio.Event()
         self._state = state
         self._logs = logs
         self._channels = Channels()
+        self.watched = WatchedMatches(self._channels, logs)
         self._waiting: set[Channel] = set()
         self._live: dict[tuple[int, int], LoggedLiveMatch] = {}
         self._changed = asyncio.Event()
@@ -66,11 +64,6 @@ class Hub:
     def readers(self) -> int:
         """How many readers there are."""
         return self._readers
-
-    @property
-    def watched(self) -> frozenset[tuple[int, int]]:
-        """The matches that are to be watched ply by ply, by the numbers of tournament and match."""
-        return frozenset(place for channel in self._channels for place in channel.watched)
 
     # readers
 
@@ -97,7 +90,7 @@ class Hub:
         self._readers += 1
         try:
             first = await self._backlog(channel, dict(channel.places), cursor)
-            await self._watch(channel)
+            await self.watched.add(channel)
             reader.put_first(b"".join([*self._gone(topics if cursor else ()), first]))
         except BaseException:
             self.leave(channel, reader)
@@ -135,17 +128,6 @@ class Hub:
         self._channels.remove(channel)
         self._waiting.discard(channel)
 
-    async def _watch(self, channel: Channel) -> None:
-        """Watch the matches of a channel, as far as they are still to be played."""
-        for place in channel.matches - channel.known_matches:
-            is_to_be_played = await self._logs.is_to_be_played(*place)
-            if is_to_be_played is None:
-                raise ProblemError(_no_match(f"{channel.path_of(place[0])}/matches/{place[1]}"))
-            channel.known_matches.add(place)
-            if is_to_be_played and len(self.watched | {place}) <= MAX_WATCHED:
-                channel.watched.add(place)
-                self.watched_more.set()
-
     async def _backlog(self, channel: Channel, now: dict[str, int], cursor: Cursor | None) -> bytes:
         """Return what a reader is sent before it reads what all others of its channel do.
 
@@ -171,9 +153,10 @@ class Hub:
             places[log] = now[log]
             if live is not None and live.stored.seq == now[log] and (cursor is None or read.get(log) != now[log]):
                 frames.append(channel.live_frame(live, here))
-        if ARENA_LOG in now and read.get(ARENA_LOG) != now[ARENA_LOG]:
-            places[ARENA_LOG] = now[ARENA_LOG]
-            frames.append(arena_frame(now[ARENA_LOG], here))
+        for counter, topic in sorted(channel.counted.items()):
+            if read.get(counter) != now[counter]:
+                places[counter] = now[counter]
+                frames.append(changed_frame(topic, now[counter], here))
         return b"".join([*frames, id_line(here), b"\n"])
 
     async def _events_between(self, tournament: int, after: int | None, last: int) -> Sequence[LoggedEvent] | None:
@@ -197,8 +180,10 @@ class Hub:
             for channel in self._channels.of_tournament(event.tournament):
                 channel.add_event(event)
                 self._waiting.add(channel)
+            self.watched.note(event)
             if event.stored.kind is EventKind.RESULTS:
-                self._forget_matches(event.tournament, event.stored.details.matches)
+                for match in event.stored.details.matches:
+                    self._live.pop((event.tournament, match), None)
         for tournament in change.missed:
             for channel in self._channels.of_tournament(tournament):
                 channel.add_missed(tournament, change.state.last_events.get(tournament, 0))
@@ -216,21 +201,12 @@ class Hub:
                     channel.add_gone(place)
                     self._waiting.add(channel)
         for tournament in change.progressed:
-            for channel in {*self._channels.of_tournament(tournament), *self._channels.of_arena}:
+            for channel in {*self._channels.of_tournament(tournament), *self._channels.counting}:
                 channel.add_progress(tournament)
                 self._waiting.add(channel)
-        for channel in self._channels.of_arena:
-            channel.set_total(change.state.total)
-            self._waiting.add(channel)
+        self._waiting.update(channel for channel in self._channels.counting if channel.set_totals(change.state))
         if self._waiting:
             self._changed.set()
-
-    def _forget_matches(self, tournament: int, matches: Iterable[int]) -> None:
-        """Forget how matches stood that have been recorded, and watch them no longer."""
-        for match in matches:
-            self._live.pop((tournament, match), None)
-            for channel in self._channels.of_tournament(tournament):
-                channel.watched.discard((tournament, match))
 
     # sending
 
@@ -283,7 +259,7 @@ class Hub:
         self.is_closed = True
         self._end_all(b"")
         self._changed.set()
-        self.watched_more.set()
+        self.watched.changed.set()
 
     def _end_all(self, last: bytes) -> None:
         for channel in list(self._channels):
@@ -298,7 +274,3 @@ _TOO_MANY = Problem(
     error=f"At most {MAX_READERS} readers can be sent events; ask again later.",
     retry_after_seconds=RETRY_SECONDS,
 )
-
-
-def _no_match(path: str) -> Problem:
-    return Problem(status=404, title="Not found", error=f"topic {path!r}: the schedule has no such match")

@@ -146,8 +146,8 @@ async def test_a_reader_resumes_where_it_was(home, tournament, served):
 @pytest.mark.parametrize(
     ("query", "status", "says"),
     [
-        ("", 400, "no topics: expected arena, tournaments/NAME or tournaments/NAME/matches/NUMBER"),
-        ("?topics=bots/x", 400, "topic 'bots/x': expected arena"),
+        ("", 400, "no topics: expected arena, tournaments/NAME, tournaments/NAME/matches/NUMBER, bots/NAME"),
+        ("?topics=bots/x/y", 400, "topic 'bots/x/y': expected arena"),
         ("?topics=" + ",".join(["arena"] * 21), 400, "expected at most 20"),
         ("?topics=tournaments/t/matches/0", 400, "topic 'tournaments/t/matches/0'"),
         ("?topics=tournaments/t/matches/99", 404, "the schedule has no such match"),
@@ -173,7 +173,7 @@ async def test_a_watched_match_is_asked_for_as_long_as_it_is_watched(home, tourn
     await stream.close()
     home.store.record(tournament, [record(3)])
     recorded = await served.stream("tournaments/t/matches/3")
-    await until(lambda: not served.events._hub.watched)
+    await until(lambda: not served.events._hub.watched.places)
     await recorded.close()
 
 

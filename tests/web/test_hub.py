@@ -10,8 +10,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from arena.enums import EventKind
 from arena.errors import UnknownNameError
+from arena.store.rosters import Roster
 from arena.web import hub as hub_module
 from arena.web import reader as reader_module
+from arena.web import watched_matches
 from arena.web.cursor import Cursor, parse_cursor
 from arena.web.hub import Hub
 from arena.web.problems import ProblemError
@@ -178,7 +180,7 @@ def test_a_replaced_store_says_reload_and_ends_every_stream(hub, logs):
     client = Client(hub, "tournaments/cup")
     hub.apply(logs.change(is_replaced=True))
     assert client.take() == [("reload", "arena", None)]
-    assert hub.watched == frozenset()
+    assert hub.watched.places == frozenset()
 
 
 def test_unknown_names_are_refused(hub):
@@ -206,29 +208,76 @@ def test_a_tournament_with_the_name_of_a_deleted_one_is_another(hub, logs):
 
 
 def test_a_match_is_watched_as_long_as_it_has_readers_and_no_record(hub, logs):
-    assert hub.watched == frozenset()
+    assert hub.watched.places == frozenset()
     first, second = Client(hub, "tournaments/cup/matches/5"), Client(hub, "tournaments/cup/matches/5,arena")
     Client(hub, "tournaments/cup/matches/6")
-    assert hub.watched == {(1, 5)}
-    assert hub.watched_more.is_set()
+    assert hub.watched.places == {(1, 5)}
+    assert hub.watched.changed.is_set()
     first.leave()
-    assert hub.watched == {(1, 5)}
+    assert hub.watched.places == {(1, 5)}
     second.leave()
-    assert hub.watched == frozenset()
+    assert hub.watched.places == frozenset()
     Client(hub, "tournaments/cup/matches/5")
     hub.apply(logs.change(logs.add(1, matches=(5,))))
-    assert hub.watched == frozenset()
+    assert hub.watched.places == frozenset()
 
 
 def test_only_some_matches_are_watched_at_a_time(hub, logs, monkeypatch):
-    monkeypatch.setattr(hub_module, "MAX_WATCHED", 1)
+    monkeypatch.setattr(watched_matches, "MAX_WATCHED", 1)
     logs.matches[1, 7] = True
     first = Client(hub, "tournaments/cup/matches/5")
     Client(hub, "tournaments/cup/matches/7")
-    assert hub.watched == {(1, 5)}
+    assert hub.watched.places == {(1, 5)}
     first.leave()
     Client(hub, "tournaments/cup/matches/7,arena")
-    assert hub.watched == {(1, 7)}
+    assert hub.watched.places == {(1, 7)}
+
+
+def test_a_match_that_found_no_room_is_watched_when_there_is_some(hub, logs, monkeypatch):
+    monkeypatch.setattr(watched_matches, "MAX_WATCHED", 1)
+    logs.matches[1, 7] = True
+    first = Client(hub, "tournaments/cup/matches/5")
+    Client(hub, "tournaments/cup/matches/7")
+    first.leave()
+    asyncio.run(hub.watched.add_again())
+    assert hub.watched.places == {(1, 7)}
+
+
+@pytest.mark.parametrize("kind", [EventKind.CORRECTION, EventKind.IMPORTED, EventKind.REOPENED])
+@pytest.mark.parametrize("was_watched", [True, False])
+def test_a_match_that_is_to_be_played_again_is_watched_again(hub, logs, kind, was_watched):
+    """By the page that was open all the time, and by one that is opened later."""
+    logs.matches[1, 5] = was_watched
+    Client(hub, "tournaments/cup/matches/5")
+    hub.apply(logs.change(logs.add(1, matches=(5,))))
+    logs.matches[1, 5] = False
+    asyncio.run(hub.watched.add_again())
+    assert hub.watched.places == frozenset()
+    logs.matches[1, 5] = True
+    hub.watched.changed.clear()
+    hub.apply(logs.change(logs.add(1, kind, (5,))))
+    assert hub.watched.changed.is_set()
+    asyncio.run(hub.watched.add_again())
+    assert hub.watched.places == {(1, 5)}
+    hub.apply(logs.change(logs.add(1, matches=(5,))))
+    hub.apply(logs.change(logs.add(1, kind, (5,))))
+    Client(hub, "tournaments/cup/matches/5")
+    assert hub.watched.places == {(1, 5)}
+
+
+def test_a_result_that_comes_while_the_store_is_asked_counts(hub, logs):
+    """The store says that the match is to be played, just before it is recorded."""
+
+    async def is_to_be_played(tournament, match, ask=logs.is_to_be_played):
+        answer = await ask(tournament, match)
+        if answer:
+            logs.matches[1, 5] = False
+            hub.apply(logs.change(logs.add(1, matches=(5,))))
+        return answer
+
+    logs.is_to_be_played = is_to_be_played
+    Client(hub, "tournaments/cup/matches/5")
+    assert hub.watched.places == frozenset()
 
 
 def test_whoever_comes_later_sees_how_the_match_stands(hub, logs):
@@ -240,6 +289,30 @@ def test_whoever_comes_later_sees_how_the_match_stands(hub, logs):
         later = Client(hub, "tournaments/cup/matches/5", cursor)
         assert [event.kind for event in later.events] == kinds
         assert later.id == first.id == "0123abcd-1.0-1m5.9"
+
+
+PLAYED = [
+    ("bots/a", (1, 2)), ("bots/a%401", (1,)), ("bots/a%402", (2,)), ("bots/c", ()), ("bots/a/versus/b", (1,)),
+    ("games/plaid", (1,)), ("games/surds", (2,)), ("arena", (1, 2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("topic", "numbers"), PLAYED)
+def test_readers_of_a_bot_or_a_game_hear_of_its_own_tournaments(logs, clock, topic, numbers):
+    logs.add_tournament(1, "cup", Roster(frozenset({"a@1", "b@1"}), frozenset({"plaid"})))
+    logs.add_tournament(2, "a b,c", Roster(frozenset({"a@2", "d@1"}), frozenset({"surds"})))
+    hub = Hub(logs.state, logs, clock)
+    client = Client(hub, topic)
+    for number in (1, 2):
+        before = client.id
+        hub.apply(logs.change(logs.add(number)))
+        heard = [(kind, about) for kind, about, _ in flushed(hub, client)]
+        assert heard == ([("changed", topic)] if number in numbers else [])
+        assert (client.id != before) == (number in numbers)
+        clock.now += 1
+    again = Client(hub, topic, "0123abcd")
+    assert [event.data["topic"] for event in again.events] == [topic]
+    assert Client(hub, topic, again.id).events == []
 
 
 def test_quiet_streams_are_kept_alive(hub, clock):
@@ -471,7 +544,7 @@ def test_a_match_that_is_void_is_read_again_and_stays_watched(hub, logs, clock):
     clock.now += 1
     hub.apply(logs.change(gone=frozenset({(1, 5)})))
     assert flushed(hub, client) == [("reload", "tournaments/cup/matches/5", None)]
-    assert hub.watched == {(1, 5)}
+    assert hub.watched.places == {(1, 5)}
     clock.now += 1
     hub.apply(logs.change(live=(logs.see(1, 5, plies=1, seq=9),)))
     assert flushed(hub, client) == [("live", "tournaments/cup/matches/5", 9)]
