@@ -31,7 +31,7 @@ window.fetch = async (address, { signal }) => {
 window.send = (text) => { try { stream.enqueue(new TextEncoder().encode(text)); } catch { /* it has ended */ } };
 """
 ALIVE = ": alive\nid: 0123abcd-1.2\n\n"
-EVENT = "event: results\nid: 0123abcd-1.2\ndata: {\"topic\":\"tournaments/t\",\"seq\":2,\"matches\":[1],\"match_count\":1}\n\n"
+EVENT = 'event: results\nid: 0123abcd-1.2\ndata: {"topic":"tournaments/t","seq":2,"matches":[1],"match_count":1}\n\n'
 
 SETTLED = """async () => {
   for (let k = 0; k < 10; k++) await new Promise((done) => {
@@ -153,7 +153,9 @@ def test_a_page_that_was_late_often_is_new_ten_seconds_after_it_is_there(live):
     assert live.text == "new"
 
 
-@pytest.mark.parametrize("answer", [{"status": 500, "text": "defect"}, {"status": 503, "text": "away"}, {"hangs": True}])
+@pytest.mark.parametrize(
+    "answer", [{"status": 500, "text": "defect"}, {"status": 503, "text": "away"}, {"hangs": True}]
+)
 def test_after_an_answer_that_is_no_page_it_is_asked_for_again(live, answer):
     live.answer(answer, {"text": "new"})
     live.send(EVENT)
@@ -202,7 +204,10 @@ def test_while_the_server_is_away_it_is_asked_more_and_more_rarely(live):
     assert live.text == "new"
 
 
-TIME_LEFT = '<p id="part" data-live>about <b data-clock-about data-clock-since="{since}" data-clock-seconds="{left}">{left} s</b> left</p>'
+TIME_LEFT = (
+    '<p id="part" data-live>about'
+    ' <b data-clock-about data-clock-since="{since}" data-clock-seconds="{left}">{left} s</b> left</p>'
+)
 
 
 def test_the_time_left_runs_as_the_server_says_it(context):
