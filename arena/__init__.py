@@ -69,6 +69,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.errors import GameError as GameError
     from arena.errors import StoreError as StoreError
     from arena.errors import UnknownNameError as UnknownNameError
+    from arena.errors import UploadError as UploadError
     from arena.errors import UsageError as UsageError
     from arena.errors import VoidMatchError as VoidMatchError
     from arena.executors.executor import Executor as Executor
@@ -173,7 +174,7 @@ _MODULE_OF = {
         "arena.definition": "Absence Definition GameChoice",
         "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination TournamentState",
         "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
-        " UnknownNameError UsageError VoidMatchError",
+        " UnknownNameError UploadError UsageError VoidMatchError",
         "arena.executors.executor": "Executor Job Played Playing Void",
         "arena.executors.table": "open_executor",
         "arena.executors.work_queue": "WorkQueue",

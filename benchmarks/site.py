@@ -151,7 +151,7 @@ class Tournament:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
 
     def end(self):
-        self.process.send_signal(signal.SIGINT)
+        self.process.send_signal(signal.SIGTERM)
         self.process.wait()
 
 

@@ -92,8 +92,8 @@ def history_over_tournaments(
     Raises:
         UnknownNameError: if the scope names a tournament or a season that does not exist.
     """
-    counting = [one for one in store.tournaments(scope) if game is None or game in one.games]
-    wanted = [end for end, one in enumerate(counting, 1) if one.recorded and (after is None or one.name in after)]
+    counting = [one for one in store.tournaments(scope) if one.recorded and (game is None or game in one.games)]
+    wanted = [end for end, one in enumerate(counting, 1) if after is None or one.name in after]
     snapshots = []
     for end in _affordable(counting, wanted, max_matches):
         last = counting[end - 1]

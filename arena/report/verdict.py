@@ -28,8 +28,13 @@ MAX_GROUPS = 2
 """More groups are summed up."""
 
 
-def verdict(table: Standings) -> str:
-    """Return what standings say, as plain text; names in it are as the bots have them."""
+def verdict(table: Standings, introduction: str = "") -> str:
+    """Return what standings say, as plain text; names in it are as the bots have them.
+
+    Args:
+        table: the standings.
+        introduction: the sentence's first words; by default whether there is more to come.
+    """
     if not table.matches:
         return "No match has been recorded yet."
     number = {label: number for number, label in enumerate(table.fitted.names)}
@@ -47,7 +52,10 @@ def verdict(table: Standings) -> str:
     unrated = [line.bot for line in table.lines if line.label not in number]
     if unrated:
         clauses.append(f"{_listed(unrated)} {'has' if len(unrated) == 1 else 'have'} no rated match yet")
-    return f"{_proviso(table)}{'; '.join(clauses)}.{_doubt(table)}"
+    begun = introduction or _proviso(table)
+    if not begun and not clauses[0].startswith(rated[0].bot):
+        clauses[0] = clauses[0][0].upper() + clauses[0][1:]
+    return f"{begun}{'; '.join(clauses)}.{_doubt(table)}"
 
 
 def ranking_verdict(ranking: Sequence[tuple[str, Placing]], is_finished: bool) -> str:

@@ -104,7 +104,7 @@ def heat_cells(cells: Sequence[CrosstableCell | None], address: str | None, riva
     Args:
         cells: of a bot, against each rival.
         address: of the list of the bot's matches, to which the rival is added; None without one.
-        rivals: as they are added to the address.
+        rivals: as they are added to the address; empty for one without.
     """
     return Markup("".join(starmap(partial(_heat_cell, escape(address or "")), zip(cells, rivals, strict=True))))
 
@@ -113,7 +113,9 @@ def _heat_cell(address: str, cell: CrosstableCell | None, rival: str) -> str:
     if cell is None:
         return "<td></td>"
     share = cell.points / cell.matches
-    shown = f'<a href="{address}&amp;rival={rival}">{100 * share:.0f}</a>' if address else f"{100 * share:.0f}"
+    shown = f"{100 * share:.0f}"
+    if address and rival:
+        shown = f'<a href="{address}&amp;rival={rival}">{shown}</a>'
     return f'<td class="{heat_step(share)}">{shown}</td>'
 
 

@@ -25,8 +25,9 @@ def feed_xml(feed: Feed, site: str, address: str, page: str) -> bytes:
         page: the address of the page that shows the same to people.
     """
 
-    def match_address(result: ListedResult) -> str:
-        return f"{site}{address_of(PAGE_BY_NAME['match'], result.model_dump(include={'tournament', 'match'}))}"
+    def match_address(result: ListedResult) -> str | None:
+        path = address_of(PAGE_BY_NAME["match"], {"tournament": result.tournament, "match": result.match})
+        return None if path is None else f"{site}{path}"
 
     return feed_with(feed, f"{site}{address}", f"{site}{page}", match_address)
 

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 from urllib.parse import quote, urlencode
 
+from pydantic import ValidationError
+
+from arena.site.models.model import MAX_NAME_CHARACTERS
 from arena.site.page import Page
 from arena.site.pages import PAGE_BY_NAME
 
@@ -15,6 +18,11 @@ INDEX_PATH = "/index"
 
 SUFFIXES = (".json", ".csv")
 """What follows an address where a program wants the same page."""
+
+MAX_PATH_BYTES = 5000
+"""Of an address: for two of the longest names, in any letters."""
+
+MAX_QUERY_BYTES = 8000
 
 STATIC = "static"
 """Where a folder has the files of ``static``."""
@@ -57,8 +65,11 @@ class ServedLinks:
         return f"/static/{self._digests[name]}/{name}"
 
 
-def address_of(page: Page, values: dict[str, Any], suffix: str = "") -> str:
-    """Return the address of a page on a server; parameters that have their default are left out."""
+def address_of(page: Page, values: dict[str, Any], suffix: str = "") -> str | None:
+    """Return the address of a page on a server; None if no server answers there: a stored name may be of any kind.
+
+    Parameters that have their default are left out.
+    """
     path = (page.path if page.path != "/" or not suffix else INDEX_PATH).format(
         **{field: quote(str(values[field]), safe="@") for field in page.path_fields}
     )
@@ -71,7 +82,35 @@ def address_of(page: Page, values: dict[str, Any], suffix: str = "") -> str:
         for name in defaults
         if name in values and name not in page.path_fields and values[name] != defaults[name]
     }
-    return f"{path}{suffix}" + (f"?{urlencode(query)}" if query else "")
+    written = urlencode(query)
+    if not _is_answered(page, values, defaults, path, written):
+        return None
+    return f"{path}{suffix}" + (f"?{written}" if written else "")
+
+
+def _is_answered(page: Page, values: dict[str, Any], defaults: dict[str, Any], path: str, query: str) -> bool:
+    """Return whether an address can be asked for, and its page takes values of this length."""
+    if len(path) > MAX_PATH_BYTES or len(query) > MAX_QUERY_BYTES or "%00" in path or "%00" in query:
+        return False
+    if any(values[field] in _NO_NAMES for field in page.path_fields):
+        return False
+    texts = [value for key, value in values.items() if isinstance(value, str) and value != defaults.get(key)]
+    if all(0 < len(text) <= MAX_NAME_CHARACTERS for text in texts):
+        return True
+    try:
+        page.parameters.model_validate(values)
+    except ValidationError:
+        return False
+    return True
+
+
+def query_value(name: str) -> str:
+    """Return a name as an address has it behind the question mark; nothing if no page takes it."""
+    return quote(name) if 0 < len(name) <= MAX_NAME_CHARACTERS and "\0" not in name else ""
+
+
+_NO_NAMES = ("", ".", "..")
+"""Browsers take these out of a path, however they are written."""
 
 
 class Places(Protocol):

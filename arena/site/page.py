@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -69,8 +70,7 @@ class Page:
 
     def topics_of(self, parameters: Parameters) -> tuple[str, ...]:
         """Return the topics of the page at an address; names are quoted in them as they are in addresses."""
-        values = {name: quote(str(value), safe="") for name, value in parameters.model_dump().items()}
-        return tuple(topic.format(**values) for topic in self.topics)
+        return _topics_of(self.topics, parameters)
 
     def build(self, home: ArenaHome, parameters: Parameters) -> Model:
         """Return what the page shows at an address."""
@@ -81,3 +81,9 @@ class Page:
         module, _, name = self.builder.partition(":")
         function: Callable[[ArenaHome, Parameters], Model] = getattr(import_module(module), name)
         return function
+
+
+@lru_cache(maxsize=2000)
+def _topics_of(topics: tuple[str, ...], parameters: Parameters) -> tuple[str, ...]:
+    values = {name: quote(str(value), safe="") for name, value in parameters.model_dump().items()}
+    return tuple(topic.format(**values) for topic in topics)

@@ -67,7 +67,7 @@ PAGES: tuple[Page, ...] = (
         lane=Lane.RATINGS,
         template="leaderboard.html.jinja",
         room="leaderboards",
-        topics=("arena",),
+        topics=("games/{game}",),
     ),
     Page(
         name="bot",
@@ -79,7 +79,7 @@ PAGES: tuple[Page, ...] = (
         lane=Lane.RATINGS,
         template="bot_profile.html.jinja",
         room="bots",
-        topics=("arena",),
+        topics=("bots/{bot}",),
         has_feed=True,
     ),
     Page(
@@ -92,7 +92,7 @@ PAGES: tuple[Page, ...] = (
         lane=Lane.RATINGS,
         template="versus.html.jinja",
         room="bots",
-        topics=("arena",),
+        topics=("bots/{bot}/versus/{rival}",),
     ),
     Page(
         name="tournament",

@@ -22,7 +22,7 @@ from arena.report.standings_columns import percent_text
 from arena.report.tables import printable, printable_lines
 from arena.site import charts
 from arena.site.boards import board_svg, clocks_at, position_at, scores_svg, seat_key, seconds_text, targets_svg
-from arena.site.links import Links
+from arena.site.links import Links, query_value
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
 from arena.site.rating_chart import RatingChart
@@ -108,6 +108,7 @@ def environment() -> Environment:
         "rulebook": rulebook_html,
         "script_data": script_data,
         "shell_word": shlex.quote,
+        "query_value": query_value,
         "duration": duration_text,
         "whole": lambda count: f"{count:,}",
         "fixed": lambda value, decimals: f"{value:,.{decimals}f}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Integer, Select, exists, func, select
@@ -14,6 +14,7 @@ from arena.store.connection import Database
 from arena.store.correction_log import all_corrections
 from arena.store.counters import counted
 from arena.store.event_log import EventLog
+from arena.store.rosters import Roster, roster_of
 from arena.store.schema import corrections, matches, records, skipped, tournaments
 from arena.store.scope import ALL_TOURNAMENTS, COMPARISON, Scope
 from arena.store.seasons import Seasons
@@ -163,6 +164,16 @@ class TournamentReader:
         """Return the number of each tournament that is not deleted, by name."""
         query = select(tournaments.c.name, tournaments.c.id).where(tournaments.c.deleted_at.is_(None))
         return {name: number for name, number in self._rows(query)}  # noqa: C416 - rows are no pairs for mypy
+
+    def rosters(self, numbers: Collection[int] | None = None) -> dict[int, Roster]:
+        """Return the bots and games of tournaments, deleted ones too, by their numbers.
+
+        Args:
+            numbers: of the tournaments; None for all.
+        """
+        query = select(tournaments.c.id, tournaments.c.definition)
+        query = query if numbers is None else query.where(tournaments.c.id.in_(numbers))
+        return {number: roster_of(definition) for number, definition in self._rows(query)}
 
     def is_to_be_played(self, tournament: int, match: int) -> bool | None:
         """Return whether a match of the tournament with this number is to be played; None if it does not exist."""

@@ -13,12 +13,10 @@ from typing import Generic, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from arena.errors import suggestion
-from arena.site.links import SUFFIXES
+from arena.site.links import MAX_PATH_BYTES, MAX_QUERY_BYTES, SUFFIXES
 from arena.text import shortened_text
 from arena.web.problems import bad_address
 
-MAX_PATH_BYTES = 2000
-MAX_QUERY_BYTES = 4000
 MAX_QUERY_FIELDS = 50
 
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9a-fA-F]{2})")

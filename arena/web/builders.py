@@ -20,11 +20,10 @@ from arena.web.builder_messages import BuildAnswer, BuilderStart, BuildRequest
 from arena.web.built_value import BuiltValue
 from arena.web.frames import FrameError, framed, receive_frame
 from arena.web.problems import Problem, ProblemError
+from arena.web.turns import Turns
 
 IDLE_SECONDS = 60.0
 START_SECONDS = 30.0
-MAX_WAITING = 64
-"""Requests that wait for a builder; each is a page that several readers may wait for."""
 
 _log = logging.getLogger("arena.web")
 
@@ -49,12 +48,6 @@ LIMITS = {
     Lane.BOARDS: LaneLimits(processes=2, seconds=10.0, memory_bytes=2 * 1024**3),
 }
 
-BUSY = Problem(
-    status=503,
-    title="Too many pages are being built",
-    error=f"More than {MAX_WAITING} pages wait to be built; try again in a few seconds.",
-    retry_after_seconds=5,
-)
 CRASHED = Problem(
     status=503, title="This page can’t be built", error="The process that builds this page has crashed while doing so."
 )
@@ -75,8 +68,7 @@ class Builders:
         self.lane = lane
         self.limits = limits or LIMITS[lane]
         self._directory, self._store = directory, store
-        self._slots = asyncio.Semaphore(self.limits.processes)
-        self._waiting = 0
+        self._turns = Turns(self.limits.processes)
         self._running: set[_Builder] = set()
         self._idle: list[_Builder] = []
         self._ending: set[asyncio.Task[int]] = set()
@@ -84,28 +76,27 @@ class Builders:
     @property
     def is_busy(self) -> bool:
         """Whether a page has to wait until others have been built."""
-        return self._waiting >= self.limits.processes
+        return self._turns.is_busy
 
     @property
     def processes(self) -> tuple[int, ...]:
         """The ids of the processes that there are now."""
         return tuple(sorted(builder.process.pid for builder in self._running))
 
-    async def build(self, page: Page, parameters: Parameters) -> BuiltValue:
+    async def build(self, page: Page, parameters: Parameters, is_first: bool = True) -> BuiltValue:
         """Return the value of a page.
+
+        Args:
+            page: the page.
+            parameters: what its address says.
+            is_first: whether nobody has seen it yet.
 
         Raises:
             ProblemError: if it can't be built.
         """
-        if self._waiting >= MAX_WAITING:
-            raise ProblemError(BUSY)
         request = BuildRequest(page=page.name, parameters=parameters.model_dump(mode="json"))
-        self._waiting += 1
-        try:
-            async with self._slots:
-                return await self._ask(request)
-        finally:
-            self._waiting -= 1
+        async with self._turns.turn(is_first):
+            return await self._ask(request)
 
     async def _ask(self, request: BuildRequest) -> BuiltValue:
         started = time.monotonic()

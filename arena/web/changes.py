@@ -7,9 +7,16 @@ from dataclasses import dataclass, field
 
 from arena.enums import EventKind
 from arena.store.event_log import StoredEvent
+<<<<<<< HEAD
 from arena.store.live_state import StoredLiveSummary
 from arena.web.cursor import ARENA_LOG, Cursor, live_log, tournament_log
 from arena.web.topics import Topic
+=======
+from arena.store.live_state import StoredLiveMatch
+from arena.web.cursor import Cursor, live_log, tournament_log
+from arena.web.entered import Entered
+from arena.web.topics import ARENA, Topic
+>>>>>>> main
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,34 +26,64 @@ class StoreState:
     Attributes:
         store: which store it is; another text when its file was replaced.
         total: how many changes there have been.
+        outside: how many of them were not of a tournament that is there.
         tournaments: the number of each tournament that is not deleted, by name.
         last_events: the number of the last event of each tournament, by the tournament's number.
         last_states: the number of the last state of each match that is watched while it is played, by the numbers of
             tournament and match.
         progress_times: when the progress of each run was written, by the tournament's number.
+        entered: which bots and games are in which tournaments.
+        corrected: how often each tournament was corrected, deleted or renamed while this is watched, by its number.
     """
 
     store: str
     total: int = 0
+    outside: int = 0
     tournaments: Mapping[str, int] = field(default_factory=dict)
     last_events: Mapping[int, int] = field(default_factory=dict)
     last_states: Mapping[tuple[int, int], int] = field(default_factory=dict)
     progress_times: Mapping[int, str] = field(default_factory=dict)
+    entered: Entered = field(default_factory=Entered)
+    corrected: Mapping[int, int] = field(default_factory=dict)
+
+    def total_of(self, topic: Topic) -> int:
+        """Return how many changes there have been of all there is, or of the tournaments of bots or of a game."""
+        if topic == ARENA:
+            return self.total
+        return self.outside + sum(self.last_events.get(number, 0) for number in self.entered.numbers(topic))
 
     def progress(self, topics: Iterable[Topic]) -> str:
-        """Return a text that differs when there is news of how far a run of one of the topics is."""
+        """Return a text that differs when there is news of how far a run of one of the topics is.
+
+        Pages of bots and games don't say how far runs are.
+        """
         times = self.progress_times
         numbers = set[int]()
         for topic in topics:
-            numbers.update(times if topic.tournament is None else [self.tournaments.get(topic.tournament, 0)])
+            if topic.tournament is not None:
+                numbers.add(self.tournaments.get(topic.tournament, 0))
+            elif topic == ARENA:
+                numbers.update(times)
         return " ".join(times[number] for number in sorted(numbers) if number in times)
+
+    def corrections(self, topics: Iterable[Topic]) -> str:
+        """Return a text that differs after a tournament of one of the topics was corrected, deleted or renamed."""
+        found = []
+        for topic in topics:
+            if topic.tournament is not None:
+                number = self.tournaments.get(topic.tournament)
+                found.append("gone" if number is None else f"{number}.{self.corrected.get(number, 0)}")
+            else:
+                numbers = self.corrected if topic == ARENA else self.entered.numbers(topic)
+                found.append(f"{sum(self.corrected.get(number, 0) for number in numbers)}")
+        return " ".join([self.store, *found])
 
     def cursor(self, topics: Iterable[Topic]) -> Cursor:
         """Return the place of a reader that has read everything; topics that are not there are left out."""
         places: dict[str, int] = {}
         for topic in topics:
             if topic.tournament is None:
-                places[ARENA_LOG] = self.total
+                places[topic.counter] = self.total_of(topic)
             elif (number := self.tournaments.get(topic.tournament)) is not None:
                 places[tournament_log(number)] = self.last_events.get(number, 0)
                 if topic.match is not None:

@@ -14,9 +14,9 @@ from typing import Any
 
 from arena.store.events import EventDetails
 from arena.web.changes import LoggedEvent, LoggedLiveMatch, StoreState
-from arena.web.cursor import ARENA_LOG, Cursor, live_log, tournament_log
+from arena.web.cursor import Cursor, live_log, tournament_log
 from arena.web.reader import Chunk, Reader
-from arena.web.topics import ARENA, Topic
+from arena.web.topics import ARENA, ARENA_LOG, Topic
 
 SECONDS_BETWEEN_EVENTS = 1.0
 SECONDS_BETWEEN_STATES = 0.25
@@ -34,7 +34,7 @@ class Subscription:
 
     Attributes:
         topic: as the reader named it.
-        tournament: the tournament's number; 0 for the arena.
+        tournament: the tournament's number; 0 for several.
     """
 
     topic: Topic
@@ -49,6 +49,7 @@ class Channel:
         readers: who reads.
         end: the end of the chain of chunks.
         places: up to where everything has been sent, by log.
+        counted: the topics of which only the number of changes is sent, by what counts them.
         sent_at: when something was sent last (monotonic seconds).
         matches: the matches it is about, by the numbers of tournament and match.
         known_matches: those of which the store was asked whether they are still to be played.
@@ -62,6 +63,7 @@ class Channel:
         self.end = Chunk()
         self.sent_at = now
         self.places = dict(state.cursor(sorted((one.topic for one in key), key=lambda topic: topic.path)).places)
+        self.counted = {one.topic.counter: one.topic for one in key if one.topic.tournament is None}
         self.matches = {(one.tournament, one.topic.match) for one in key if one.topic.match is not None}
         self.known_matches: set[tuple[int, int]] = set()
         self.watched: set[tuple[int, int]] = set()
@@ -72,18 +74,13 @@ class Channel:
         self._live: dict[tuple[int, int], LoggedLiveMatch | None] = {}
         self._progressed: set[str] = set()
         self._missed: dict[int, int] = {}
-        self._total = self.places.get(ARENA_LOG, 0)
+        self._totals = {counter: self.places[counter] for counter in self.counted}
         self._not_before: dict[str, float] = {}
 
     @property
     def tournaments(self) -> set[int]:
         """The tournaments it is about."""
-        return {one.tournament for one in self.key if one.topic != ARENA}
-
-    @property
-    def is_about_the_arena(self) -> bool:
-        """Whether every change is of interest."""
-        return ARENA_LOG in self.places
+        return {one.tournament for one in self.key if one.topic.tournament is not None}
 
     @property
     def cursor(self) -> Cursor:
@@ -119,12 +116,13 @@ class Channel:
         """Note that there is news of how far the run of a tournament is."""
         if tournament in self._wholes:
             self._progressed.add(self.path_of(tournament))
-        if self.is_about_the_arena:
+        if ARENA_LOG in self.counted:
             self._progressed.add(ARENA.path)
 
-    def set_total(self, total: int) -> None:
-        """Note how many changes there have been in the arena."""
-        self._total = total
+    def set_totals(self, state: StoreState) -> bool:
+        """Note how many changes its topics have had in a state of the store; return whether there are new ones."""
+        self._totals = {counter: state.total_of(topic) for counter, topic in self.counted.items()}
+        return any(total != self.places[counter] for counter, total in self._totals.items())
 
     # when and what to send
 
@@ -135,8 +133,9 @@ class Channel:
 
     def _waiting(self) -> Iterator[str]:
         """Yield the logs of which something is to be sent."""
-        if self.is_about_the_arena and self._total != self.places[ARENA_LOG]:
-            yield ARENA_LOG
+        for counter, total in self._totals.items():
+            if total != self.places[counter]:
+                yield counter
         yield from map(tournament_log, {*self._events, *self._missed})
         for tournament, match in self._live:
             yield live_log(tournament, match)
@@ -175,9 +174,9 @@ class Channel:
             yield reload_frame(self.path_of(tournament), self.cursor)
         for tournament in [tournament for tournament in self._events if tournament_log(tournament) in ready]:
             yield from self.event_frames(self._events.pop(tournament), self.places)
-        if ARENA_LOG in ready:
-            self.places[ARENA_LOG] = self._total
-            yield arena_frame(self._total, self.cursor)
+        for counter in sorted(ready & self.counted.keys()):
+            self.places[counter] = self._totals[counter]
+            yield changed_frame(self.counted[counter], self._totals[counter], self.cursor)
         for path in sorted(path for path in self._progressed if _progress_of(path) in ready):
             self._progressed.remove(path)
             yield _frame("progress", self.cursor, _as_json({"topic": path}))
@@ -226,9 +225,9 @@ def id_line(cursor: Cursor) -> bytes:
     return f"id: {cursor}\n".encode()
 
 
-def arena_frame(total: int, cursor: Cursor) -> bytes:
-    """Return what is sent when anything has changed in the arena."""
-    return _frame("changed", cursor, _as_json({"topic": ARENA.path, "seq": total}))
+def changed_frame(topic: Topic, total: int, cursor: Cursor) -> bytes:
+    """Return what is sent when anything has changed in one of the tournaments of a topic."""
+    return _frame("changed", cursor, _as_json({"topic": topic.path, "seq": total}))
 
 
 def reload_frame(path: str, cursor: Cursor | None = None) -> bytes:

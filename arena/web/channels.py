@@ -13,11 +13,11 @@ class Channels:
     """A channel for each set of topics that is read.
 
     Attributes:
-        of_arena: those that every change concerns.
+        counting: those that are about several tournaments together.
     """
 
     def __init__(self) -> None:
-        self.of_arena: set[Channel] = set()
+        self.counting: set[Channel] = set()
         self._by_key: dict[frozenset[Subscription], Channel] = {}
         self._of_tournament: defaultdict[int, set[Channel]] = defaultdict(set)
 
@@ -40,7 +40,7 @@ class Channels:
     def remove(self, channel: Channel) -> None:
         """Remove a channel."""
         del self._by_key[channel.key]
-        self.of_arena.discard(channel)
+        self.counting.discard(channel)
         for tournament in channel.tournaments:
             self._of_tournament[tournament].discard(channel)
             if not self._of_tournament[tournament]:
@@ -50,5 +50,5 @@ class Channels:
         self._by_key[channel.key] = channel
         for tournament in channel.tournaments:
             self._of_tournament[tournament].add(channel)
-        if channel.is_about_the_arena:
-            self.of_arena.add(channel)
+        if channel.counted:
+            self.counting.add(channel)

@@ -55,7 +55,7 @@ class Feeds:
     async def _of_bot(self, request: Request) -> Response:
         name = request.path_params["bot"]
         return await self._answer(
-            request, f"/bots/{quote(name, safe='@')}", Topic(), lambda: bot_feed(self._home(), name)
+            request, f"/bots/{quote(name, safe='@')}", Topic(bots=(name,)), lambda: bot_feed(self._home(), name)
         )
 
     async def _answer(self, request: Request, page: str, topic: Topic, build: Callable[[], Feed]) -> Response:

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from arena.enums import EventKind
 from arena.errors import UnknownNameError
 from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
-from arena.web.channel import HEARTBEAT_SECONDS, Channel, Subscription, arena_frame, id_line, reload_frame
+from arena.web.channel import HEARTBEAT_SECONDS, Channel, Subscription, changed_frame, id_line, reload_frame
 from arena.web.channels import Channels
-from arena.web.cursor import ARENA_LOG, Cursor, earliest, live_log, tournament_log
+from arena.web.cursor import Cursor, earliest, live_log, tournament_log
 from arena.web.logs import Logs
 from arena.web.problems import Problem, ProblemError
 from arena.web.reader import MAX_BEHIND_BYTES, Reader
@@ -152,9 +152,10 @@ class Hub:
             places[log] = now[log]
             if live is not None and live.stored.seq == now[log] and (cursor is None or read.get(log) != now[log]):
                 frames.append(channel.live_frame(live, here))
-        if ARENA_LOG in now and read.get(ARENA_LOG) != now[ARENA_LOG]:
-            places[ARENA_LOG] = now[ARENA_LOG]
-            frames.append(arena_frame(now[ARENA_LOG], here))
+        for counter, topic in sorted(channel.counted.items()):
+            if read.get(counter) != now[counter]:
+                places[counter] = now[counter]
+                frames.append(changed_frame(topic, now[counter], here))
         return b"".join([*frames, id_line(here), b"\n"])
 
     async def _events_between(self, tournament: int, after: int | None, last: int) -> Sequence[LoggedEvent] | None:
@@ -199,12 +200,10 @@ class Hub:
                     channel.add_gone(place)
                     self._waiting.add(channel)
         for tournament in change.progressed:
-            for channel in {*self._channels.of_tournament(tournament), *self._channels.of_arena}:
+            for channel in {*self._channels.of_tournament(tournament), *self._channels.counting}:
                 channel.add_progress(tournament)
                 self._waiting.add(channel)
-        for channel in self._channels.of_arena:
-            channel.set_total(change.state.total)
-            self._waiting.add(channel)
+        self._waiting.update(channel for channel in self._channels.counting if channel.set_totals(change.state))
         if self._waiting:
             self._changed.set()
 

@@ -10,14 +10,15 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from arena.errors import text_of
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
+from arena.web.page_value import LATE_SECONDS, REST_PER_BUILD_SECOND, Value
 from arena.web.problems import DEFECT, Problem, problem_of
-from arena.web.rendered import Rendered
 from arena.web.value_builder import ValueBuilder
 from arena.web.versions import Versions
 
@@ -26,15 +27,6 @@ MAX_BYTES = 24 * 1024 * 1024
 
 ENTRY_BYTES = 1000
 """Of an entry without a value, and of what is around one."""
-
-LATE_SECONDS = 0.3
-"""How long a reader who can be shown an earlier value waits for the next one, unless it takes longer or has to wait."""
-
-REST_PER_BUILD_SECOND = 10.0
-MAX_REST_SECONDS = 300.0
-"""A value that took longer than ``LATE_SECONDS`` is not built again at each event: after this time for each second that
-it took, so that a page costs at most a tenth of a core while its tournament is played.
-"""
 
 CURRENT_SECONDS = 5.0
 QUIET_CURRENT_SECONDS = 60.0
@@ -50,55 +42,6 @@ SLOW_FAILURE_SECONDS = 30.0
 """How long a failure is remembered; the second one is of pages that take too long or crash their builder."""
 
 _log = logging.getLogger("arena.web")
-
-
-@dataclass(slots=True, eq=False)
-class Value:
-    """What a page shows.
-
-    Attributes:
-        json: as JSON.
-        version: of its topics, before it was built.
-        built_at: when (monotonic seconds).
-        build_seconds: how long it took.
-        progress: of the runs that it shows, before it was built.
-    """
-
-    json: bytes
-    version: str
-    built_at: float
-    build_seconds: float
-    progress: str = ""
-    _rendering: dict[tuple[str, str | None], asyncio.Task[Rendered]] = field(default_factory=dict)
-
-    @property
-    def size_bytes(self) -> int:
-        """How much memory it takes."""
-        done = [task.result() for task in self._rendering.values() if task.done() and not task.cancelled()]
-        return len(self.json) + sum(one.size_bytes for one in done)
-
-    async def rendered(
-        self, suffix: str, table: str | None, render: Callable[[], Coroutine[None, None, Rendered]]
-    ) -> Rendered:
-        """Return what is made of it; it is made once.
-
-        Args:
-            suffix: of the address.
-            table: which table of the page, if any.
-            render: makes it.
-        """
-        key = (suffix, table)
-        if key not in self._rendering:
-            self._rendering[key] = asyncio.create_task(render())
-        try:
-            return await asyncio.shield(self._rendering[key])
-        except Exception:
-            self._rendering.pop(key, None)
-            raise
-
-    def take_over(self, earlier: Value) -> None:
-        """Keep what was made of an earlier value that says the same."""
-        self._rendering = earlier._rendering
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +61,14 @@ class Found:
     is_current: bool = False
     age_seconds: float | None = None
     ready_seconds: float = 1.0
+
+
+class _Stamp(NamedTuple):
+    """What there was when a build began: the version, the progress and the corrections of what a page shows."""
+
+    version: str
+    progress: str
+    corrections: str
 
 
 @dataclass(slots=True, eq=False)
@@ -173,27 +124,31 @@ class PageCache:
         entry = self._entry(page, parameters)
         if entry.loading is not None:
             await asyncio.shield(entry.loading)
-        deadline = self._now() + self._patience_seconds(entry, page, first_seconds)
+        corrections = self._versions.corrections_of(topics)
+        deadline = self._now() + self._patience_seconds(entry, page, first_seconds, corrections)
         progress = self._versions.progress_of(topics)
         while not self._is_current(entry, version := self._versions.version_of(topics), progress):
             if entry.failure is not None and self._now() < entry.failed_until:
-                return self._late(entry, version)
+                return self._late(entry, version, corrections)
             if entry.building is None:
-                if self._now() < _rests_until(entry.value):
-                    return self._late(entry, version)
-                entry.building = asyncio.create_task(self._build(entry, page, parameters, version, progress))
+                if self._now() < (entry.value.rests_until(corrections) if entry.value else 0.0):
+                    return self._late(entry, version, corrections)
+                stamp = _Stamp(version, progress, corrections)
+                entry.building = asyncio.create_task(self._build(entry, page, parameters, stamp))
             seconds = deadline - self._now()
             if seconds <= 0:
-                return self._late(entry, version)
+                return self._late(entry, version, corrections)
             await asyncio.wait({entry.building}, timeout=seconds)
         entry.current_at = self._now()
         self._weigh(entry)
         return Found(value=entry.value, is_current=True)
 
-    def _patience_seconds(self, entry: _Entry, page: Page, first_seconds: float) -> float:
+    def _patience_seconds(self, entry: _Entry, page: Page, first_seconds: float, corrections: str) -> float:
         """Return how long a reader waits for a newer value than there is."""
         if entry.value is None:
             return first_seconds
+        if entry.value.is_before(corrections):
+            return LATE_SECONDS
         has_to_wait = entry.building is None and self._builder.is_busy(page.lane)
         return LATE_SECONDS if entry.value.build_seconds <= LATE_SECONDS and not has_to_wait else 0.0
 
@@ -210,13 +165,14 @@ class PageCache:
         seconds = max(least_seconds, CURRENT_PER_BUILD_SECOND * value.build_seconds)
         return self._now() - value.built_at < seconds
 
-    def _late(self, entry: _Entry, version: str) -> Found:
+    def _late(self, entry: _Entry, version: str, corrections: str) -> Found:
         """Return what there is to show of a page that is not current."""
         value, problem, lost_at = entry.value, entry.failure, self._versions.lost_at
         is_away = lost_at is not None or (problem is not None and problem.is_store_away)
         if value is None or not is_away:
             begins_at = self._now() if entry.building is None else entry.began_at
-            ready_at = max(begins_at, _rests_until(value)) + (0.0 if value is None else value.build_seconds)
+            rests_until, seconds = (value.rests_until(corrections), value.build_seconds) if value else (0.0, 0.0)
+            ready_at = max(begins_at, rests_until) + seconds
             return Found(value=value, problem=problem, ready_seconds=max(1.0, ready_at - self._now()))
         since = lost_at if lost_at is not None and value.version == version else entry.current_at
         return Found(value=value, problem=problem, age_seconds=self._now() - since)
@@ -243,15 +199,16 @@ class PageCache:
             entry.loading = None
             self._weigh(entry)
 
-    async def _build(self, entry: _Entry, page: Page, parameters: Parameters, version: str, progress: str) -> None:
+    async def _build(self, entry: _Entry, page: Page, parameters: Parameters, stamp: _Stamp) -> None:
         entry.began_at = self._now()
         try:
-            built = await self._builder.build(page, parameters)
+            built = await self._builder.build(page, parameters, is_first=entry.value is None)
         except Exception as error:
             self._fail(entry, page, error, self._now() - entry.began_at)
         else:
-            self._accept(entry, Value(built.json, version, self._now(), built.seconds, progress))
-            await self._builder.keep(page, parameters, version, built)
+            now = self._now()
+            self._accept(entry, Value(built.json, stamp.version, now, built.seconds, stamp.progress, stamp.corrections))
+            await self._builder.keep(page, parameters, stamp.version, built)
         finally:
             entry.building = None
             self._weigh(entry)
@@ -295,10 +252,3 @@ class PageCache:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _rests_until(value: Value | None) -> float:
-    """Return when the next value may begin to be built."""
-    if value is None or value.build_seconds <= LATE_SECONDS:
-        return 0.0
-    return value.built_at + min(MAX_REST_SECONDS, REST_PER_BUILD_SECOND * value.build_seconds)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from math import ceil
 
 import anyio
@@ -20,10 +20,12 @@ from arena.site.models.health import HealthPage
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
 from arena.site.render import Setting, render, render_template
-from arena.web.page_cache import Found, PageCache, Value
+from arena.web.page_cache import Found, PageCache
+from arena.web.page_value import Value
 from arena.web.problems import Problem
 from arena.web.rendered import NOT_KEPT, PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.security_headers import IS_EMBEDDABLE
+from arena.web.turns import BUSY
 
 HTML, JSON, CSV = "text/html; charset=utf-8", "application/json", "text/csv; charset=utf-8"
 
@@ -124,13 +126,18 @@ class PageResponses:
         return await anyio.to_thread.run_sync(make, limiter=self._threads)
 
     def _without_value(self, request: Request, problem: Problem | None, suffix: str) -> Response:
-        if problem is not None:
+        if problem is not None and (suffix or problem is not BUSY):
             return self.problem(request, problem, suffix)
         if suffix:
             return self.problem(request, PENDING, suffix)
+        headers = {"cache-control": NOT_KEPT, "retry-after": "1" if problem is None else "5"}
+        return response_of(self._pending, request.headers, headers, 202)
+
+    @cached_property
+    def _pending(self) -> Rendered:
+        """What a person is shown until a page has been built."""
         html = render_template("pending.html.jinja", Setting(links=self._links), room="", twin=None)
-        headers = {"cache-control": NOT_KEPT, "retry-after": "1"}
-        return response_of(rendered(html.encode(), HTML), request.headers, headers, 202)
+        return rendered(html.encode(), HTML)
 
     def problem(self, request: Request, problem: Problem, suffix: str = "") -> Response:
         """Return the response that says what is wrong: as JSON to programs, else as a page."""

@@ -1,8 +1,13 @@
-"""What readers of events can name: the arena, a tournament, a match. A topic is the path of its page."""
+"""What readers of events can name: all there is, a tournament, a match, a bot, two bots, a game.
+
+A topic is the path of its page, but for that of all there is.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
 from urllib.parse import quote, unquote
 
 from arena.errors import UsageError
@@ -11,7 +16,13 @@ from arena.text import shortened_text
 MAX_TOPICS = 20
 """Of a stream: a browser shares one among all its tabs."""
 
-ACCEPTED = "expected arena, tournaments/NAME or tournaments/NAME/matches/NUMBER, separated by commas"
+ACCEPTED = (
+    "expected arena, tournaments/NAME, tournaments/NAME/matches/NUMBER, bots/NAME, bots/NAME/versus/RIVAL"
+    " or games/NAME, separated by commas"
+)
+
+ARENA_LOG = "a"
+"""The log that counts all changes."""
 
 _MAX_MATCH = 2**31 - 1
 """As the pages of matches."""
@@ -20,25 +31,40 @@ _MAX_MATCH_DIGITS = len(str(_MAX_MATCH))
 _MAX_ENCODED_CHARACTERS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Topic:
     """Something that changes.
 
     Attributes:
-        tournament: the name of a tournament; None for all that is in the arena.
+        tournament: the name of a tournament; None for all that the others leave.
         match: the number of a match; None for the whole tournament.
+        bots: the names of one bot or two, with or without versions: the tournaments that all of them entered.
+        game: the name of a game: the tournaments in which it is played.
     """
 
     tournament: str | None = None
     match: int | None = None
+    bots: tuple[str, ...] = ()
+    game: str | None = None
 
-    @property
+    @cached_property
     def path(self) -> str:
-        """Its name, in which a tournament's name is encoded as in an address."""
-        if self.tournament is None:
-            return "arena"
-        path = f"tournaments/{quote(self.tournament, safe='')}"
-        return path if self.match is None else f"{path}/matches/{self.match}"
+        """Its name, in which other names are encoded as in an address."""
+        if self.tournament is not None:
+            path = f"tournaments/{_quoted(self.tournament)}"
+            return path if self.match is None else f"{path}/matches/{self.match}"
+        if self.game is not None:
+            return f"games/{_quoted(self.game)}"
+        return f"bots/{'/versus/'.join(map(_quoted, self.bots))}" if self.bots else "arena"
+
+    @cached_property
+    def counter(self) -> str:
+        """The name in cursors of what counts the changes of several tournaments together; not for one tournament."""
+        return ARENA_LOG if self == ARENA else f"c{blake2b(self.path.encode(), digest_size=6).hexdigest()}"
+
+
+def _quoted(name: str) -> str:
+    return quote(name, safe="")
 
 
 ARENA = Topic()
@@ -66,6 +92,12 @@ def _parse_topic(text: str) -> Topic:
             return Topic(unquote(name))
         case ["tournaments", name, "matches", number] if name and _is_match(number):
             return Topic(unquote(name), int(number))
+        case ["bots", name] if name:
+            return Topic(bots=(unquote(name),))
+        case ["bots", name, "versus", rival] if name and rival:
+            return Topic(bots=(unquote(name), unquote(rival)))
+        case ["games", name] if name:
+            return Topic(game=unquote(name))
     raise UsageError(f"topic {shortened_text(text)!r}: {ACCEPTED}")
 
 

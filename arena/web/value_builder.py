@@ -14,11 +14,15 @@ from pydantic import ValidationError
 
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
-from arena.web.builders import BUSY, CRASHED, MAX_WAITING, Builders
+from arena.web.builders import CRASHED, Builders
 from arena.web.built_value import BuiltValue
 from arena.web.opened_home import OpenedHome
 from arena.web.problems import ProblemError
 from arena.web.snapshots import Snapshots
+from arena.web.turns import Turns
+
+ROWS_AT_ONCE = 2
+"""Pages built in threads of the server: they share its core with everything it answers."""
 
 THREADS = 4
 WORTH_KEEPING_SECONDS = 0.2
@@ -46,29 +50,41 @@ class ValueBuilder:
         """
         self._home, self._builders, self._snapshots = home, builders, snapshots
         self._threads = anyio.CapacityLimiter(THREADS)
+        self._rows = Turns(ROWS_AT_ONCE)
 
     def is_busy(self, lane: Lane) -> bool:
         """Return whether a value has to wait until others have been built."""
-        return self._threads.available_tokens < 1 if lane is Lane.ROWS else self._builders[lane].is_busy
+        return self._rows.is_busy if lane is Lane.ROWS else self._builders[lane].is_busy
 
-    async def build(self, page: Page, parameters: Parameters) -> BuiltValue:
+    async def build(self, page: Page, parameters: Parameters, is_first: bool = True) -> BuiltValue:
         """Return the value of a page.
+
+        Args:
+            page: the page.
+            parameters: what its address says.
+            is_first: whether nobody has seen it yet.
 
         Raises:
             ArenaError: if it can't be built.
             ProblemError: if it can't be built.
         """
         if page.lane is Lane.ROWS:
-            if self._threads.statistics().tasks_waiting >= MAX_WAITING:
-                raise ProblemError(BUSY)
-            return await self._in_thread(lambda: self._from_rows(page, parameters))
-        value = await self._builders[page.lane].build(page, parameters)
+            async with self._rows.turn(is_first):
+                return await self._in_thread(lambda: self._from_rows(page, parameters))
+        await self._in_thread(lambda: self._require_tournament(parameters))
+        value = await self._builders[page.lane].build(page, parameters, is_first)
         try:
             await self._in_thread(lambda: page.model.model_validate_json(value.json))
         except ValidationError as error:
             _log.error("a builder of %s has sent a wrong value of the page %s: %s", page.lane, page.name, error)
             raise ProblemError(CRASHED) from error
         return value
+
+    def _require_tournament(self, parameters: Parameters) -> None:
+        """Raise UnknownNameError for a tournament that does not exist: a builder may take long to say so."""
+        name = getattr(parameters, "tournament", None)
+        if isinstance(name, str):
+            self._home().store.tournament(name)
 
     def _from_rows(self, page: Page, parameters: Parameters) -> BuiltValue:
         started = time.monotonic()

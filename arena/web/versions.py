@@ -20,6 +20,9 @@ class Versions(Protocol):
     def progress_of(self, topics: Sequence[str]) -> str:
         """Return a text that differs when there is news of how far the runs of topics are."""
 
+    def corrections_of(self, topics: Sequence[str]) -> str:
+        """Return a text that differs after one of the topics was corrected, deleted or renamed."""
+
 
 class VersionOfTheSecond:
     """A version that differs each second, for a store that nobody watches."""
@@ -32,4 +35,8 @@ class VersionOfTheSecond:
 
     def progress_of(self, _: Sequence[str]) -> str:
         """Return nothing: the version differs often enough."""
+        return ""
+
+    def corrections_of(self, _: Sequence[str]) -> str:
+        """Return nothing: nobody says what has happened."""
         return ""

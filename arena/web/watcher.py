@@ -6,6 +6,7 @@ import hashlib
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
@@ -14,8 +15,10 @@ from arena.errors import ArenaError, StoreAwayError, StoreError
 from arena.home import ArenaHome
 from arena.store.event_log import StoredEvent
 from arena.store.events import live_topic, tournament_topic
+from arena.store.rosters import Roster
 from arena.store.store import Store
 from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
+from arena.web.entered import Entered
 from arena.web.topics import Topic, parse_topics
 
 FILE_SECONDS = 0.1
@@ -67,6 +70,7 @@ class Watcher:
         self._signalled = ""
         self._place = ""
         self._seqs: Mapping[str, int] = {}
+        self._rosters: dict[int, Roster] = {}
         self._replacements = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
@@ -81,6 +85,10 @@ class Watcher:
     def progress_of(self, topics: Sequence[str]) -> str:
         """Return a text that differs when there is news of how far the runs of topics are."""
         return self.state.progress(_parsed(tuple(topics)))
+
+    def corrections_of(self, topics: Sequence[str]) -> str:
+        """Return a text that differs after one of the topics was corrected, deleted or renamed."""
+        return self.state.corrections(_parsed(tuple(topics)))
 
     # the thread
 
@@ -149,15 +157,21 @@ class Watcher:
         live, last_states = self._live(store, seqs, known)
         may_rename = seqs.keys() != known.keys() or any(map(_may_rename, events))
         names = store.tournament_numbers() if may_rename or missed else self.state.tournaments
+        last_events = _by_number("tournament", seqs)
+        entered = self._entered(store, known, last_events, events, missed)
         self._replacements += is_replaced
         self._seqs, self._place = seqs, place
+        total = sum(seqs.values()) - sum(_by_number("live", seqs).values())
         state = StoreState(
             store=hashlib.blake2b(f"{place} {self._replacements}".encode(), digest_size=4).hexdigest(),
-            total=sum(seqs.values()) - sum(_by_number("live", seqs).values()),
+            total=total,
+            outside=total - sum(last_events.values()),
             tournaments=names,
-            last_events=_by_number("tournament", seqs),
+            last_events=last_events,
             last_states=last_states,
             progress_times=store.progress_times(),
+            entered=entered,
+            corrected=_counted_up(self.state.corrected, events, missed),
         )
         return Change(
             state=state,
@@ -168,6 +182,23 @@ class Watcher:
             progressed=_changed(before.progress_times, state.progress_times),
             is_replaced=is_replaced,
         )
+
+    def _entered(
+        self,
+        store: Store,
+        known: Mapping[str, int],
+        last_events: Mapping[int, int],
+        events: Iterable[LoggedEvent],
+        missed: frozenset[int],
+    ) -> Entered:
+        """Return which bots and games are in which tournaments; only what is new is read."""
+        rosters = {n: roster for n, roster in self._rosters.items() if known and n in last_events}
+        changed = {event.tournament for event in events if _may_rename(event)} | missed
+        wanted = {number for number in last_events if number not in rosters or number in changed}
+        if not wanted and rosters.keys() == self._rosters.keys():
+            return self.state.entered
+        self._rosters = rosters | store.rosters(wanted if len(wanted) <= MAX_LOGS else None)
+        return Entered(self._rosters)
 
     def _is_another(self, seqs: Mapping[str, int], place: str) -> bool:
         """Return whether the store is not the one that was read before, or an earlier copy of it."""
@@ -243,6 +274,13 @@ def _new_live_matches(store: Store, tournament: int, matches: Iterable[int]) -> 
 
 def _changed(before: Mapping[int, str], now: Mapping[int, str]) -> frozenset[int]:
     return frozenset(number for number in {**before, **now} if before.get(number) != now.get(number))
+
+
+def _counted_up(before: Mapping[int, int], events: Iterable[LoggedEvent], missed: frozenset[int]) -> Mapping[int, int]:
+    """Return how often each tournament was corrected, with new events; those that were missed may be corrections."""
+    corrected = Counter({event.tournament: 1 for event in events if _may_rename(event)})
+    corrected.update(missed)
+    return Counter(before) + corrected if corrected else before
 
 
 def _may_rename(event: LoggedEvent) -> bool:

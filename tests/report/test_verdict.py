@@ -91,7 +91,7 @@ FIELDS = {
        60 60 60 99
           60 60 99
              60 99
-                99""": "the 5 bots from a to e are clearly ahead of the others, but can't be told apart.",
+                99""": "The 5 bots from a to e are clearly ahead of the others, but can't be told apart.",
     """
     60 60 60 60 60 60
        60 60 60 60 60
@@ -138,7 +138,7 @@ def test_without_a_match_there_is_nothing_to_say():
 
 def test_twenty_four_equal_bots_are_counted():
     drawing = "\n".join(" ".join(["50"] * count) for count in range(23, 0, -1))
-    assert verdict(field(drawing)) == "the 24 bots can't be told apart."
+    assert verdict(field(drawing)) == "The 24 bots can't be told apart."
 
 
 def test_a_thousand_bots_take_no_time():

@@ -57,6 +57,16 @@ def test_a_game_that_cannot_be_loaded_says_why(home, monkeypatch):
     assert "can’t be loaded here" in text(html_of("games", build_games(home, GamesParameters()), GamesParameters()))
 
 
+def test_the_page_of_such_a_game_says_the_same(home, monkeypatch):
+    monkeypatch.setattr("arena.site.build.games.external_games", lambda home: ["no_such_module:Game", "Chess"])
+    for name, problem in (("no_such_module:Game", "there is no module 'no_such_module'"), ("Chess", "unknown game")):
+        page = game_page(home, game=name)
+        assert problem in page.problem
+        shown = text(html_of("game", page, GameParameters(game=name)))
+        assert "The rules of this game aren’t here" in shown
+        assert problem in shown.replace("&#39;", "'")
+
+
 def test_only_games_that_a_tournament_here_plays_are_imported(home):
     with pytest.raises(UnknownNameError, match="antigravity"):
         game_page(home, game="antigravity:Game")

@@ -1,6 +1,8 @@
 """Addresses of pages."""
 
-from arena.site.links import ServedLinks
+import pytest
+
+from arena.site.links import MAX_PATH_BYTES, ServedLinks
 from arena.site.pages import PAGES
 
 
@@ -18,3 +20,22 @@ def test_what_an_address_says_first_is_in_its_path():
 def test_the_first_page_is_at_the_root():
     assert ServedLinks({}).page("overview") == "/"
     assert ServedLinks({}).page("overview", ".json") == "/index.json"
+
+
+LONGEST = "\N{ROBOT FACE}" * 200
+
+
+def test_two_of_the_longest_names_have_an_address():
+    address = ServedLinks({}).page("versus", ".json", bot=LONGEST, rival=LONGEST)
+    assert len(address.partition("?")[0]) <= MAX_PATH_BYTES
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a\0b", "w" * 201])
+def test_a_name_that_no_page_takes_has_no_address(name):
+    links = ServedLinks({})
+    assert links.page("bot", bot=name) is None
+    assert links.page("match", tournament=name, match=1) is None
+    assert links.page("versus", bot="a", rival=name) is None
+    is_in_path_alone = name in (".", "..")
+    assert (links.page("leaderboard", game="differences", season=name) is None) is not is_in_path_alone
+    assert links.page("bots", after="a", search="w" * 201) is None

@@ -59,7 +59,12 @@ def test_a_bot_has_its_version_beside_its_name():
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", 'a" onclick="x', "a\u202eb", "]]>"])
 def test_hostile_names_are_shown_and_do_nothing(name):
-    for call in ("parts.bot(name)", "parts.tournament(name)", "parts.to(name, 'bot', bot=name)", "parts.badge(name)"):
+    for call in (
+        "parts.bot(name)",
+        "parts.tournament(name)",
+        "parts.to(name, 'bot', bot=name)",
+        "parts.fault_badge(name)",
+    ):
         html = part(f"{{{{ {call} }}}}", ServedLinks({}), name=name)
         assert "<script" not in html and "\u202e" not in html and 'a" onclick' not in html
 
@@ -114,7 +119,7 @@ def test_of_three_seats_each_has_its_score_beside_it():
         ),
     ],
 )
-def test_a_badge_says_how_a_match_ended(changed, said):
+def test_a_few_words_say_how_a_match_ended(changed, said):
     assert text(part("{{ parts.ended(result) }}", result=result(**changed))) == said
 
 

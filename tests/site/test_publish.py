@@ -15,6 +15,7 @@ from arena.home import ArenaHome
 from arena.site.publish.publishing import publish
 from tests.report.tournaments import play
 from tests.site.folders import Links, content, published, targets, two_tournaments
+from tests.site.hostile import TEXTS, fill
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -148,3 +149,17 @@ def test_a_home_without_tournaments(tmp_path):
 def test_the_home_is_not_published_into(home, place):
     with pytest.raises(UsageError, match="outside of the arena's home"):
         publish(home, [], home.directory / place)
+
+
+def test_names_that_no_page_takes_and_rules_that_are_not_here_do_not_keep_the_rest_from_it(tmp_path):
+    with ArenaHome(tmp_path / "home") as home:
+        fill(home, ["".join(TEXTS[1:3]), "../a", "..", "a\0b", "w" * 201, "", "no_such_module:Game"])
+        folder = published(home, tmp_path / "out")
+    files = content(folder)
+    for page in pages(folder):
+        for path, _ in targets(folder, page):
+            assert path in files, f"{page} -> {path}"
+    assert "there is no module" in next(
+        files[path].decode() for path in pages(folder) if path.startswith("games/no_such_module")
+    )
+    assert not any("w" * 49 in path for path in pages(folder))

@@ -16,13 +16,16 @@ class FakeVersions:
     """Versions that a test sets."""
 
     def __init__(self):
-        self.version, self.progress, self.lost_at = "1", "", None
+        self.version, self.progress, self.corrections, self.lost_at = "1", "", "", None
 
     def version_of(self, _):
         return self.version
 
     def progress_of(self, _):
         return self.progress
+
+    def corrections_of(self, _):
+        return self.corrections
 
 
 def add_tournament(home, name="t"):

@@ -8,7 +8,9 @@ from arena.live_match import LiveSummary
 from arena.store.event_log import StoredEvent
 from arena.store.events import EventDetails, tournament_topic
 from arena.store.live_state import StoredLiveSummary
+from arena.store.rosters import Roster
 from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
+from arena.web.entered import Entered
 
 AT = "2026-11-22T12:00:00+00:00"
 
@@ -33,9 +35,11 @@ class FakeLogs:
         self.names = {}
         self.live = {}
         self.changes = 0
+        self.rosters = {}
 
-    def add_tournament(self, number, name):
+    def add_tournament(self, number, name, roster=None):
         self.names[name] = number
+        self.rosters[number] = roster or Roster()
         self.all[number] = []
 
     def add(self, number, kind=EventKind.RESULTS, matches=(1,), **details):
@@ -54,6 +58,7 @@ class FakeLogs:
             tournaments=dict(self.names),
             last_events={number: len(log) for number, log in self.all.items()},
             last_states=dict(self.live),
+            entered=Entered(self.rosters),
         )
 
     def change(self, *events, **others):

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.site.links import ServedLinks
+from arena.site.links import MAX_PATH_BYTES, MAX_QUERY_BYTES, ServedLinks
 from arena.site.pages import PAGES
-from arena.web.addresses import MAX_PATH_BYTES, Addresses, query_of
+from arena.web.addresses import Addresses, query_of
 from arena.web.problems import ProblemError
 
 ADDRESSES = Addresses(
@@ -65,7 +65,8 @@ def test_the_nearest_page_is_suggested():
 
 
 @pytest.mark.parametrize(
-    "query", [b"a=1&a=2", b"a=%ff", b"a=%00", b"a=%", b"a" * 5000, b"&".join([b"%d=" % i for i in range(60)])]
+    "query",
+    [b"a=1&a=2", b"a=%ff", b"a=%00", b"a=%", b"a" * (MAX_QUERY_BYTES + 1), b"&".join([b"%d=" % i for i in range(60)])],
 )
 def test_a_query_that_is_odd_is_refused(query):
     with pytest.raises(ProblemError):
@@ -91,6 +92,10 @@ def test_an_address_that_we_write_leads_back(name):
     for page in PAGES:
         values = dict.fromkeys(page.path_fields, name)
         for suffix in ("", ".json", ".csv"):
-            path = links.page(page.name, suffix, **values).partition("?")[0]
+            address = links.page(page.name, suffix, **values)
+            if name in (".", "..") and values:  # which browsers take out of a path
+                assert address is None
+                continue
+            path = address.partition("?")[0]
             match = pages.find(path.encode())
             assert (match.target, dict(match.fields), match.suffix) == (page, values, suffix)

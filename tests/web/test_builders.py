@@ -15,8 +15,9 @@ from arena.home import ArenaHome
 from arena.site.models.match import MatchParameters
 from arena.site.page import Lane
 from arena.site.pages import PAGE_BY_NAME
-from arena.web.builders import BUSY, CRASHED, MAX_WAITING, Builders, LaneLimits
+from arena.web.builders import CRASHED, Builders, LaneLimits
 from arena.web.problems import ProblemError
+from arena.web.turns import BUSY, MAX_WAITING
 from tests.store.samples import definition, line, record
 
 pytestmark = [pytest.mark.anyio, pytest.mark.processes]
@@ -130,7 +131,7 @@ async def test_an_idle_builder_ends(builders, monkeypatch):
 
 
 async def test_more_requests_than_can_wait_are_refused(builders):
-    waiting = [asyncio.create_task(build(builders, "Sleeping")) for _ in range(MAX_WAITING)]
+    waiting = [asyncio.create_task(build(builders, "Sleeping")) for _ in range(MAX_WAITING + LIMITS.processes)]
     await asyncio.sleep(0)
     assert await refusal(builders, "t") == BUSY
     for task in waiting:

@@ -146,8 +146,8 @@ async def test_a_reader_resumes_where_it_was(home, tournament, served):
 @pytest.mark.parametrize(
     ("query", "status", "says"),
     [
-        ("", 400, "no topics: expected arena, tournaments/NAME or tournaments/NAME/matches/NUMBER"),
-        ("?topics=bots/x", 400, "topic 'bots/x': expected arena"),
+        ("", 400, "no topics: expected arena, tournaments/NAME, tournaments/NAME/matches/NUMBER, bots/NAME"),
+        ("?topics=bots/x/y", 400, "topic 'bots/x/y': expected arena"),
         ("?topics=" + ",".join(["arena"] * 21), 400, "expected at most 20"),
         ("?topics=tournaments/t/matches/0", 400, "topic 'tournaments/t/matches/0'"),
         ("?topics=tournaments/t/matches/99", 404, "the schedule has no such match"),

@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from arena.enums import EventKind
 from arena.errors import UnknownNameError
+from arena.store.rosters import Roster
 from arena.web import hub as hub_module
 from arena.web import reader as reader_module
 from arena.web import watched_matches
@@ -290,6 +291,30 @@ def test_whoever_comes_later_sees_how_the_match_stands(hub, logs):
         later = Client(hub, "tournaments/cup/matches/5", *cursors)
         assert [event.kind for event in later.events] == kinds
         assert later.id == first.id == "0123abcd-1.0-1m5.9"
+
+
+PLAYED = [
+    ("bots/a", (1, 2)), ("bots/a%401", (1,)), ("bots/a%402", (2,)), ("bots/c", ()), ("bots/a/versus/b", (1,)),
+    ("games/plaid", (1,)), ("games/surds", (2,)), ("arena", (1, 2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("topic", "numbers"), PLAYED)
+def test_readers_of_a_bot_or_a_game_hear_of_its_own_tournaments(logs, clock, topic, numbers):
+    logs.add_tournament(1, "cup", Roster(frozenset({"a@1", "b@1"}), frozenset({"plaid"})))
+    logs.add_tournament(2, "a b,c", Roster(frozenset({"a@2", "d@1"}), frozenset({"surds"})))
+    hub = Hub(logs.state, logs, clock)
+    client = Client(hub, topic)
+    for number in (1, 2):
+        before = client.id
+        hub.apply(logs.change(logs.add(number)))
+        heard = [(kind, about) for kind, about, _ in flushed(hub, client)]
+        assert heard == ([("changed", topic)] if number in numbers else [])
+        assert (client.id != before) == (number in numbers)
+        clock.now += 1
+    again = Client(hub, topic, "0123abcd")
+    assert [event.data["topic"] for event in again.events] == [topic]
+    assert Client(hub, topic, again.id).events == []
 
 
 def test_quiet_streams_are_kept_alive(hub, clock):

@@ -10,8 +10,11 @@ from arena.site.page import Lane
 from arena.site.pages import PAGE_BY_NAME
 from arena.web import page_cache
 from arena.web.built_value import BuiltValue
-from arena.web.page_cache import CURRENT_SECONDS, MAX_REST_SECONDS, QUIET_CURRENT_SECONDS, PageCache
+from arena.web.page_cache import CURRENT_SECONDS, QUIET_CURRENT_SECONDS, PageCache
+from arena.web.page_value import MAX_QUICK_REST_SECONDS, MAX_REST_SECONDS
+from arena.web.problems import ProblemError
 from arena.web.rendered import rendered
+from arena.web.turns import BUSY
 from tests.web.conftest import FakeVersions
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +27,7 @@ class FakeBuilder:
     """Builds what a test says, when it says so."""
 
     def __init__(self):
-        self.built, self.kept, self.seconds, self.busy_lanes = 0, [], 0.01, set()
+        self.built, self.kept, self.first, self.seconds, self.busy_lanes = 0, [], [], 0.0, set()
         self.answer = lambda: b"%d" % self.built
         self.may_build = asyncio.Event()
         self.may_build.set()
@@ -32,8 +35,9 @@ class FakeBuilder:
     def is_busy(self, lane):
         return lane in self.busy_lanes
 
-    async def build(self, page, parameters):
+    async def build(self, page, parameters, is_first):
         self.built += 1
+        self.first.append(is_first)
         await self.may_build.wait()
         return BuiltValue(self.answer(), self.seconds)
 
@@ -146,6 +150,47 @@ async def test_a_page_that_takes_long_rests_before_it_is_built_again(pages):
     await pages.find()
     await pages.built()
     assert (await pages.find()).value.json == b"2"
+
+
+async def test_a_quick_page_is_not_built_at_each_of_many_events(pages):
+    pages.builder.seconds = 0.02
+    for event in range(100):
+        pages.versions.version = f"after {event}"
+        assert (await pages.find()).value is not None
+        pages.now += 0.01
+    assert pages.builder.built == 5  # it rests ten times as long as it takes
+    pages.now += MAX_QUICK_REST_SECONDS
+    assert (await pages.find()).is_current
+
+
+@pytest.mark.parametrize("seconds", [0.02, 5.0, 1000.0])
+async def test_after_a_correction_no_page_rests(pages, seconds):
+    pages.builder.seconds = seconds
+    await pages.find()
+    pages.versions.version, pages.versions.corrections = "2", "one"
+    found = await pages.find()
+    assert (found.value.json, found.is_current) == (b"2", True)
+    pages.versions.version = "3"
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_what_is_deleted_is_gone_at_once_however_long_its_page_takes(pages):
+    pages.builder.seconds = 1000.0
+    await pages.find()
+    pages.versions.version, pages.versions.corrections, pages.builder.answer = "2", "gone", gone
+    found = await pages.find()
+    assert (found.value, found.problem.status) == (None, 404)
+
+
+async def test_a_page_that_was_shown_is_shown_again_when_too_many_wait(pages):
+    def busy():
+        raise ProblemError(BUSY)
+
+    await pages.find()
+    pages.versions.version, pages.builder.answer = "2", busy
+    found = await pages.find()
+    assert (found.value.json, found.is_current, found.age_seconds) == (b"1", False, None)
+    assert pages.builder.first == [True, False]
 
 
 async def test_no_page_rests_for_longer_than_some_minutes(pages):

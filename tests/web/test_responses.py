@@ -4,16 +4,20 @@ import contextlib
 import gzip
 import json
 import re
+from urllib.parse import quote
 
 import anyio
 import pytest
 
 from arena.home import ArenaHome
+from arena.site.page import Lane
 from arena.site.pages import PAGES
 from arena.web.csp_reports import MAX_REPORT_BYTES
 from arena.web.events import Events
 from arena.web.opened_home import OpenedHome
 from arena.web.page_cache import Found
+from arena.web.problems import ProblemError
+from arena.web.turns import BUSY
 from tests.web.conftest import add_tournament, client_of
 
 pytestmark = pytest.mark.anyio
@@ -91,6 +95,15 @@ async def test_a_slash_at_the_end_leads_to_the_page_and_nowhere_else(client):
     assert (await client.get("/tournaments")).headers["location"] == "/"
     for path in ("//evil.example/", "/evil.example/", "//health/"):
         assert (await client.get(f"http://localhost{path}")).status_code == 404
+
+
+@pytest.mark.parametrize("number", ["1.0", "01", "+1", "-0", "1_0", " 1", "1 ", "\u0661", "1e0", "0x1", "x" * 1000])
+async def test_a_number_is_written_in_one_way(client, number):
+    match = "/tournaments/t/matches/"
+    for path in (f"{match}{quote(number)}.json", f"/?before={quote(number)}", f"{match}1?ply={quote(number)}"):
+        response = await client.get(path, headers={"accept": "application/json"})
+        assert response.status_code == 400
+        assert "expected a whole number in digits" in response.json()["error"]
 
 
 async def test_programs_get_mistakes_as_json(client):
@@ -186,13 +199,32 @@ async def test_a_page_that_is_computed_asks_again_by_a_script_or_without(client,
     assert (await client.get(script)).status_code == 200
 
 
+async def test_a_tournament_that_does_not_exist_is_said_without_a_builder(client):
+    for path in ("/tournaments/typo", "/tournaments/typo/matches/1", "/tournaments/typo.json"):
+        response = await client.get(path)
+        assert response.status_code == 404
+        assert "unknown tournament" in response.text
+    assert [builders.processes for builders in client.site.builders.values()] == [(), ()]
+
+
+async def test_where_too_many_pages_wait_a_person_waits_and_a_program_is_told(client, monkeypatch):
+    async def busy(*_, **__):
+        raise ProblemError(BUSY)
+
+    monkeypatch.setattr(client.site.builders[Lane.RATINGS], "build", busy)
+    page, twin = await client.get("/tournaments/t"), await client.get("/tournaments/t.json")
+    assert (page.status_code, page.headers["retry-after"]) == (202, "5")
+    assert "being computed" in page.text
+    assert (twin.status_code, twin.headers["retry-after"], twin.json()["title"]) == (503, "5", BUSY.title)
+
+
 async def test_a_database_that_was_replaced_is_read(client, directory, versions, tmp_path):
     await client.get("/index.json")
     with ArenaHome(tmp_path / "other") as other:
         add_tournament(other, "another")
     for file in (tmp_path / "other").glob("arena.sqlite3*"):
         file.replace(directory / file.name)
-    versions.version = "2"
+    versions.version, versions.corrections = "2", "another store"
     names = [one["name"] for one in (await client.get("/index.json")).json()["tournaments"]]
     assert names == ["another"]
 
@@ -200,7 +232,7 @@ async def test_a_database_that_was_replaced_is_read(client, directory, versions,
 async def test_without_its_store_the_site_shows_what_it_knew_and_how_old_that_is(client, directory, versions):
     known = (await client.get("/index.json")).content
     (directory / "arena.sqlite3").rename(directory / "away")
-    versions.version = "2"
+    versions.version, versions.corrections = "2", "another store"
     response = await client.get("/index.json")
     assert (response.status_code, response.content) == (200, known)
     assert response.headers["age"] == "0"

@@ -19,3 +19,19 @@ def test_every_match_that_has_an_address_has_a_topic_and_a_cursor(number):
 def test_other_numbers_are_refused(number):
     with pytest.raises(UsageError, match="expected arena"):
         parse_topics(f"tournaments/t/matches/{number}")
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [Topic(), Topic(bots=("a",)), Topic(bots=("a/b@1,2",)), Topic(bots=("a", "versus")), Topic(game="file.py:Game/x")],
+)
+def test_topics_of_several_tournaments_have_a_path_and_a_counter(topic):
+    cursor = Cursor("0123abcd", {topic.counter: 12})
+    assert parse_topics(topic.path) == (topic,)
+    assert parse_cursor(str(cursor)) == cursor
+
+
+@pytest.mark.parametrize("path", ["bots", "bots/", "bots/a/versus", "bots/a/versus/", "bots/a/b", "games/"])
+def test_other_paths_are_no_topics(path):
+    with pytest.raises(UsageError, match="expected arena"):
+        parse_topics(path)

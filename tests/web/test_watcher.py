@@ -6,10 +6,12 @@ import time
 
 import pytest
 
+from arena.definition import GameChoice
 from arena.enums import EventKind
 from arena.errors import StoreError
 from arena.home import ArenaHome
 from arena.live_match import LiveMatch
+from arena.records import Bot
 from arena.store.connection import Database
 from arena.store.live_state import RunProgress
 from arena.web.opened_home import OpenedHome
@@ -105,6 +107,52 @@ def test_versions_differ_after_any_event_of_their_topics(home, tournament, watch
     assert [version_of(one) != old for one, old in zip(topics, before, strict=True)] == [True, True, True, False, False]
     with pytest.raises(Exception, match="topic 'x'"):
         version_of(["x"])
+
+
+def test_a_bot_and_a_game_change_with_their_own_tournaments_only(home, tournament, watching):
+    bot = Bot(name="z", version="1", command=("z",), directory="")
+    surds = (GameChoice(game="surds", options={}, players=2),)
+    other = home.store.create_tournament(
+        definition(name="other", games=surds, entrants=(definition().entrants[0], bot)), [line(1)]
+    )
+    watching.look()
+    topics = [
+        "bots/a",
+        "bots/a%401",
+        "bots/b",
+        "bots/a/versus/b",
+        "bots/a/versus/z",
+        "games/differences",
+        "games/surds",
+    ]
+
+    def versions():
+        return {topic: watching.watcher.version_of([topic]) for topic in topics}
+
+    before = versions()
+    home.store.record(tournament, [record(1)])
+    watching.look()
+    after = versions()
+    assert {topic for topic in topics if before[topic] != after[topic]} == {
+        "bots/a", "bots/a%401", "bots/b", "bots/a/versus/b", "games/differences",
+    }  # fmt: skip
+    home.store.record(other, [record(1, tournament="other", bots=["a@1", "z@1"], game="surds")])
+    watching.look()
+    assert {topic for topic in topics if after[topic] != versions()[topic]} == {
+        "bots/a", "bots/a%401", "bots/a/versus/z", "games/surds",
+    }  # fmt: skip
+
+
+def test_what_is_corrected_or_deleted_is_told_from_what_is_played(home, tournament, watching):
+    corrections_of = watching.watcher.corrections_of
+    topics = (["arena"], ["tournaments/t"], ["bots/a"], ["games/differences"])
+    before = [corrections_of(one) for one in topics]
+    home.store.record(tournament, [record(1)])
+    watching.look()
+    assert [corrections_of(one) for one in topics] == before
+    home.store.delete(home.store.tournament("t"))
+    watching.look()
+    assert all(corrections_of(one) != old for one, old in zip(topics, before, strict=True))
 
 
 def test_events_that_were_pruned_before_they_were_read_are_missed(home, tournament, watching):

@@ -15,6 +15,7 @@ from arena.records import Bot, MatchRecord
 from arena.report.corrections_table import correction_text
 from arena.site.build.rated import rated_tournament
 from arena.site.build.rating_points import MAX_HISTORY_MATCHES, rating_point
+from arena.site.build.reading import Reading
 from arena.site.build.results import listed_result
 from arena.site.build.sentences import marked, sentence
 from arena.site.build.standings import standing_line
@@ -58,15 +59,17 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         UnknownNameError: if it does not exist.
     """
     store = home.store
-    tournaments = store.tournaments()
+    reading = Reading()
+    tournaments = reading.readable(store.tournaments())
+    counting = reading.scope(store, ALL_BUT_COMPARISONS)
     versions = _Versions(parameters.bot, tournaments, store.submitted_bots())
     labels = versions.latest_first
     profiles = [
-        bot_profile(store, label, cache_directory=home.cache_directory, max_matches=MAX_HISTORY_MATCHES)
+        bot_profile(store, label, counting, cache_directory=home.cache_directory, max_matches=MAX_HISTORY_MATCHES)
         for label in labels[:MAX_PROFILES]
         if label in versions.entered
     ]
-    ratings = tuple(_ratings(home, [profile.label for profile in profiles]))
+    ratings = tuple(_ratings(home, tournaments, [profile.label for profile in profiles]))
     names = {tournament.number: tournament for tournament in tournaments}
     latest = [(names[k], record) for k, record in store.matches_of(labels).latest(MAX_TIMED_MATCHES) if k in names]
     shown = next((profile for profile in profiles if profile.rivals), None)
@@ -96,6 +99,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
             for tournament, record in latest[:MAX_RESULTS]
         ),
         corrections=tuple(correction for profile in profiles for correction in _corrections(profile)),
+        left_out=reading.left_out,
     )
 
 
@@ -144,11 +148,13 @@ class _Versions:
         )
 
 
-def _ratings(home: ArenaHome, labels: Sequence[str]) -> Iterator[BotRating]:
-    """Yield the lines of some bots on the leaderboard of each game, bot by bot."""
-    tournaments = home.store.tournaments(ALL_BUT_COMPARISONS)
-    recorded = [tournament for tournament in tournaments if tournament.recorded]
-    games = sorted({game for tournament in recorded for game in tournament.games})
+def _ratings(home: ArenaHome, tournaments: Sequence[StoredTournament], labels: Sequence[str]) -> Iterator[BotRating]:
+    """Yield the lines of some bots on the leaderboard of each game they have entered, bot by bot."""
+    counting = (one for one in tournaments if ALL_BUT_COMPARISONS.includes(one.format, one.created_at))
+    recorded = [tournament for tournament in counting if tournament.recorded]
+    wanted = frozenset(labels)
+    own = (one for one in recorded if any(bot.label in wanted for bot in one.definition.entrants))
+    games = sorted({game for tournament in own for game in tournament.games})
     boards = {game: leaderboard(home.store, recorded, game, home.cache_directory).lines for game in games}
     for label in labels:
         for game, lines in boards.items():

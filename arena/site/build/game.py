@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from arena.enums import Termination
 from arena.errors import ArenaError, GameError, IllegalActionError
-from arena.games import ChoiceOption, Game, Option, make_game, parse_options
+from arena.games import ChoiceOption, Game, Option, find_game, make_game, parse_options
 from arena.games.checked_game import checked_game
 from arena.home import ArenaHome
 from arena.match.final_ranks import final_ranks
 from arena.records import MatchRecord, SeatReport, TimeControl
 from arena.site.build.action_targets import action_targets
-from arena.site.build.games import MAX_TEXT_CHARACTERS, game_of
+from arena.site.build.games import MAX_TEXT_CHARACTERS, problem_text, require_game
 from arena.site.build.match_sentences import result_sentence
 from arena.site.build.viewed_match import viewed_match
 from arena.site.models.games import (
@@ -49,7 +49,11 @@ def build_game(home: ArenaHome, parameters: GameParameters) -> GamePage:
         OptionError: if an option is not accepted.
         GameError: if the rules are wrong.
     """
-    rules = game_of(home, parameters.game)
+    require_game(home, parameters.game)
+    try:
+        rules = find_game(parameters.game)
+    except ArenaError as error:  # of a tournament from elsewhere: what its bots did can be shown all the same
+        return GamePage(name=parameters.game, problem=problem_text(error))
     options = parse_options(parameters.game, parameters.options.split())
     game = checked_game(make_game(parameters.game, **options), parameters.game)
     trial = _tried(game, parameters.actions.split()[:MAX_ACTIONS], parameters.action.strip())

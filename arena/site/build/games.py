@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from arena.errors import ArenaError, UnknownNameError
-from arena.games import GAMES, Game, find_game
+from arena.games import GAMES, find_game
 from arena.home import ArenaHome
 from arena.site.models.games import GamesPage, GamesParameters, ListedGame
 
@@ -25,23 +23,22 @@ def external_games(home: ArenaHome) -> list[str]:
     return sorted(found - set(GAMES))
 
 
-def game_of(home: ArenaHome, name: str) -> type[Game[Any]]:
-    """Return a game of the arena, or one that a tournament here plays: no other module is imported.
-
-    Raises:
-        UnknownNameError: if it is neither.
-        UsageError: if it can't be loaded.
-    """
+def require_game(home: ArenaHome, name: str) -> None:
+    """Raise UnknownNameError unless it is a game of the arena or of a tournament here: no other module is imported."""
     if name not in GAMES and name not in external_games(home):
         raise UnknownNameError("game", name, [*GAMES, *external_games(home)])
-    return find_game(name)
+
+
+def problem_text(error: ArenaError) -> str:
+    """Return why a game can't be loaded."""
+    return str(error)[:MAX_TEXT_CHARACTERS]
 
 
 def _listed(name: str) -> ListedGame:
     try:
         game = find_game(name)
     except ArenaError as error:
-        return ListedGame(name=name, problem=str(error)[:MAX_TEXT_CHARACTERS])
+        return ListedGame(name=name, problem=problem_text(error))
     options = tuple(option.name for option in game.OPTIONS)
     return ListedGame(
         name=name,

@@ -101,10 +101,10 @@ def shown_ranking(ranking: Sequence[tuple[str, Placing]], labels: Mapping[str, s
     )
 
 
-def standings_sentence(table: Standings) -> Sentence:
-    """Return what standings say."""
+def standings_sentence(table: Standings, introduction: str = "") -> Sentence:
+    """Return what standings say; see ``verdict``."""
     shown = replace(table, lines=tuple(replace(line, bot=marked(line.bot)) for line in table.lines))
-    return sentence(verdict(shown), {line.bot: line.label for line in table.lines})
+    return sentence(verdict(shown, introduction), {line.bot: line.label for line in table.lines})
 
 
 def ranking_sentence(ranking: Sequence[tuple[str, Placing]], is_finished: bool, labels: Mapping[str, str]) -> Sentence:

@@ -119,8 +119,7 @@ def _verdict(table: Standings, ranking: Sequence[tuple[str, Placing]] | None, la
     said = ranking_sentence(ranking, table.is_finished, labels)
     if not table.is_finished or not table.rated:
         return said
-    rated = standings_sentence(table)
-    return said.followed_by(" By the ratings, ", rated)
+    return said.followed_by(" ", standings_sentence(table, "By the ratings, "))
 
 
 def _more_encounters(tournament: StoredTournament, table: Standings) -> int | None:

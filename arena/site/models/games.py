@@ -124,11 +124,12 @@ class GamePage(Model):
     Attributes:
         name: its name, or the dotted path of an external game.
         summary: what it is, in a sentence.
+        problem: why its rules can't be loaded here, as a sentence; empty if they can.
         rules: the rulebook.
         action_format: how an action is written.
         options: its options, with those of the board.
         given: the options of the board that are not the defaults, as in the address.
-        shown: the position on the board.
+        shown: the position on the board; None without rules.
         actions: that led to it, as in the address.
         earlier: those that led to the position before.
         refused: why an action was refused, as the rules say it; empty if none was.
@@ -138,15 +139,16 @@ class GamePage(Model):
     """
 
     name: str
-    summary: str
-    rules: str
-    action_format: str
-    options: tuple[GameOption, ...]
-    given: str
-    shown: ViewedMatch
-    actions: str
-    earlier: str
-    refused: str
-    result: str
-    legal: tuple[LegalAction, ...]
-    legal_count: int
+    summary: str = ""
+    problem: str = ""
+    rules: str = ""
+    action_format: str = ""
+    options: tuple[GameOption, ...] = ()
+    given: str = ""
+    shown: ViewedMatch | None = None
+    actions: str = ""
+    earlier: str = ""
+    refused: str = ""
+    result: str = ""
+    legal: tuple[LegalAction, ...] = ()
+    legal_count: int = 0

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
+
+from annotated_types import Ge, Le
 
 from arena.report.tables import Column, Row
-from arena.site.models.model import Model, Name, Parameters, Table
+from arena.site.models.model import Model, Name, Number, Parameters, Table
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.sentence import Sentence
 from arena.site.models.standings import StandingLine, scale_of, standings_csv
@@ -24,7 +27,7 @@ class LeaderboardParameters(Parameters):
     game: Name
     season: Name | None = None
     tournament: Name | None = None
-    first: int = 1
+    first: Annotated[Number, Ge(1), Le(1_000_000)] = 1
 
 
 class LeaderboardPage(Model):
@@ -41,6 +44,7 @@ class LeaderboardPage(Model):
         findings: what the ratings rest on, in sentences.
         history: ratings of the best bots after each of the latest tournaments.
         seasons: the names of all seasons that have a tournament with this game.
+        left_out: why something that is stored is missing here, in sentences.
     """
 
     game: str
@@ -53,6 +57,7 @@ class LeaderboardPage(Model):
     findings: tuple[str, ...]
     history: tuple[RatingPoint, ...]
     seasons: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -133,10 +138,12 @@ class LeaderboardsPage(Model):
     Attributes:
         games: by name.
         seasons: by name.
+        left_out: why something that is stored is missing here, in sentences.
     """
 
     games: tuple[GameLeaders, ...]
     seasons: tuple[ListedSeason, ...]
+    left_out: tuple[str, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return its table."""

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from annotated_types import Len
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic_core import PydanticCustomError
 
 from arena.errors import UnknownNameError
 from arena.report.tables import Column, Row, render_table
 
-Name = Annotated[str, Len(1, 200)]
+MAX_NAME_CHARACTERS = 200
+
+Name = Annotated[str, Len(1, MAX_NAME_CHARACTERS)]
 """A name in an address: longer than any that can be given, so that none is refused that is stored."""
+
+_NUMBER = re.compile(r"0|[1-9][0-9]*")
+
+
+def _as_written(value: Any) -> Any:
+    """Return a number that is written as links write it: a page has one address, and so have its twins."""
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        raise PydanticCustomError("number", "expected a whole number in digits, without a sign or zeros before it")
+    return value
+
+
+Number = Annotated[int, BeforeValidator(_as_written)]
+"""A whole number in an address."""
 
 
 class Table(NamedTuple):

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from arena.site.links import address_of
 from arena.site.pages import PAGE_BY_NAME
 from arena.site.publish.file_names import is_plain
 
@@ -85,6 +86,8 @@ class Contents:
             return self.place("versus", query)
         found = place(self, values, query)
         if found is not None and found not in self._seen:
+            if address_of(page, dict(values)) is None:  # of a name that pages don't take
+                return None
             self._seen.add(found)
             self._waiting.append(Wanted(name, {key: values[key] for key in page.path_fields} | query, found))
         return found

@@ -1,0 +1,82 @@
+"""The value of a page, what was made of it, and how long it is good for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+
+from arena.web.rendered import Rendered
+
+LATE_SECONDS = 0.3
+"""How long a reader who can be shown an earlier value waits for the next one, unless it takes longer or has to wait."""
+
+REST_PER_BUILD_SECOND = 10.0
+MAX_QUICK_REST_SECONDS = 0.5
+MAX_REST_SECONDS = 300.0
+"""A value is not built again at each event: after this time for each second that it took, so that a page costs at most
+a tenth of a core while its tournament is played. One that took no longer than ``LATE_SECONDS`` rests for half a second
+at most. After a correction, or when its tournament was deleted, it does not rest.
+"""
+
+
+@dataclass(slots=True, eq=False)
+class Value:
+    """What a page shows.
+
+    Attributes:
+        json: as JSON.
+        version: of its topics, before it was built.
+        built_at: when (monotonic seconds).
+        build_seconds: how long it took.
+        progress: of the runs that it shows, before it was built.
+        corrections: of what it shows, before it was built.
+    """
+
+    json: bytes
+    version: str
+    built_at: float
+    build_seconds: float
+    progress: str = ""
+    corrections: str | None = None
+    _rendering: dict[tuple[str, str | None], asyncio.Task[Rendered]] = field(default_factory=dict)
+
+    @property
+    def size_bytes(self) -> int:
+        """How much memory it takes."""
+        done = [task.result() for task in self._rendering.values() if task.done() and not task.cancelled()]
+        return len(self.json) + sum(one.size_bytes for one in done)
+
+    async def rendered(
+        self, suffix: str, table: str | None, render: Callable[[], Coroutine[None, None, Rendered]]
+    ) -> Rendered:
+        """Return what is made of it; it is made once.
+
+        Args:
+            suffix: of the address.
+            table: which table of the page, if any.
+            render: makes it.
+        """
+        key = (suffix, table)
+        if key not in self._rendering:
+            self._rendering[key] = asyncio.create_task(render())
+        try:
+            return await asyncio.shield(self._rendering[key])
+        except Exception:
+            self._rendering.pop(key, None)
+            raise
+
+    def is_before(self, corrections: str) -> bool:
+        """Return whether something was corrected or deleted since; that of an earlier server does not say."""
+        return self.corrections is not None and self.corrections != corrections
+
+    def rests_until(self, corrections: str) -> float:
+        """Return when the next value may begin to be built (monotonic seconds)."""
+        if self.is_before(corrections):
+            return 0.0
+        most_seconds = MAX_QUICK_REST_SECONDS if self.build_seconds <= LATE_SECONDS else MAX_REST_SECONDS
+        return self.built_at + min(most_seconds, REST_PER_BUILD_SECOND * self.build_seconds)
+
+    def take_over(self, earlier: Value) -> None:
+        """Keep what was made of an earlier value that says the same."""
+        self._rendering = earlier._rendering

@@ -1,0 +1,135 @@
+"""A home that was made to do harm: hostile text in every place that a bot, or whoever made the home, can write."""
+
+from dataclasses import replace
+
+from arena.definition import GameChoice
+from arena.enums import CorrectionKind, FaultKind
+from arena.records import Bot, Fault, SeatReport
+from arena.store.correction import CorrectionDetails
+from arena.store.correction_log import Change
+from arena.store.schema import seasons
+from tests.store.samples import definition, line, record
+
+TEXTS = (
+    "<script>alert(1)</script>",
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' autofocus onfocus=alert(1) x='",
+    "<svg/onload=alert(1)>",
+    "<style>@import '//x.invalid/';</style>",
+    "</textarea></title></style><iframe srcdoc='<script>alert(1)</script>'>",
+    "<base href=//x.invalid/><meta http-equiv=refresh content='0;url=//x.invalid/'>",
+    "javascript:alert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "<!--<script>",
+    "--!> <![CDATA[ ]]> <?xml version='1.0'?>",
+    "&#x3c;script&#x3e; &lt;b&gt; &amp;amp; &notanentity;",
+    "{{ 7 * 7 }} {% raw %} ${7*7} #{7} <%= 7 %>",
+    "\x1b[2J\x1b]0;title\x07\x1b[31m\x9b31m\x08\x7f",
+    "\u202eright\u202c \u2066to\u2069 \u200fleft\u200b \ufeff \u2028 \u2029 \x85",
+    "=cmd|' /C calc'!A0",
+    "+1+1",
+    "-2+3",
+    "@SUM(1)",
+    "\t=1+1",
+    "\r=1+1\n=2+2",
+    ";=1",
+    "\0NUL\0",
+    "../../../etc/passwd",
+    "..",
+    ".",
+    "a/b",
+    "//x.invalid/",
+    "\\\\x.invalid\\",
+    "%2e%2e%2f %00 %25 %zz ?a=b&c=d#e",
+    "name.json",
+    "name.csv",
+    "feed.atom",
+    "index",
+    "versus",
+    "Z\u0351\u036b" * 30,
+    "\U0001f469\u200d\U0001f469\u200d\U0001f467\U0010ffff\ufffe\ufdd0",
+    " ",
+    "",
+    "w" * 5_000,
+    "W\u00df \u0130 \u1e9e",
+    "constructor",
+    "__proto__",
+)
+"""What browsers, terminals, spreadsheets, readers of feeds and paths could take for something else than text."""
+
+HALVES = ("\ud800", "\udfff<b>", "a\udc80b")
+"""Halves of characters: JSON can have them, UTF-8 can't."""
+
+RULES = "tests.site.hostile_rules:Hostile"
+PLAIN = "plain@1"
+
+
+def fill(home, texts=TEXTS):
+    """Tell a tournament of each text, and one in which all of them meet."""
+    for one in texts:
+        _tell(home, one, one, [one])
+    _tell(home, "all", " ".join(texts)[:20_000], texts)
+    tournaments = home.store.tournaments()
+    rows = [{"name": one.name, "tournament_id": one.number} for one in tournaments]
+    home.store._database.write(lambda connection: connection.execute(seasons.insert(), rows))
+
+
+def _tell(home, name, said, names):
+    """Store a tournament in which bots of these names, in turn, play against a plain one, and all say the same."""
+    labels = [stored(f"{one}@{one}") for one in names]
+    entrants = tuple(_bot(stored(one), stored(one), stored(said)) for one in names)
+    games = ("differences", RULES, stored(name) or "none")
+    rows, lines = [], []
+    for number, seat in enumerate([seat for seat in range(len(names)) for _ in games for _ in "12"]):
+        seats = (seat, len(names))[:: -1 if number % 2 else 1]
+        bots = [[*labels, PLAIN][one] for one in seats]
+        rows.append(_record(number + 1, stored(name), games[number // 2 % 3], bots, said))
+        lines.append(replace(line(number + 1), game=number // 2 % 3, seats=seats, opening_actions=(), rng_seed=1))
+    made = definition(
+        name=stored(name),
+        entrants=(*entrants, _bot("plain", "1", "")),
+        games=tuple(GameChoice(game=game, options=_options(game), players=2) for game in games),
+    )
+    tournament = home.store.create_tournament(made, lines)
+    home.store.record(tournament, rows[:-1])
+    home.store.corrections.add(
+        tournament,
+        Change(kind=CorrectionKind.VOID, reason=stored(said), details=CorrectionDetails(matches=(1,)), set_aside=[1]),
+    )
+
+
+def _options(game):
+    return {"size": 5} if game == "differences" else {} if game == RULES else {game: game}
+
+
+def stored(text):
+    """Return a text as a database can hold it."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _bot(name, version, author):
+    return Bot(name=name, version=version, command=("x", author), directory=author, author=author)
+
+
+def _record(match, tournament, game, bots, said):
+    said = stored(said)
+    row = record(
+        match,
+        tournament=tournament,
+        game=game,
+        options=_options(game),
+        bots=bots,
+        encounter=(match + 1) // 2,
+        actions=[[0, 1], [1, 1]] if game == RULES else [[0, said], [1, [said, {said: said}]]],
+        ranks=[1, 2],
+        scores=[1, 0],
+        faults=[Fault(seat=1, kind=FaultKind.PROTOCOL, ply=2, detail=said)],
+        termination="forfeit",
+        seats=[SeatReport(exit=said, stderr=said)] * 2,
+        notes=[[0, said], [1, {said: [said]}]],
+        isolation=said,
+        versions={said: said},
+        started_at=said,
+    )
+    return row._replace(record=row.record.replace("\\\\ud", "\\ud"))
