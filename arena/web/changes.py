@@ -7,16 +7,10 @@ from dataclasses import dataclass, field
 
 from arena.enums import EventKind
 from arena.store.event_log import StoredEvent
-<<<<<<< HEAD
 from arena.store.live_state import StoredLiveSummary
-from arena.web.cursor import ARENA_LOG, Cursor, live_log, tournament_log
-from arena.web.topics import Topic
-=======
-from arena.store.live_state import StoredLiveMatch
 from arena.web.cursor import Cursor, live_log, tournament_log
 from arena.web.entered import Entered
 from arena.web.topics import ARENA, Topic
->>>>>>> main
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
