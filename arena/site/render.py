@@ -24,6 +24,7 @@ from arena.site import charts
 from arena.site.boards import board_svg, clocks_at, position_at, scores_svg, seat_key, seconds_text, targets_svg
 from arena.site.links import Links, query_value
 from arena.site.models.model import Model, Parameters
+from arena.site.models.standings import scale_of
 from arena.site.page import Page
 from arena.site.rating_chart import RatingChart
 from arena.site.rulebook import rulebook_html
@@ -116,6 +117,8 @@ def environment() -> Environment:
         "signed": lambda value: f"{value:+.1f}".replace("-", "−"),
         "rate": rate_text,
         "meaning": meaning_of,
+        "scale": scale_of,
+        "have_faults": lambda lines: any(line.faults for line in lines),
     }
     made.globals |= {"chart": charts, "RatingChart": RatingChart}
     return made
