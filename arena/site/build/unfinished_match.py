@@ -50,6 +50,9 @@ def unfinished_match(home: ArenaHome, tournament: StoredTournament, line: Schedu
         live = state.live_match(line.match)
         if live is not None:
             asked = Asked(seat=live.state.seat, since=live.state.since, allowed_seconds=live.state.allowed_seconds)
+            if live.state.left_out:
+                asked = Asked(seat=None, since=live.state.since, allowed_seconds=None)
+                return UnfinishedMatch(before, _too_large(live.state.left_out), asked)
             return UnfinishedMatch(_so_far(before, live.state), "This match is being played.", asked)
         progress = state.progress()
         if progress is not None and any(one.match == line.match for one in progress.progress.playing):
@@ -58,6 +61,10 @@ def unfinished_match(home: ArenaHome, tournament: StoredTournament, line: Schedu
     reason = home.store.reasons_without_result(tournament).get(line.match)
     void = f" The last try was void: {reason[:MAX_REASON_CHARACTERS]}" if reason else ""
     return UnfinishedMatch(before, f"This match has not been played yet.{void}", None)
+
+
+def _too_large(plies: int) -> str:
+    return f"This match is being played. Its {plies:,} plies so far are too large to be shown before its end."
 
 
 def _so_far(before: MatchRecord, live: LiveMatch) -> MatchRecord:

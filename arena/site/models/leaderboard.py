@@ -11,7 +11,7 @@ from arena.report.tables import Column, Row
 from arena.site.models.model import Model, Name, Number, Parameters, Table
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.sentence import Sentence
-from arena.site.models.standings import StandingLine, scale_of, standings_csv
+from arena.site.models.standings import StandingLine, standings_csv
 
 
 class LeaderboardParameters(Parameters):
@@ -60,16 +60,6 @@ class LeaderboardPage(Model):
     left_out: tuple[str, ...] = ()
 
     @property
-    def scale(self) -> tuple[float, float]:
-        """The least and the greatest end of an interval."""
-        return scale_of(self.standings)
-
-    @property
-    def has_faults(self) -> bool:
-        """Whether a bot has forfeited a match."""
-        return any(line.faults for line in self.standings)
-
-    @property
     def is_charted(self) -> bool:
         """Whether a line can be drawn through the history."""
         return len({point.tournament for point in self.history}) > 1
@@ -111,11 +101,6 @@ class GameLeaders(Model):
     matches: int
     bots: int
     leaders: tuple[StandingLine, ...]
-
-    @property
-    def scale(self) -> tuple[float, float]:
-        """The least and the greatest end of an interval of the leaders."""
-        return scale_of(self.leaders)
 
 
 class ListedSeason(Model):
