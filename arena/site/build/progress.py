@@ -26,6 +26,7 @@ def progress_of(store: Store, tournament: StoredTournament) -> Progress | None:
         expected=run.expected,
         matches_per_second=run.matches_per_second,
         seconds_left=run.seconds_left,
+        estimated_at=None if run.seconds_left is None else stored.at,
         status=run.status,
         playing=_playing(store, tournament, run.playing),
     )
