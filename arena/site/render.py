@@ -46,14 +46,12 @@ class Setting:
         links: the addresses of other pages.
         is_served: whether a server shows it, which can be asked again; False for files.
         topics: what a reader has to hear of to see the page change.
-        cursor: up to which event of these topics the page is.
         age_seconds: since when the store can't be read; None if it can.
     """
 
     links: Links
     is_served: bool = True
     topics: tuple[str, ...] = ()
-    cursor: str = ""
     age_seconds: float | None = None
 
 
