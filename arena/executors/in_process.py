@@ -31,6 +31,7 @@ class InProcessExecutor(Executor):
     """
 
     plays_functions: ClassVar[bool] = True
+    shows_matches: ClassVar[bool] = True
 
     def __init__(self, job: Job) -> None:
         """Prepare an executor."""

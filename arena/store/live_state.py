@@ -53,6 +53,7 @@ class RunProgress:
         seconds_left: estimated; None if nothing can be said.
         playing: the matches that are being played and have lasted a moment.
         status: the state of the tournament in a few words, from its format.
+        shows_matches: whether it is known which matches are being played, and they can be watched.
     """
 
     recorded: int
@@ -62,6 +63,7 @@ class RunProgress:
     seconds_left: float | None = None
     playing: tuple[PlayedNow, ...] = ()
     status: str = ""
+    shows_matches: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

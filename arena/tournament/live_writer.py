@@ -134,6 +134,7 @@ class LiveWriter:
                 if time.time() - since >= MOMENT_SECONDS
             ),
             status=progress.status,
+            shows_matches=self._executor.shows_matches,
         )
 
     def _try(self, work: Callable[[], None]) -> None:

@@ -171,6 +171,15 @@ def test_a_match_that_nobody_watched_yet_says_that_it_is_being_played(open_home)
     assert first_match(open_home).shown.result == "This match is being played; its plies will appear here."
 
 
+def test_a_match_played_on_another_machine_says_that_it_is_not_shown_live(open_home):
+    state = open_home.store.live_state(open_home.store.tournament("league"))
+    state.write_progress(RunProgress(recorded=0, scheduled=4, shows_matches=False))
+    assert first_match(open_home).shown.result == (
+        "This match has no result yet. Its tournament is played on other machines: plies of a match played there"
+        " aren’t shown live."
+    )
+
+
 def test_what_a_killed_director_left_is_not_taken_for_a_match_that_is_played(open_home, monkeypatch):
     open_home.store.live_state(open_home.store.tournament("league")).show([live_of()])
     monkeypatch.setattr(type(open_home.store), "directors", lambda *_: {})

@@ -142,6 +142,13 @@ def test_nothing_is_said_of_the_rate_before_a_match_has_ended(writer, state, clo
     assert (seen.matches_per_second, seen.seconds_left) == (None, None)
 
 
+@pytest.mark.parametrize("shows_matches", [True, False])
+def test_a_run_says_whether_its_matches_can_be_watched(writer, executor, state, shows_matches, monkeypatch):
+    monkeypatch.setattr(Scripted, "shows_matches", shows_matches)
+    writer.update(Progress(scheduled=10, recorded=0))
+    assert state.progress().progress.shows_matches == shows_matches
+
+
 def test_matches_that_have_lasted_a_moment_are_shown_as_being_played(writer, executor, state):
     executor.now_playing = [Playing(5, time.time() - 60), Playing(3, time.time() - 3), Playing(4, time.time())]
     writer.update(Progress(scheduled=10, recorded=0))

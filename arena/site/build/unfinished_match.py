@@ -18,6 +18,11 @@ from arena.store.values import StoredTournament
 
 MAX_REASON_CHARACTERS = 500
 
+NOT_SHOWN_LIVE = (
+    "This match has no result yet. Its tournament is played on other machines: plies of a match played there aren’t"
+    " shown live."
+)
+
 
 class UnfinishedMatch(NamedTuple):
     """A match without a result.
@@ -58,6 +63,8 @@ def unfinished_match(home: ArenaHome, tournament: StoredTournament, line: Schedu
         if progress is not None and any(one.match == line.match for one in progress.progress.playing):
             asked = Asked(seat=None, since=progress.at, allowed_seconds=None)
             return UnfinishedMatch(before, "This match is being played; its plies will appear here.", asked)
+        if progress is not None and not progress.progress.shows_matches:
+            return UnfinishedMatch(before, NOT_SHOWN_LIVE, None)
     reason = home.store.reasons_without_result(tournament).get(line.match)
     void = f" The last try was void: {reason[:MAX_REASON_CHARACTERS]}" if reason else ""
     return UnfinishedMatch(before, f"This match has not been played yet.{void}", None)
