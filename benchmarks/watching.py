@@ -4,7 +4,7 @@
 
 One run each of quick matches (bots that answer at once) and of slow ones (bots that compute), with a worker for each
 core, so that whatever the site takes is missing. Each round has every way of watching once, in an order that is turned
-from round to round, and is compared with itself. Viewers do what a browser with the page does: they read its events, and
+from round to round, and is compared with itself. Viewers do what a browser does: they read events of their page, and
 ask for the page again when one concerns it. They run on the same machine, so what they take is missing too.
 """
 
