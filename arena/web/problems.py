@@ -45,6 +45,13 @@ DEFECT = Problem(
 )
 
 
+ENDING = Problem(
+    status=503,
+    title="The server is ending",
+    error="The server is ending; ask again when it has been started.",
+    retry_after_seconds=5,
+)
+
 STORE_AWAY = Problem(
     status=503,
     title="The store can’t be read now",
