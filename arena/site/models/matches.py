@@ -10,10 +10,10 @@ from pydantic import field_validator
 
 from arena.enums import FaultKind, Termination
 from arena.report.tables import Column
-from arena.site.models.model import Model, Name, Number, Parameters, Table
+from arena.site.models.model import AsWritten, Model, Name, Parameters, Table
 from arena.site.models.results import ListedFault
 
-MatchNumber = Annotated[Number, Ge(0), Le(2**31 - 1)]
+MatchNumber = Annotated[int, Ge(0), Le(2**31 - 1), AsWritten]
 
 CSV_COLUMNS = (
     Column("match", "match"),
