@@ -76,10 +76,11 @@ def test_it_says_its_address_in_a_line_and_ends_quietly(directory, number, code)
         assert (status, json.loads(body)["matches"]) == (200, 2)
         assert server.get("/tournaments/t/matches/1.json")[0] == 200
         with contextlib.ExitStack() as open_ones:
-            for head in (b"GET / HTTP/1.1\r\n", b"GET /events?topics=arena HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+            stream = b"GET /events?topics=arena HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            for head in (b"GET / HTTP/1.1\r\n", *[stream] * 50):
                 connection = open_ones.enter_context(socket.create_connection(server.address.split(":")))
                 connection.sendall(head)
-            assert connection.recv(12) == b"HTTP/1.1 200"
+                assert head is not stream or connection.recv(12) == b"HTTP/1.1 200"
             assert server.end(number) == (code, "")
 
 

@@ -113,9 +113,9 @@ class ReportBuilder:
                 history=tuple(histories.get(line.bot, ())),
                 best=tuple(rivals if are_few else rivals[:MAX_RIVALS]),
                 worst=() if are_few else tuple(rivals[: -MAX_RIVALS - 1 : -1]),
-                mean_ms=_ms(times.mean_seconds),
-                p99_ms=_ms(times.p99_seconds),
-                longest_ms=1000 * times.longest_seconds,
+                mean_ms=times.mean_ms,
+                p99_ms=times.p99_ms,
+                longest_ms=times.longest_ms,
                 digest=digests.get(line.label, ""),
                 faults=tuple(reversed(self._faults.get(line.label, []))),
             )
@@ -179,7 +179,3 @@ def _chance(table: Standings, number: Mapping[str, int], one: Standing, other: S
     if one is other or not {one.label, other.label} <= number.keys():
         return None
     return table.fitted.los_between(number[one.label], number[other.label])
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else 1000 * seconds

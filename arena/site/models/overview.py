@@ -102,6 +102,7 @@ class OverviewPage(Model):
         running: what is being played.
         results: of the newest tournaments that have one; empty on pages of older ones.
         latest: the latest matches of the newest tournament that has one; empty on pages of older ones.
+        left_out: why something that is stored is missing here, in sentences.
     """
 
     tournaments: tuple[ListedTournament, ...]
@@ -111,6 +112,7 @@ class OverviewPage(Model):
     running: tuple[RunningTournament, ...]
     results: tuple[TournamentResult, ...]
     latest: tuple[ListedResult, ...]
+    left_out: tuple[str, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return the table of tournaments."""
