@@ -1,6 +1,8 @@
 """Results that are kept give the tables that reading them again gives, and are read again when they have changed."""
 
 import random
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -60,12 +62,21 @@ def test_a_finished_tournament_is_read_once_for_all_its_games(home, reads):
     assert reads == ["first", "second"]
 
 
-def test_it_is_read_again_after_a_correction_and_while_it_is_played(home, reads):
+def test_it_is_read_again_while_it_is_played(home, reads):
     read_results(home.store, "first")
     home.store.set_finished(home.store.tournament("first"), False)
     for _ in range(2):
         read_results(home.store, "first")
     assert reads == ["first"] * 3
+
+
+@pytest.mark.parametrize("counter", ["record_count", "record_bytes"])
+def test_it_is_read_again_when_its_records_are_others(home, reads, counter):
+    read_results(home.store, "first")
+    with closing(sqlite3.connect(home.directory / "arena.sqlite3")) as connection, connection:
+        connection.execute(f"UPDATE tournaments SET {counter} = {counter} + 1")
+    read_results(home.store, "first")
+    assert reads == ["first"] * 2
 
 
 def test_the_part_up_to_an_encounter_is_read(home, reads):

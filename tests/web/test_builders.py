@@ -129,8 +129,8 @@ async def test_a_match_whose_board_cannot_be_drawn_says_so_while_it_is_watched_a
         shown = json.loads(await build(builders, name))["shown"]
         [last] = shown["positions"]
         assert last["ply"] == shown["plies"] == 1
-        assert "'raising-picture' is at fault: drawing raised ZeroDivisionError" in str(shown["board"])
-        assert "'raising-picture' is at fault: render raised KeyError" in last["board"]
+        assert "RaisingPicture' is at fault: drawing raised ZeroDivisionError" in str(shown["board"])
+        assert "RaisingPicture' is at fault: render_after raised KeyError" in last["board"]
 
 
 async def test_rules_that_end_the_process_are_survived(builders):

@@ -265,6 +265,21 @@ def test_a_match_that_is_to_be_played_again_is_watched_again(hub, logs, kind, wa
     assert hub.watched.places == {(1, 5)}
 
 
+def test_two_readers_that_come_at_once_watch_the_same_matches(hub, logs):
+    async def is_to_be_played(tournament, match, ask=logs.is_to_be_played):
+        await asyncio.sleep(0)
+        return await ask(tournament, match)
+
+    async def join_both():
+        topics = parse_topics("tournaments/cup/matches/5,tournaments/cup/matches/6,tournaments/cup/matches/7")
+        await asyncio.gather(hub.join(topics), hub.join(topics))
+
+    logs.matches[1, 7] = True
+    logs.is_to_be_played = is_to_be_played
+    asyncio.run(join_both())
+    assert hub.watched.places == {(1, 5), (1, 7)}
+
+
 def test_a_result_that_comes_while_the_store_is_asked_counts(hub, logs):
     """The store says that the match is to be played, just before it is recorded."""
 

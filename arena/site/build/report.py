@@ -45,7 +45,7 @@ class ReportBuilder:
     """Reads the records of a tournament once, and builds its report.
 
     Attributes:
-        choice: its matches, those first that a reader looks for first.
+        choice: its matches, those first that a visitor looks for first.
     """
 
     def __init__(self, home: ArenaHome, tournament: StoredTournament) -> None:
@@ -72,7 +72,7 @@ class ReportBuilder:
 
     @property
     def first_to_open(self) -> int | None:
-        """The match that a reader wants to see first; None without a match."""
+        """The match that a visitor wants to see first; None without a match."""
         return self.choice.first_to_open(self.table.shown_names)
 
     def report(self, listed: Sequence[ListedResult], opened: int | None) -> Report:
