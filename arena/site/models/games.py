@@ -14,7 +14,7 @@ OPTION_PREFIX = "option_"
 """Of the fields of the form, one for each option; they are read as ``options``."""
 
 OPTIONS_PATTERN = "^( *[^ =]+=[^ ]*)* *$"
-"""In the description for programs; people are told what is wrong by the game."""
+"""In the description for programs; the rules of the game say it to people."""
 
 MAX_OPTION_FIELDS = 50
 MAX_ACTIONS_CHARACTERS = 6000
