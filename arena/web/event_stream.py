@@ -66,6 +66,8 @@ async def _end_when_gone(reader: Reader, receive: Receive) -> None:
     reader.end()
 
 
+_TOPIC = {"type": "string", "pattern": "^(arena|tournaments/[^/,]+(/matches/[1-9][0-9]*)?)$"}
+
 OPERATION = operation(
     "What happens, as server-sent events.",
     "text/event-stream",
@@ -74,7 +76,7 @@ OPERATION = operation(
             "name": "topics",
             "in": "query",
             "required": True,
-            "schema": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MAX_TOPICS},
+            "schema": {"type": "array", "items": _TOPIC, "minItems": 1, "maxItems": MAX_TOPICS},
             "style": "form",
             "explode": False,
             "description": "arena, tournaments/NAME or tournaments/NAME/matches/NUMBER, names encoded as in addresses.",

@@ -8,7 +8,7 @@ from typing import Annotated
 from annotated_types import Ge, Le
 
 from arena.report.tables import Column, Row
-from arena.site.models.model import Model, Name, Number, Parameters, Table
+from arena.site.models.model import AsWritten, Model, Name, Parameters, Table
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.sentence import Sentence
 from arena.site.models.standings import StandingLine, standings_csv
@@ -27,7 +27,7 @@ class LeaderboardParameters(Parameters):
     game: Name
     season: Name | None = None
     tournament: Name | None = None
-    first: Annotated[Number, Ge(1), Le(1_000_000)] = 1
+    first: Annotated[int, Ge(1), Le(1_000_000), AsWritten] = 1
 
 
 class LeaderboardPage(Model):

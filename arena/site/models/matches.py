@@ -10,7 +10,7 @@ from pydantic import field_validator
 
 from arena.enums import FaultKind, Termination
 from arena.report.tables import Column
-from arena.site.models.model import Model, Name, Number, Parameters, Table
+from arena.site.models.model import AsWritten, Model, Name, Parameters, Table
 from arena.site.models.results import ListedFault
 
 MATCHES = 50
@@ -18,7 +18,7 @@ MATCHES = 50
 
 MAX_MATCHES = 1000
 
-MatchNumber = Annotated[Number, Ge(0), Le(2**31 - 1)]
+MatchNumber = Annotated[int, Ge(0), Le(2**31 - 1), AsWritten]
 
 CSV_COLUMNS = (
     Column("match", "match"),
@@ -58,7 +58,7 @@ class MatchesParameters(Parameters):
     fault: FaultKind | None = None
     before: MatchNumber | None = None
     after: MatchNumber | None = None
-    limit: Annotated[Number, Ge(1), Le(MAX_MATCHES)] = MATCHES
+    limit: Annotated[int, Ge(1), Le(MAX_MATCHES), AsWritten] = MATCHES
 
     @field_validator("termination", "fault", "before", "after", mode="before")
     @classmethod

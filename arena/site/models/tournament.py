@@ -10,7 +10,7 @@ from pydantic import Field
 from arena.enums import ClockKind, CorrectionKind, TournamentState
 from arena.report.tables import Column
 from arena.site.models.crosstable import Crosstable
-from arena.site.models.model import Model, Name, Number, Parameters, Table
+from arena.site.models.model import AsWritten, Model, Name, Parameters, Table
 from arena.site.models.progress import Progress
 from arena.site.models.results import ListedResult
 from arena.site.models.rounds import ShownRounds
@@ -30,7 +30,7 @@ class TournamentParameters(Parameters):
     """
 
     tournament: Name
-    first: Annotated[Number, Field(ge=1, le=1_000_000)] = 1
+    first: Annotated[int, Field(ge=1, le=1_000_000), AsWritten] = 1
 
 
 class PlayedGame(Model):
