@@ -6,6 +6,7 @@
         ``UnknownNameError``    a name that is not in a table; suggests the nearest
         ``DefinitionError``     a tournament file
         ``BotDefinitionError``  a ``bot.toml``, or a path that is no bot
+        ``UploadError``         an archive or a file that was handed in
         ``GameError``           the rules of a game: they raised, or returned what a game must not return
         ``StoreError``          the database: newer, read-only, full, in use
     ``IllegalActionError``  an action the rules refuse (also a ``ValueError``)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
 from arena.analysis.result_table import read_results
-from arena.analysis.standings import Standing, standings, without
+from arena.analysis.standings import Standing, Standings, standings, without
 from arena.analysis.standings_cache import code_time, unlisted
 from arena.analysis.standings_file import digest_of, open_plain, standing_from, write_whole
 from arena.errors import StoreError
@@ -71,9 +71,31 @@ def leaderboard(
         return _read(path, key)
     except _NotThereError:
         board = _compute(store, counting, game)
-        text = json.dumps({"layout": LAYOUT, "key": key, **asdict(board)}).encode()
-        write_whole(path, text + digest_of(text))
+        _write(path, key, board)
         return board
+
+
+def keep_leaderboard(
+    store: Store, tournaments: Sequence[StoredTournament], game: str, cache_directory: Path, table: Standings
+) -> None:
+    """Keep the leaderboard of some tournaments whose standings were computed for another reason.
+
+    Args:
+        store: where they are.
+        tournaments: those that count, the oldest first.
+        game: only matches of this game count.
+        cache_directory: where leaderboards are cached.
+        table: the standings.
+    """
+    if tournaments:
+        path, key = _place_of(cache_directory, store, tournaments, game)
+        lines = tuple(replace(line, author="", is_function=False) for line in table.lines)
+        _write(path, key, Leaderboard(matches=table.matches, lines=lines))
+
+
+def _write(path: Path, key: str, board: Leaderboard) -> None:
+    text = json.dumps({"layout": LAYOUT, "key": key, **asdict(board)}).encode()
+    write_whole(path, text + digest_of(text))
 
 
 def _compute(store: Store, tournaments: Sequence[StoredTournament], game: str | None) -> Leaderboard:

@@ -46,8 +46,9 @@ def standings_of(
         StoreError: if a record is malformed.
     """
     if isinstance(which, Scope):
+        counting = store.tournaments(which)
         table = standings(read_results(store, which, game), store.fault_counts(which, game))
-        return _with_entrants(without(table, unlisted(store.tournaments(which), game)), store.tournaments())
+        return _with_entrants(without(table, unlisted(counting, game)), counting)
     stored = store.tournament(which)
     return tournament_standings(store, stored, lambda: read_results(store, stored, game), game, cache_directory)
 

@@ -22,6 +22,7 @@ from arena.players.tracebacks import own_traceback
 from arena.records import Bot
 from arena.report.tables import Column, printable
 from arena.report.transcript import exchange_lines
+from arena.uploads.opened import opened_bot
 
 STDERR_LINES = 12
 INDENT = "     "
@@ -60,10 +61,10 @@ def command(
     shows_bytes: bool,
     as_json: bool,
 ) -> int:
-    """Try out each BOT (a path, an example such as arena:greedy, or a submitted bot) as a tournament would: every
-    claimed game in every seat, odd sizes, three players, every option at its bounds, match after match, on a busy
-    machine. With --rules, try out the rules of a game, for their author: each mistake is shown with the shortest line
-    of play that leads to it.
+    """Try out each BOT (a path, an archive such as bot.zip, an example such as arena:greedy, or a submitted bot) as a
+    tournament would: every claimed game in every seat, odd sizes, three players, every option at its bounds, match
+    after match, on a busy machine. With --rules, try out the rules of a game, for their author: each mistake is shown
+    with the shortest line of play that leads to it.
 
     The exit code is 1 if a step fails. A failed step is shown with the bot's stderr and a hint how to fix it; for a bot
     without botkit, also with the last question and the bytes that came back, as text and in hexadecimal. Steps that
@@ -86,7 +87,11 @@ def command(
     is_single = len(bots) == 1
 
     def check(text: str) -> _Result:
-        (bot,) = find_bots([text])
+        with opened_bot(text) as path:
+            return check_opened(text, str(path))
+
+    def check_opened(text: str, path: str) -> _Result:
+        (bot,) = find_bots([path])
         if not bot.command:
             raise UsageError(f"bot {text!r}: this is no program; expected a path or a submitted bot")
         steps = check_bot(bot, level, seconds, games)

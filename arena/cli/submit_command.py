@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 @games_option("Load this external game, which the bot claims")
 @json_option
 def command(path: Path, games: tuple[str, ...], as_json: bool) -> int:
-    """Copy the bot at PATH into the arena, after a match against itself of every game it claims.
+    """Copy the bot at PATH into the arena, after a match against itself of every game it claims. PATH is a directory, a
+    single program, or an archive: .zip, .tar, .tar.gz, .tar.xz or .tar.bz2.
 
     It can then be entered in tournaments by its name, or as name@version. A name and version can be submitted once;
     give changed files a new version in bot.toml.

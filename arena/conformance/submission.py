@@ -17,6 +17,7 @@ from arena.players.manifest import resolved_bot_path
 from arena.records import Bot, TimeControl
 from arena.shipped import bot_path
 from arena.text import counted
+from arena.uploads.opened import opened_bot
 
 TRIAL_TIME = TimeControl(per_action_seconds=1.0)
 
@@ -51,18 +52,20 @@ def submit(
 
     Args:
         home: the arena's directory.
-        path: the bot, or ``arena:NAME``.
+        path: the bot, an archive with a bot, or ``arena:NAME``.
         listener: called with each step.
         external_games: games from outside the package that may be loaded when the bot claims them.
         before_trial: called with the copied bot before it is tried out; it may raise UsageError.
 
     Raises:
+        UploadError: if an archive is not accepted.
         UsageError: if there is no bot at ``path``, it claims a game that may not be loaded, or its name and version are
             taken by other files.
     """
-    bot = home.bots.copy_in(path)
-    for sentence in describe_left_out(resolved_bot_path(bot_path(path))):
-        listener(sentence)
+    with opened_bot(path, listener) as opened:
+        bot = home.bots.copy_in(opened)
+        for sentence in describe_left_out(resolved_bot_path(bot_path(opened))):
+            listener(sentence)
     try:
         before_trial(bot)
         if home.bots.is_submitted(bot):

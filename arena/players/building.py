@@ -25,6 +25,7 @@ from arena.isolation.sandbox_policy import Isolation, clean_environment
 from arena.players.bot_files import BUILD_DIRECTORY, open_at_once
 from arena.players.build_output import fingerprint, take_output
 from arena.players.subprocess import EXIT_SECONDS, Subprocess
+from arena.players.untrusted_tree import open_scratch
 from arena.records import MEBIBYTE, Bot, Limits
 
 MAX_SECONDS = 300.0
@@ -148,7 +149,7 @@ def _put_in_place(made: Path, bot: Bot) -> None:
 def _finish_build(process: Subprocess, bot: Bot) -> str:
     """Wait until a build is done and keep what it has made; return what went wrong, or nothing."""
     problem = _wait_until_built(process)
-    output = -1 if problem else _open_output(process)
+    output = -1 if problem else open_scratch(process, _WORK, BUILD_DIRECTORY)
     try:
         process.kill()
         process.wait_for_exit(EXIT_SECONDS)
@@ -174,28 +175,6 @@ def _wait_until_built(process: Subprocess) -> str:
         process.poll(100)
         process.drain_last_stderr()
     return ""
-
-
-def _open_output(process: Subprocess) -> int:
-    """Open the directory the build was made in: through its own eyes, where it has a file system of its own."""
-    pid = process.monitor.find_main()
-    for place in (f"/proc/{pid}/root{process.scratch}", process.scratch):
-        with contextlib.suppress(OSError):
-            return _open_below(place, _WORK, BUILD_DIRECTORY)
-    return -1
-
-
-def _open_below(place: str, *names: str) -> int:
-    """Open a directory below another, following no link."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(place, flags)
-    for name in names:
-        try:
-            inner = os.open(name, flags, dir_fd=descriptor)
-        finally:
-            os.close(descriptor)
-        descriptor = inner
-    return descriptor
 
 
 def _tool(bot: Bot) -> str:

@@ -53,14 +53,20 @@ class Subprocess:
         stderr_text: what it has written to stderr.
     """
 
-    def __init__(self, bot: Bot, isolation: Isolation, limits: Limits) -> None:
+    def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, input_file: int | None = None) -> None:
         """Launch a bot.
+
+        Args:
+            bot: the program.
+            isolation: how it is confined.
+            limits: what it may use.
+            input_file: an open file that it has as its stdin, instead of what is sent to it.
 
         Raises:
             BotError: of kind start, if the program can't be executed.
             VoidMatchError: if this machine has no room for a process.
         """
-        self._launched, (self.stdin, self.stdout, self.stderr) = _launch(bot, isolation, limits)
+        self._launched, (self.stdin, self.stdout, self.stderr) = _launch(bot, isolation, limits, input_file)
         self.pid = self._launched.pid
         self.uid = self._launched.uid
         self.scratch: str = self._launched.spec["scratch"]
@@ -294,8 +300,8 @@ class _Pipes(NamedTuple):
     stderr: int
 
 
-def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[LaunchedBot, _Pipes]:
-    """Start a bot that inherits nothing but three pipes."""
+def _launch(bot: Bot, isolation: Isolation, limits: Limits, input_file: int | None) -> tuple[LaunchedBot, _Pipes]:
+    """Start a bot that inherits nothing but three pipes, or two and an open file."""
     launcher = open_launcher()
     descriptors: list[int] = []
     scratch = ""
@@ -305,7 +311,8 @@ def _launch(bot: Bot, isolation: Isolation, limits: Limits) -> tuple[LaunchedBot
             descriptors += os.pipe()
         stdin_read, stdin_write, stdout_read, stdout_write, stderr_read, stderr_write = descriptors
         spec = make_launch_spec(bot, isolation, limits, scratch)
-        launched = launcher.launch(spec, (stdin_read, stdout_write, stderr_write))
+        standard_input = stdin_read if input_file is None else input_file
+        launched = launcher.launch(spec, (standard_input, stdout_write, stderr_write))
     except BaseException as error:
         for descriptor in descriptors:
             os.close(descriptor)

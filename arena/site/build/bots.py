@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from arena.analysis.leaderboard_cache import leaderboard
 from arena.home import ArenaHome
+from arena.site.build.reading import Reading
 from arena.site.models.bots import BestRank, BotsPage, BotsParameters, ListedBot
 from arena.store.scope import ALL_BUT_COMPARISONS
 from arena.store.values import StoredBot, StoredTournament
@@ -33,7 +33,9 @@ class _Found:
 
 def build_bots(home: ArenaHome, parameters: BotsParameters) -> BotsPage:
     """Return the bots that were submitted or entered, by name."""
-    found = _found(home.store.tournaments(), home.store.submitted_bots())
+    reading = Reading()
+    tournaments = reading.readable(home.store.tournaments())
+    found = _found(tournaments, home.store.submitted_bots())
     wanted = parameters.search.casefold()
     names = [
         name
@@ -42,7 +44,7 @@ def build_bots(home: ArenaHome, parameters: BotsParameters) -> BotsPage:
     ]
     later = [name for name in names if parameters.after is None or _order(name) > _order(parameters.after)]
     shown = later[:PAGE_BOTS]
-    best = _best_ranks(home)
+    best = _best_ranks(home, tournaments, reading)
     return BotsPage(
         search=parameters.search,
         bots=tuple(
@@ -58,6 +60,7 @@ def build_bots(home: ArenaHome, parameters: BotsParameters) -> BotsPage:
         ),
         found=len(names),
         next=shown[-1] if len(later) > len(shown) else None,
+        left_out=reading.left_out,
     )
 
 
@@ -80,12 +83,12 @@ def _found(tournaments: Sequence[StoredTournament], submitted: Sequence[StoredBo
     return found
 
 
-def _best_ranks(home: ArenaHome) -> dict[str, BestRank]:
+def _best_ranks(home: ArenaHome, tournaments: Sequence[StoredTournament], reading: Reading) -> dict[str, BestRank]:
     """Return the best rank of each bot, by its name."""
-    counting = [tournament for tournament in home.store.tournaments(ALL_BUT_COMPARISONS) if tournament.recorded]
+    counting = [one for one in tournaments if one.recorded and ALL_BUT_COMPARISONS.includes(one.format, one.created_at)]
     ranks: dict[str, BestRank] = {}
     for game in sorted({game for tournament in counting for game in tournament.games}):
-        lines = leaderboard(home.store, counting, game, home.cache_directory).lines
+        lines = reading.leaderboard(home, counting, game).lines
         for line in lines:
             one = BestRank(game=game, bot=line.label, rank=line.rank, bots=len(lines))
             name = _name_of(line.label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from arena.analysis.leaderboard_cache import leaderboard
+from arena.analysis.leaderboard_cache import Leaderboard, keep_leaderboard
 from arena.analysis.rating_history import history_over_tournaments
 from arena.analysis.standings_cache import standings_of
 from arena.errors import UnknownNameError
@@ -12,6 +12,7 @@ from arena.games import GAMES
 from arena.home import ArenaHome
 from arena.site.build.findings import findings
 from arena.site.build.rating_points import MAX_HISTORY_MATCHES, rating_point
+from arena.site.build.reading import Reading
 from arena.site.build.standings import standing_line, standings_sentence
 from arena.site.models.leaderboard import (
     GameLeaders,
@@ -38,14 +39,16 @@ def build_leaderboard(home: ArenaHome, parameters: LeaderboardParameters) -> Lea
         StoreError: if the season has no tournament any more, or a record is malformed.
     """
     store, game = home.store, parameters.game
-    everything = store.tournaments()
+    reading = Reading()
+    everything = reading.readable(store.tournaments())
     known = {name for tournament in everything for name in tournament.games}
     if game not in known and game not in GAMES:
         raise UnknownNameError("game", game, sorted(known | set(GAMES)))
     named = () if parameters.tournament is None else (parameters.tournament,)
-    scope = Scope(tournaments=named, season=parameters.season)
+    scope = reading.scope(store, Scope(tournaments=named, season=parameters.season))
     counting = [tournament for tournament in store.tournaments(scope) if game in tournament.games]
     table = standings_of(store, scope, game)
+    keep_leaderboard(store, [one for one in counting if one.recorded], game, home.cache_directory, table)
     by_name = {tournament.name: tournament for tournament in everything}
     return LeaderboardPage(
         game=game,
@@ -62,6 +65,7 @@ def build_leaderboard(home: ArenaHome, parameters: LeaderboardParameters) -> Lea
             for season in store.seasons.all()
             if any(name in by_name and game in by_name[name].games for name in season.tournaments)
         ),
+        left_out=reading.left_out,
     )
 
 
@@ -81,26 +85,28 @@ def _history(
 
 def build_leaderboards(home: ArenaHome, _: LeaderboardsParameters) -> LeaderboardsPage:
     """Return the first bots of each game."""
-    everything = home.store.tournaments()
+    reading = Reading()
+    everything = reading.readable(home.store.tournaments())
     by_name = {tournament.name: tournament for tournament in everything}
-    counting = [tournament for tournament in home.store.tournaments(ALL_BUT_COMPARISONS) if tournament.recorded]
+    counting = [one for one in everything if one.recorded and ALL_BUT_COMPARISONS.includes(one.format, one.created_at)]
+    games = sorted({game for one in counting for game in one.games})
     return LeaderboardsPage(
-        games=tuple(
-            _leaders(home, game, counting) for game in sorted({game for one in counting for game in one.games})
-        ),
+        games=tuple(_leaders(reading.leaderboard(home, counting, game), game, counting) for game in games),
         seasons=tuple(
             ListedSeason(
                 name=season.name,
                 tournaments=season.tournaments,
-                games=tuple(sorted({game for name in season.tournaments for game in by_name[name].games})),
+                games=tuple(
+                    sorted({game for name in season.tournaments if name in by_name for game in by_name[name].games})
+                ),
             )
             for season in home.store.seasons.all()
         ),
+        left_out=reading.left_out,
     )
 
 
-def _leaders(home: ArenaHome, game: str, counting: Sequence[StoredTournament]) -> GameLeaders:
-    board = leaderboard(home.store, counting, game, home.cache_directory)
+def _leaders(board: Leaderboard, game: str, counting: Sequence[StoredTournament]) -> GameLeaders:
     return GameLeaders(
         game=game,
         tournaments=sum(game in tournament.games for tournament in counting),

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+
 from arena.enums import TournamentState
 from arena.home import ArenaHome
 from arena.site.build.progress import progress_of
-from arena.site.build.results import listed_result
+from arena.site.build.reading import Reading
+from arena.site.build.results import latest_results
 from arena.site.build.winners import winners
 from arena.site.models.overview import (
     ListedTournament,
@@ -14,6 +19,7 @@ from arena.site.models.overview import (
     RunningTournament,
     TournamentResult,
 )
+from arena.site.models.progress import Progress
 from arena.site.models.results import ListedResult
 from arena.store.states import ListedTournament as Listed
 from arena.store.states import listed_tournaments
@@ -23,7 +29,6 @@ SHOWN = 50
 """Tournaments in a page."""
 
 RESULTS = 5
-LATEST = 8
 MAX_RUNNING = 10
 
 
@@ -32,23 +37,36 @@ def build_overview(home: ArenaHome, parameters: OverviewParameters) -> OverviewP
     store = home.store
     count, matches = store.totals()
     found = store.newest_tournaments(SHOWN + 1, parameters.before)
-    listed = listed_tournaments(store, found[:SHOWN])
+    reading = Reading()
+    listed = listed_tournaments(store, reading.readable(found[:SHOWN]))
     first = listed if parameters.before is None else []
     return OverviewPage(
         tournaments=tuple(listed_tournament(one) for one in listed),
-        older=listed[-1].tournament.number if len(found) > SHOWN else None,
+        older=found[SHOWN - 1].number if len(found) > SHOWN else None,
         tournament_count=count,
         matches=matches,
-        running=_running(store),
-        results=tuple(_result(store, one) for one in first if _has_result(one))[:RESULTS],
-        latest=_latest(store, first),
+        running=_running(store, reading),
+        results=tuple(islice(_results(store, first, reading), RESULTS)),
+        latest=_latest(store, first, reading),
+        left_out=reading.left_out,
     )
 
 
-def _running(store: Store) -> tuple[RunningTournament, ...]:
+def _running(store: Store, reading: Reading) -> tuple[RunningTournament, ...]:
     names = sorted(store.directors())[:MAX_RUNNING]
-    found = ((name, progress_of(store, store.tournament(name))) for name in names)
+    found = ((name, reading.attempt(partial(_progress, store, name))) for name in names)
     return tuple(RunningTournament(name=name, progress=progress) for name, progress in found if progress is not None)
+
+
+def _progress(store: Store, name: str) -> Progress | None:
+    return progress_of(store, store.tournament(name))
+
+
+def _results(store: Store, listed: Sequence[Listed], reading: Reading) -> Iterator[TournamentResult]:
+    for one in filter(_has_result, listed):
+        result = reading.attempt(partial(_result, store, one))
+        if result is not None:
+            yield result
 
 
 def _has_result(listed: Listed) -> bool:
@@ -65,14 +83,14 @@ def _result(store: Store, listed: Listed) -> TournamentResult:
     )
 
 
-def _latest(store: Store, listed: list[Listed]) -> tuple[ListedResult, ...]:
+def _latest(store: Store, listed: Sequence[Listed], reading: Reading) -> tuple[ListedResult, ...]:
     """Return the latest matches of what is being played; else of the newest tournament that has one."""
     by_interest = sorted(listed, key=lambda one: one.state is not TournamentState.RUNNING)
-    tournament = next((one.tournament for one in by_interest if one.tournament.recorded), None)
-    if tournament is None:
-        return ()
-    names = tournament.definition.shown_names
-    return tuple(listed_result(tournament.name, one, names) for one in reversed(store.records(tournament).last(LATEST)))
+    for one in by_interest:
+        latest = reading.attempt(partial(latest_results, store, one.tournament)) if one.tournament.recorded else None
+        if latest is not None:
+            return latest
+    return ()
 
 
 def listed_tournament(listed: Listed) -> ListedTournament:

@@ -8,7 +8,8 @@ from arena.analysis.bot_profile import find_labels, known_bots
 from arena.analysis.head_to_head import HeadToHead as Counted
 from arena.analysis.head_to_head import grouped, head_to_head, meetings
 from arena.home import ArenaHome
-from arena.site.build.results import listed_result
+from arena.site.build.reading import Reading
+from arena.site.build.results import listed_results
 from arena.site.build.sentences import marked, sentence
 from arena.site.models.versus import HeadToHead, HeadToHeadPart, VersusPage, VersusParameters
 from arena.text import all_of, counted
@@ -28,10 +29,12 @@ def build_versus(home: ArenaHome, parameters: VersusParameters) -> VersusPage:
     Raises:
         UnknownNameError: if one of them does not exist.
     """
-    tournaments = {tournament.number: tournament for tournament in home.store.tournaments()}
+    reading = Reading()
+    within = reading.scope(home.store)
+    tournaments = {tournament.number: tournament for tournament in home.store.tournaments(within)}
     known = known_bots(list(tournaments.values()))
     bots, rivals = (find_labels(text, known) for text in (parameters.bot, parameters.rival))
-    matches = home.store.matches_of(bots, rivals)
+    matches = home.store.matches_of(bots, rivals, within)
     met = meetings(matches.results(), bots, rivals)
     total = head_to_head(met)
     by_game = dict(sorted(grouped(met, lambda one: one.game).items()))
@@ -53,11 +56,10 @@ def build_versus(home: ArenaHome, parameters: VersusParameters) -> VersusPage:
         tournaments=tuple(_part(tournaments[number].name, one) for number, one in reversed(by_tournament.items())),
         seats=tuple(_part(str(seat), one) for seat, one in sorted(grouped(met, lambda one: one.seat).items())),
         versions=tuple(_part(f"{bot} – {rival}", one) for (bot, rival), one in sorted(versions.items())),
-        results=tuple(
-            listed_result(tournaments[number].name, record, tournaments[number].definition.shown_names)
-            for number, record in matches.latest(LATEST_RESULTS)
-            if number in tournaments
+        results=listed_results(
+            (tournaments[number], record) for number, record in matches.latest(LATEST_RESULTS) if number in tournaments
         ),
+        left_out=reading.left_out,
     )
 
 

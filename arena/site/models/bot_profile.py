@@ -208,6 +208,7 @@ class BotProfilePage(Model):
         entered: how many tournaments there are.
         results: the latest matches, the last first.
         corrections: those that are not undone.
+        left_out: why something that is stored is missing here, in sentences.
     """
 
     bot: str
@@ -224,6 +225,7 @@ class BotProfilePage(Model):
     entered: int
     results: tuple[ListedResult, ...]
     corrections: tuple[BotCorrection, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def charted(self) -> dict[str, list[RatingPoint]]:

@@ -67,12 +67,14 @@ class BotsPage(Model):
         bots: the next hundred.
         found: how many there are in all.
         next: the name after which the following page begins; None on the last.
+        left_out: why something that is stored is missing here, in sentences.
     """
 
     search: str
     bots: tuple[ListedBot, ...]
     found: int
     next: str | None
+    left_out: tuple[str, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return its table."""

@@ -8,10 +8,10 @@ from typing import Annotated
 from annotated_types import Ge, Le
 
 from arena.report.tables import Column, Row
-from arena.site.models.model import Model, Name, Number, Parameters, Table
+from arena.site.models.model import AsWritten, Model, Name, Parameters, Table
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.sentence import Sentence
-from arena.site.models.standings import StandingLine, scale_of, standings_csv
+from arena.site.models.standings import StandingLine, standings_csv
 
 
 class LeaderboardParameters(Parameters):
@@ -27,7 +27,7 @@ class LeaderboardParameters(Parameters):
     game: Name
     season: Name | None = None
     tournament: Name | None = None
-    first: Annotated[Number, Ge(1), Le(1_000_000)] = 1
+    first: Annotated[int, Ge(1), Le(1_000_000), AsWritten] = 1
 
 
 class LeaderboardPage(Model):
@@ -44,6 +44,7 @@ class LeaderboardPage(Model):
         findings: what the ratings rest on, in sentences.
         history: ratings of the best bots after each of the latest tournaments.
         seasons: the names of all seasons that have a tournament with this game.
+        left_out: why something that is stored is missing here, in sentences.
     """
 
     game: str
@@ -56,16 +57,7 @@ class LeaderboardPage(Model):
     findings: tuple[str, ...]
     history: tuple[RatingPoint, ...]
     seasons: tuple[str, ...]
-
-    @property
-    def scale(self) -> tuple[float, float]:
-        """The least and the greatest end of an interval."""
-        return scale_of(self.standings)
-
-    @property
-    def has_faults(self) -> bool:
-        """Whether a bot has forfeited a match."""
-        return any(line.faults for line in self.standings)
+    left_out: tuple[str, ...] = ()
 
     @property
     def is_charted(self) -> bool:
@@ -110,11 +102,6 @@ class GameLeaders(Model):
     bots: int
     leaders: tuple[StandingLine, ...]
 
-    @property
-    def scale(self) -> tuple[float, float]:
-        """The least and the greatest end of an interval of the leaders."""
-        return scale_of(self.leaders)
-
 
 class ListedSeason(Model):
     """A season.
@@ -136,10 +123,12 @@ class LeaderboardsPage(Model):
     Attributes:
         games: by name.
         seasons: by name.
+        left_out: why something that is stored is missing here, in sentences.
     """
 
     games: tuple[GameLeaders, ...]
     seasons: tuple[ListedSeason, ...]
+    left_out: tuple[str, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return its table."""

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from arena.enums import TournamentState
 from arena.report.tables import Column
-from arena.site.models.model import Model, Number, Parameters, Table
+from arena.site.models.model import AsWritten, Model, Parameters, Table
 from arena.site.models.progress import Progress
 from arena.site.models.results import ListedResult
 from arena.site.models.sentence import Sentence
@@ -34,7 +34,7 @@ class OverviewParameters(Parameters):
         before: the list has the tournaments that were stored before this one; None for the newest.
     """
 
-    before: Annotated[Number, Field(ge=1, le=2**31 - 1)] | None = None
+    before: Annotated[int, Field(ge=1, le=2**31 - 1), AsWritten] | None = None
 
 
 class ListedTournament(Model):
@@ -102,6 +102,7 @@ class OverviewPage(Model):
         running: what is being played.
         results: of the newest tournaments that have one; empty on pages of older ones.
         latest: the latest matches of the newest tournament that has one; empty on pages of older ones.
+        left_out: why something that is stored is missing here, in sentences.
     """
 
     tournaments: tuple[ListedTournament, ...]
@@ -111,6 +112,7 @@ class OverviewPage(Model):
     running: tuple[RunningTournament, ...]
     results: tuple[TournamentResult, ...]
     latest: tuple[ListedResult, ...]
+    left_out: tuple[str, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return the table of tournaments."""

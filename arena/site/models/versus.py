@@ -73,6 +73,7 @@ class VersusPage(Model):
         seats: by the bot's seat.
         versions: by the versions that met, if there are several.
         results: the latest matches, the last first.
+        left_out: why something that is stored is missing here, in sentences.
     """
 
     bot: str
@@ -89,6 +90,7 @@ class VersusPage(Model):
     seats: tuple[HeadToHeadPart, ...]
     versions: tuple[HeadToHeadPart, ...]
     results: tuple[ListedResult, ...]
+    left_out: tuple[str, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return its tables."""

@@ -1,0 +1,211 @@
+"""Archives built byte by byte, so that any of their fields may lie."""
+
+import struct
+import zlib
+from dataclasses import dataclass, field
+
+MANIFEST = b'name = "b"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]\n'
+BOT = b"import sys\nsys.exit()\n"
+
+
+def deflated(data):
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return compressor.compress(data) + compressor.flush()
+
+
+def deflated_zeros(mebibytes):
+    """Return what unpacks to some MiB of zeros, made in no time: the same blocks again and again."""
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
+    piece = compressor.compress(bytes(1 << 20)) + compressor.flush(zlib.Z_FULL_FLUSH)
+    return piece * mebibytes + deflated(b"")
+
+
+@dataclass
+class File:
+    """An entry of a zip.
+
+    Attributes:
+        name: as bytes.
+        data: what it holds.
+        method: 0 for stored, 8 for Deflate.
+        packed: the compressed data, if that isn't what comes out of ``data``.
+        mode: its Unix mode with its type.
+        attributes: those of Windows.
+        flags: the general purpose bits.
+        extra: the extra fields, in both places.
+        local: fields of the header before the file that differ.
+        central: fields of the directory that differ.
+        behind: bytes after the data, such as a descriptor.
+        is_listed: whether the directory has it.
+        is_written: whether it lies in the file.
+    """
+
+    name: bytes
+    data: bytes = BOT
+    method: int = 0
+    packed: bytes | None = None
+    mode: int = 0o100644
+    attributes: int = 0
+    flags: int = 0
+    extra: bytes = b""
+    local: dict = field(default_factory=dict)
+    central: dict = field(default_factory=dict)
+    behind: bytes = b""
+    is_listed: bool = True
+    is_written: bool = True
+
+    def stored(self):
+        if self.packed is not None:
+            return self.packed
+        return deflated(self.data) if self.method == 8 else self.data
+
+    def values(self, changed):
+        return {
+            "flags": self.flags,
+            "method": self.method,
+            "crc": zlib.crc32(self.data),
+            "packed": len(self.stored()),
+            "size": len(self.data),
+            "name": self.name,
+            "extra": self.extra,
+            **changed,
+        }
+
+
+def local_header(values):
+    fixed = struct.pack(
+        "<4s5H3L2H",
+        b"PK\x03\x04",
+        20,
+        values["flags"],
+        values["method"],
+        0,
+        0x21,
+        values["crc"],
+        values["packed"],
+        values["size"],
+        len(values["name"]),
+        len(values["extra"]),
+    )
+    return fixed + values["name"] + values["extra"]
+
+
+def central_header(values, mode, attributes, offset):
+    fixed = struct.pack(
+        "<4s6H3L5H2L",
+        values.get("signature", b"PK\x01\x02"),
+        3 << 8 | 20,
+        20,
+        values["flags"],
+        values["method"],
+        0,
+        0x21,
+        values["crc"],
+        values["packed"],
+        values["size"],
+        len(values["name"]),
+        len(values["extra"]),
+        values.get("comment_bytes", 0),
+        values.get("disk", 0),
+        0,
+        mode << 16 | attributes,
+        values.get("offset", offset),
+    )
+    return fixed + values["name"] + values["extra"]
+
+
+def make_zip(*files, before=b"", between=b"", behind=b"", comment=b"", end=None):
+    """Return a zip.
+
+    Args:
+        files: its entries.
+        before: bytes at the beginning, which the offsets know nothing of.
+        between: bytes before the end record.
+        behind: bytes at the end.
+        comment: the comment.
+        end: fields of the end record that differ.
+    """
+    body, directory = b"", b""
+    for file in files:
+        offset = len(body)
+        if file.is_written:
+            body += local_header(file.values(file.local)) + file.stored() + file.behind
+        if file.is_listed:
+            directory += central_header(file.values(file.central), file.mode, file.attributes, offset)
+    count = sum(file.is_listed for file in files)
+    values = {"disk": 0, "count": count, "size": len(directory), "start": len(body), "comment_bytes": len(comment)}
+    values |= end or {}
+    counts = (values["disk"], values["disk"], values.get("on_disk", values["count"]), values["count"])
+    tail = struct.pack("<4s4H2LH", b"PK\x05\x06", *counts, values["size"], values["start"], values["comment_bytes"])
+    return before + body + directory + between + tail + comment + behind
+
+
+def bot_zip(*files, **others):
+    """Return a zip with a bot, and more."""
+    return make_zip(File(b"bot.toml", MANIFEST), File(b"bot.py"), *files, **others)
+
+
+def extra_field(number, data):
+    return struct.pack("<2H", number, len(data)) + data
+
+
+def octal(value, width):
+    return b"%0*o\0" % (width - 1, value)
+
+
+def tar_header(
+    name, size=0, kind=b"0", mode=0o644, magic=b"ustar\x0000", prefix=b"", link=b"", size_field=None, checksum=None
+):
+    """Return a header block of a tar."""
+    block = b"".join(
+        (
+            name.ljust(100, b"\0"),
+            octal(mode, 8),
+            octal(1000, 8),
+            octal(1000, 8),
+            octal(size, 12) if size_field is None else size_field,
+            octal(0, 12),
+            b" " * 8,
+            kind,
+            link.ljust(100, b"\0"),
+            magic,
+            bytes(80),
+            prefix.ljust(155, b"\0"),
+            bytes(12),
+        )
+    )
+    assert len(block) == 512
+    total = sum(block) if checksum is None else checksum
+    return block[:148] + b"%06o\0 " % total + block[156:]
+
+
+def padded(data):
+    return data + bytes(-len(data) % 512)
+
+
+def tar_file(name, data=BOT, **others):
+    """Return a file in a tar."""
+    return tar_header(name, others.pop("size", len(data)), **others) + padded(data)
+
+
+def pax(*pairs, kind=b"x"):
+    """Return a pax header with these keys and values."""
+    lines = b""
+    for key, value in pairs:
+        rest = b" " + key + b"=" + value + b"\n"
+        count = len(rest) + len(str(len(rest) + 1))
+        count = len(rest) + len(str(count))
+        lines += str(count).encode() + rest
+    return tar_file(b"pax", lines, kind=kind)
+
+
+TAR_END = bytes(1024)
+
+
+def make_tar(*parts, end=TAR_END):
+    return b"".join(parts) + end
+
+
+def bot_tar(*parts, end=TAR_END):
+    """Return a tar with a bot, and more."""
+    return make_tar(tar_file(b"bot.toml", MANIFEST), tar_file(b"bot.py"), *parts, end=end)
