@@ -45,10 +45,14 @@ class Received:
 
 
 class UploadDirectory:
-    """A directory of uploads."""
+    """A directory of uploads.
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    Attributes:
+        refusal: why nothing is taken here; "" if uploads are.
+    """
+
+    def __init__(self, directory: Path, refusal: str = "") -> None:
+        self._directory, self.refusal = directory, refusal
 
     def path(self, name: str) -> Path:
         """Return where an upload is, or would be."""
@@ -59,8 +63,10 @@ class UploadDirectory:
         """Return what takes a new upload, piece by piece.
 
         Raises:
-            UsageError: if the directory can't be written, or the disk is nearly full.
+            UsageError: if nothing is taken here, the directory can't be written, or the disk is nearly full.
         """
+        if self.refusal:
+            raise UsageError(self.refusal)
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
             disk = os.statvfs(self._directory)

@@ -1,5 +1,8 @@
 """The checker: what authors hand in is tried out, and decided."""
 
+import io
+import zipfile
+
 import pytest
 
 from arena.errors import DatabaseError
@@ -89,6 +92,26 @@ def test_what_is_no_bot_is_refused_in_a_sentence(arena, data, name, sentence):
     assert one.state is SubmissionState.REFUSED
     assert sentence in one.reason
     assert arena.bots() == []
+
+
+def zipped(**files):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def test_an_archive_is_unpacked_and_what_is_wrong_with_it_is_said(arena):
+    manifest = b'name = "packed"\nversion = "3"\ncommand = ["python3", "bot.py"]\ngames = ["plaid"]\n'
+    good = zipped(**{"packed/bot.py": GOOD, "packed/bot.toml": manifest})
+    assert arena.checked(good, "mine.zip").bot == "packed@3"
+    evil = zipped(**{"packed/bot.py": GOOD, "../evil.py": GOOD})
+    refused = arena.checked(evil, "mine.zip")
+    assert refused.state is SubmissionState.REFUSED
+    assert "mine.zip" in refused.reason
+    assert "../evil.py" in refused.reason
+    assert arena.bots() == ["packed@3"]
 
 
 def test_a_name_belongs_to_its_first_author_and_a_version_to_its_content(arena):

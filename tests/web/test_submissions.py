@@ -8,11 +8,12 @@ from arena.people.roles import Role, Scope
 from arena.people.submission import SubmissionState
 from arena.store.people.people_store import PeopleStore
 from arena.submissions import upload_directory
+from arena.uploads.containment import Containment
 from arena.web.people import upload
 from arena.web.people.opened_people import OpenedPeople
 from tests.web.conftest import client_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.processes]  # it is tried out what this machine can contain
 
 JSON = {"accept": "application/json"}
 FORM = "multipart/form-data; boundary=x"
@@ -149,6 +150,21 @@ async def test_what_is_no_upload_is_refused(world, content_type, content, status
     assert answer.json()["error"].endswith(".")
     assert world.people.submissions.find(1) is None
     assert world.uploads() == []
+
+
+async def test_a_machine_that_can_contain_nobody_takes_nothing(directory, monkeypatch):
+    reason = "uploads can't be contained: here"
+    monkeypatch.setattr("arena.web.people.opened_people.can_contain_uploads", lambda: Containment(False, reason, None))
+    opened = OpenedPeople(str(directory), None)
+    async with client_of(directory, endpoints=opened.endpoints, links=opened.links) as client:
+        world = World(directory, client)
+        answer = await world.hand_in()
+        assert answer.status_code == 400
+        assert answer.json()["error"] == "Uploads can't be contained: here."
+        assert reason in (await client.get("/submissions", headers={"accept": "text/html"})).text.replace("&#39;", "'")
+        assert world.uploads() == []
+        world.people.close()
+    opened.close()
 
 
 async def test_why_it_was_refused_is_for_its_author_alone(world):

@@ -8,6 +8,7 @@ from arena.home import home_path, open_people, uploads_path
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.submissions.upload_directory import RECEIVING, UploadDirectory
+from arena.uploads.containment import can_contain_uploads
 from arena.web.endpoint import Endpoint
 from arena.web.people.gate import Gate
 from arena.web.people.table import OPERATIONS
@@ -37,7 +38,7 @@ class OpenedPeople:
             StoreError: if it can't be opened.
         """
         self._people = open_people(directory)
-        uploads = UploadDirectory(uploads_path(directory))
+        uploads = UploadDirectory(uploads_path(directory), _refusal())
         uploads.remove_unfinished(RECEIVING)
         uploads.remove_others(self._people.submissions.uploads())
         self.links = ServedLinks(asset_digests(), ACCOUNT)
@@ -52,3 +53,9 @@ class OpenedPeople:
     def close(self) -> None:
         """Close the database."""
         self._people.close()
+
+
+def _refusal() -> str:
+    """Return why this machine takes no uploads of strangers; "" if it does."""
+    containment = can_contain_uploads()
+    return "" if containment.is_enough else containment.reason

@@ -39,7 +39,7 @@ def show_submissions(visit: Visit) -> SubmissionsPage:
         seconds_each=median(seconds) if seconds else None,
         latest=tuple(_line(one, visit) for one in latest),
         may_submit=visit.actor.person is not None and Permission.SUBMIT in visit.actor.permissions,
-        refusal="",
+        refusal=visit.uploads.refusal,
         max_upload_bytes=MAX_UPLOAD_BYTES,
     )
 
