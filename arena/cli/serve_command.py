@@ -11,6 +11,7 @@ from arena.cli.global_options import global_option
 from arena.cli.group import INTERRUPTED, OK
 from arena.cli.options import WholeNumber
 from arena.errors import UsageError
+from arena.loopback import is_loopback
 
 if TYPE_CHECKING:
     import socket
@@ -63,7 +64,7 @@ def command(
     `arena people add`.
     """
     _require_packages()
-    from arena.web.hosts import Hosts, is_loopback
+    from arena.web.hosts import Hosts
 
     if not public and not is_loopback(host):
         raise UsageError(
