@@ -72,6 +72,7 @@ def command(
         raise UsageError("--token: expected -, and the token on stdin; others could see it on the command line")
     if url is None:
         return _list(table_format)
+    _warn_of_environment()
     from arena.client.account import account_of
     from arena.client.credentials import Credentials
     from arena.client.site_address import site_address
@@ -90,7 +91,6 @@ def command(
         click.echo(sentences_text(_signed_in(client, account)))
     else:
         print_table(COLUMNS, [_row(client, account, table_format)], table_format)
-    _warn_of_environment()
     return OK
 
 
@@ -141,6 +141,7 @@ def _list(table_format: str) -> int:
     from arena.client.site_address import site_address
     from arena.client.site_client import SiteClient
 
+    _warn_of_environment()
     rows: list[Row] = []
     failures = []
     for credential in Credentials().all():
@@ -154,7 +155,6 @@ def _list(table_format: str) -> int:
     print_table(COLUMNS, rows, table_format, hint)
     for failure in failures:
         click.echo(f"arena: {printable(failure)}", err=True)
-    _warn_of_environment()
     return FAILED if failures else OK
 
 
