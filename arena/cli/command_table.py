@@ -69,6 +69,8 @@ COMMANDS = {
     "completion": CommandEntry(KEEP, "Complete commands and names in bash, zsh or fish."),
     "doctor": CommandEntry(KEEP, "Show what this machine can contain, and measure its clock."),
     "people": CommandEntry(OPEN, "Add people, change their roles, close accounts."),
+    "login": CommandEntry(OPEN, "Sign in at an arena elsewhere, for other commands."),
+    "logout": CommandEntry(OPEN, "Sign out of an arena elsewhere."),
     "withdraw": CommandEntry(CORRECT, "Let a bot leave a tournament; its results stay."),
     "disqualify": CommandEntry(CORRECT, "Take a bot out of a tournament and its table."),
     "replace": CommandEntry(CORRECT, "Give an entrant new files, and play its matches again."),

@@ -14,6 +14,7 @@ from arena.cli.global_options import global_option
 from arena.cli.group import INTERRUPTED, OK
 from arena.cli.options import WholeNumber
 from arena.errors import UsageError
+from arena.loopback import is_loopback
 from arena.shipped import PREFIX
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def command(
     account is made by `arena people add`.
     """
     _require_packages()
-    from arena.web.hosts import Hosts, is_loopback
+    from arena.web.hosts import Hosts
 
     if not public and not is_loopback(host):
         raise UsageError(

@@ -63,6 +63,7 @@ class TokenLine(Model):
 
     Attributes:
         number: by which it is ended.
+        is_this: whether it is the one that the program asks with.
         name: what its owner calls it.
         scopes: what it is good for.
         created_at: since when.
@@ -71,6 +72,7 @@ class TokenLine(Model):
     """
 
     number: int
+    is_this: bool
     name: str
     scopes: tuple[Scope, ...]
     created_at: str

@@ -62,7 +62,7 @@ def show_account(visit: Visit) -> AccountPage:
         role=person.role,
         created_at=person.created_at,
         sessions=tuple(_session(session, visit) for session in visit.people.sessions.all(person)),
-        tokens=tuple(map(_token, visit.people.tokens.all(person))),
+        tokens=tuple(_token(token, visit) for token in visit.people.tokens.all(person)),
         scopes=scopes_of(person.role),
         may_manage=Permission.MODERATE_AUTHORS in visit.actor.permissions,
         password_rule=PASSWORD_RULE,
@@ -117,6 +117,14 @@ def end_token(visit: Visit) -> Done:
     return Done(to="/account", sentence="the token has ended")
 
 
+def end_this_token(visit: Visit) -> Done:
+    """End the token that the program asks with."""
+    number = visit.actor.token
+    assert number is not None
+    visit.people.tokens.end(visit.person, number)
+    return Done(to="/sign-in", sentence="the token has ended")
+
+
 def show_own_data(visit: Visit) -> OwnDataPage:
     """Return all that is stored of who asks."""
     entries = visit.people.log.lines(most=MAX_LOG_LINES)
@@ -157,9 +165,10 @@ def _session(session: Session, visit: Visit) -> SessionLine:
     )
 
 
-def _token(token: Token) -> TokenLine:
+def _token(token: Token, visit: Visit) -> TokenLine:
     return TokenLine(
         number=token.number,
+        is_this=token.number == visit.actor.token,
         name=token.name,
         scopes=tuple(sorted(token.scopes)),
         created_at=token.created_at,
@@ -230,6 +239,13 @@ OPERATIONS = (
         who=Who.MEMBER_IN_BROWSER,
         handler=end_token,
         fields=Numbered,
+    ),
+    Operation(
+        method="POST",
+        path="/account/token/end",
+        summary="End the token that the program asks with.",
+        who=Who.PROGRAM,
+        handler=end_this_token,
     ),
     Operation(
         method="POST",

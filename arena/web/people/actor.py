@@ -29,13 +29,13 @@ class Actor:
         person: who; None for a visitor.
         permissions: what they may do, this time.
         session: the number of the session of the browser; None for programs and visitors.
-        is_program: whether a token proves it.
+        token: the number of the token of the program; None for browsers and visitors.
     """
 
     person: Person | None
     permissions: frozenset[Permission]
     session: int | None = None
-    is_program: bool = False
+    token: int | None = None
 
 
 VISITOR = Actor(person=None, permissions=PERMISSIONS[Role.VISITOR])
@@ -64,7 +64,7 @@ def _of_token(authorization: str, people: PeopleStore) -> Actor:
         sentence = "The token is not right, or has expired; get another one with: arena login"
         raise ProblemError(Problem(status=401, title="Sign in first", error=sentence))
     permissions = permissions_of_token(owner.person.role, owner.token.scopes)
-    return Actor(person=owner.person, permissions=permissions, is_program=True)
+    return Actor(person=owner.person, permissions=permissions, token=owner.token.number)
 
 
 def session_secret(request: Request) -> str | None:

@@ -219,6 +219,8 @@ def may(actor: Actor, who: Permission | Who) -> bool:
             return actor.person is not None
         case Who.MEMBER_IN_BROWSER:
             return actor.session is not None
+        case Who.PROGRAM:
+            return actor.token is not None
     return who in actor.permissions and actor.person is not None
 
 

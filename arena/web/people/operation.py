@@ -27,6 +27,8 @@ class Who(StrEnum):
     """Who has signed in, or a program of theirs."""
     MEMBER_IN_BROWSER = "member in a browser"
     """Who has signed in, and no program: it is about what proves who they are."""
+    PROGRAM = "program"
+    """A program of a member."""
 
 
 class Fields(BaseModel):

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from arena.web.hosts import is_loopback
+from arena.loopback import is_loopback
 from arena.web.problems import Problem, ProblemError
 
 CROSS_SITE = Problem(
