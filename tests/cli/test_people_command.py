@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from arena.store.people.people_store import PeopleStore
 from tests.cli.calls import calling
 
 
@@ -78,8 +79,10 @@ def test_roles_and_accounts_are_changed_and_the_log_says_why(arena):
         (("add",), "Missing argument"),
     ],
 )
-def test_wrong_use_is_one_sentence_and_changes_nothing(arena, words, sentence):
+def test_wrong_use_is_one_sentence_and_changes_nothing(arena, tmp_path, words, sentence):
     arena("people", "add", "eve", "--role", "operator")
+    with PeopleStore(tmp_path / "home" / "people.sqlite3") as store:
+        store.accounts.set_password(store.accounts.get("eve"), "hash")
     before = people(arena)
     code, out, errors = arena("people", *words)
     assert (code, out) == (2, "")

@@ -86,7 +86,9 @@ def test_a_closed_account_proves_nothing_any_more(store, ada):
     assert store.sessions.find(session) is None
 
 
-def test_the_last_operator_stays(store, ada, eve):
+def test_the_last_operator_who_can_sign_in_stays(store, ada, eve):
+    store.accounts.set_password(eve, "hash")
+    eve = store.accounts.get("eve")
     for change in (
         lambda: store.accounts.set_role("eve", Role.AUTHOR, BY, ""),
         lambda: store.accounts.close("eve", BY, ""),
@@ -95,11 +97,52 @@ def test_the_last_operator_stays(store, ada, eve):
         with pytest.raises(UsageError, match="the last operator"):
             change()
     store.accounts.set_role("ada", Role.OPERATOR, BY, "")
+    with pytest.raises(UsageError, match="the last operator"):
+        store.accounts.close("eve", BY, "")
+    store.accounts.set_password(ada, "hash")
     assert store.accounts.close("eve", BY, "").closed_at is not None
 
 
+def test_an_operator_who_never_came_is_not_kept(store, eve):
+    assert store.accounts.close("eve", BY, "").closed_at is not None
+
+
+def test_nobody_becomes_a_visitor(store, ada):
+    with pytest.raises(UsageError, match="expected author, director, operator"):
+        store.accounts.set_role("ada", Role.VISITOR, BY, "")
+
+
+@pytest.mark.parametrize("change", ["role", "close", "erase"])
+def test_the_invitations_that_somebody_made_end_with_the_role(store, ada, eve, change):
+    made = [store.invitations.invite(Role.AUTHOR, "ada", 1), store.invitations.invite_person("ada", BY, 1)]
+    other = store.invitations.invite(Role.AUTHOR, "eve", 1)
+    match change:
+        case "role":
+            store.accounts.set_role("ada", Role.DIRECTOR, BY, "")
+        case "close":
+            store.accounts.close("ada", BY, "")
+        case "erase":
+            store.accounts.erase(ada)
+    for secret in made:
+        with pytest.raises(UsageError, match="was used, or has expired"):
+            store.invitations.find(secret)
+    assert store.invitations.find(other).made_by == "eve"
+
+
+def test_an_invitation_is_ended(store, ada):
+    secret = store.invitations.invite(Role.AUTHOR, "ada", 1)
+    [invitation] = store.invitations.all()
+    store.invitations.end(invitation.number, BY)
+    store.invitations.end(invitation.number, BY)
+    assert store.invitations.all() == []
+    with pytest.raises(UsageError, match="was used, or has expired"):
+        store.invitations.find(secret)
+    assert [line.action for line in store.log.lines()][:2] == ["ended an invitation for", "made an invitation for"]
+
+
 def test_two_operators_who_close_each_other_at_once_leave_one(store, place, now, eve):
-    store.accounts.add("bob", Role.OPERATOR, BY)
+    for operator in (eve, store.accounts.add("bob", Role.OPERATOR, BY)):
+        store.accounts.set_password(operator, "hash")
     at_once(place, now, 2, lambda own, number: own.accounts.close(("eve", "bob")[number], BY, ""))
     assert sum(person.closed_at is None for person in store.accounts.all()) == 1
 

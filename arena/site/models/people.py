@@ -182,6 +182,26 @@ class PersonLine(Model):
     may_be_moderated: bool
 
 
+class InvitationLine(Model):
+    """An invitation that nobody has used.
+
+    Attributes:
+        number: by which it is ended.
+        role: what whoever uses it will be.
+        person: whose account it opens; None if whoever comes chooses a name.
+        made_by: who made it.
+        expires_at: until when it can be used.
+        may_be_ended: whether who looks may end it.
+    """
+
+    number: int
+    role: Role
+    person: str | None
+    made_by: str
+    expires_at: str
+    may_be_ended: bool
+
+
 class PeoplePage(Model):
     """Everybody who has an account.
 
@@ -189,11 +209,13 @@ class PeoplePage(Model):
         people: by name.
         roles: that who looks may give.
         may_change_roles: whether who looks may change what somebody is.
+        invitations: that nobody has used, the latest first.
     """
 
     people: tuple[PersonLine, ...]
     roles: tuple[Role, ...]
     may_change_roles: bool
+    invitations: tuple[InvitationLine, ...]
 
 
 class NewInvitationPage(Model):

@@ -64,27 +64,34 @@ class Accounts:
         return self._database.read(lambda connection: connection.execute(query).scalar())
 
     def set_password(self, person: Person, password_hash: str) -> None:
-        """Change a password. All sessions of the person end."""
+        """Change a password. All sessions of the person end, and links to choose another one."""
 
         def change(connection: Connection) -> None:
             connection.execute(people.update().where(people.c.id == person.number).values(password_hash=password_hash))
-            connection.execute(delete(sessions).where(sessions.c.person_id == person.number))
+            for table in (sessions, invitations):
+                connection.execute(delete(table).where(table.c.person_id == person.number))
 
         self._database.write(change)
 
     def set_role(self, name: str, role: Role, by: str, reason: str) -> Person:
         """Change what a person is; it holds from the next request on.
 
+        Invitations that the person has made end, and links to choose a password for this account: who made them might
+        not be allowed to make them now.
+
         Raises:
             UnknownNameError: if there is no such person.
             UsageError: if nobody would be left who can manage people, or the reason is too long.
         """
+
+        _check_role(role)
 
         def change(connection: Connection) -> Person:
             person = find_person(connection, name)
             if role is not Role.OPERATOR:
                 _keep_an_operator(connection, person)
             connection.execute(people.update().where(people.c.id == person.number).values(role=role))
+            _end_invitations(connection, person)
             self._tell(connection, by, f"changed the role from {person.role} to {role} of", person.name, reason)
             return find_person(connection, name)
 
@@ -163,8 +170,7 @@ def insert_person(connection: Connection, name: str, role: Role, at: str, passwo
     """
     if not is_person_name(name):
         raise UsageError(f"name {name!r:.80}: {ACCEPTED}")
-    if role not in MEMBER_ROLES:
-        raise UsageError(f"role {str(role)!r}: expected {', '.join(MEMBER_ROLES)}")
+    _check_role(role)
     key = look_alike_key(name)
     keys = (key, digest_of(key))
     taken = connection.execute(select(people.c.name).where(people.c.look_alike_key.in_(keys))).scalar()
@@ -176,6 +182,11 @@ def insert_person(connection: Connection, name: str, role: Role, at: str, passwo
     row = {"name": name, "look_alike_key": key, "role": role, "created_at": at, "password_hash": password_hash}
     connection.execute(people.insert(), row)
     return find_person(connection, name)
+
+
+def _check_role(role: Role) -> None:
+    if role not in MEMBER_ROLES:
+        raise UsageError(f"role {str(role)!r}: expected {', '.join(MEMBER_ROLES)}")
 
 
 def find_person(connection: Connection, name: str) -> Person:
@@ -209,18 +220,27 @@ def person_of(row: Row[Any]) -> Person:
 
 
 def _keep_an_operator(connection: Connection, person: Person) -> None:
-    """Refuse to take away the last operator; without any, as at the beginning, the command line is the operator."""
-    if person.role is not Role.OPERATOR or person.closed_at is not None:
+    """Refuse to take away the last operator who can sign in; without any, the command line is the operator."""
+    if person.role is not Role.OPERATOR or person.closed_at is not None or not person.has_password:
         return
     connection.execute(people.update().where(people.c.role == Role.OPERATOR).values(role=Role.OPERATOR))  # locks them
     others = select(func.count()).where(
-        people.c.role == Role.OPERATOR, people.c.closed_at.is_(None), people.c.id != person.number
+        people.c.role == Role.OPERATOR,
+        people.c.closed_at.is_(None),
+        people.c.password_hash.is_not(None),
+        people.c.id != person.number,
     )
     if not connection.execute(others).scalar():
-        raise UsageError(f"person {person.name!r}: this is the last operator; make another one first")
+        raise UsageError(f"person {person.name!r}: this is the last operator who can sign in; make another one first")
 
 
 def _end_everything(connection: Connection, person: Person) -> None:
-    """Delete what proves that somebody is this person."""
-    for table in (sessions, tokens, invitations, device_logins):
+    """Delete what proves that somebody is this person, and the invitations that the person has made."""
+    for table in (sessions, tokens, device_logins):
         connection.execute(delete(table).where(table.c.person_id == person.number))
+    _end_invitations(connection, person)
+
+
+def _end_invitations(connection: Connection, person: Person) -> None:
+    is_theirs = (invitations.c.person_id == person.number) | (invitations.c.made_by == person.name)
+    connection.execute(delete(invitations).where(is_theirs))

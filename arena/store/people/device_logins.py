@@ -111,7 +111,8 @@ class DeviceLogins:
             if beyond:
                 raise UsageError(f"a token of an {person.role} can't have the scope {min(beyond)}")
             free = (device_logins.c.code == row.code) & device_logins.c.person_id.is_(None)
-            connection.execute(device_logins.update().where(free).values(person_id=person.number))
+            if connection.execute(device_logins.update().where(free).values(person_id=person.number)).rowcount != 1:
+                raise UsageError(UNKNOWN_CODE)  # another person was faster
 
         self._database.write(confirm)
 
@@ -134,17 +135,20 @@ class DeviceLogins:
         """
         mine = device_logins.c.digest == digest_of(secret)
 
-        def take(connection: Connection) -> str | None:
+        def waiting(connection: Connection) -> Row[Any]:
             query = select(device_logins).where(mine, device_logins.c.expires_at > self._clock.text())
             row = connection.execute(query).one_or_none()
             if row is None:
                 raise UsageError(UNKNOWN_CODE)
-            if row.person_id is None:
-                return None
+            return row
+
+        def take(connection: Connection) -> str:
+            row = waiting(connection)
             if connection.execute(delete(device_logins).where(mine)).rowcount != 1:
                 raise UsageError(UNKNOWN_CODE)
             person = person_of(connection.execute(select(people).where(people.c.id == row.person_id)).one())
             name = f"arena login on {row.machine}"[:MAX_MACHINE_CHARACTERS]
             return insert_token(connection, self._clock, person, name, scopes_of_text(row.scopes), TOKEN_DAYS)
 
-        return self._database.write(take)
+        is_confirmed = self._database.read(waiting).person_id is not None
+        return self._database.write(take) if is_confirmed else None

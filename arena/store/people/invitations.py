@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, select, type_coerce
+from sqlalchemy import Connection, Row, Select, delete, select, type_coerce
 
 from arena.errors import UsageError
 from arena.people.roles import Role
@@ -75,14 +75,30 @@ class Invitations:
         connection.execute(invitations.insert(), row)
         return secret
 
+    def all(self) -> list[Invitation]:
+        """Return the invitations that can be used, the latest first."""
+        query = self._usable().order_by(invitations.c.id.desc())
+        return [_invitation_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+
+    def end(self, number: int, by: str) -> None:
+        """End an invitation; nothing happens if it can't be used any more."""
+
+        def end(connection: Connection) -> None:
+            row = connection.execute(self._usable().where(invitations.c.id == number)).one_or_none()
+            if row is None:
+                return
+            connection.execute(delete(invitations).where(invitations.c.id == number))
+            add_line(connection, self._clock.text(), by, "ended an invitation for", row.name or f"a new {row.role}", "")
+
+        self._database.write(end)
+
     def find(self, secret: str) -> Invitation:
         """Return an invitation that can be used.
 
         Raises:
             UsageError: if it can't; for every reason the same.
         """
-        row, name = self._database.read(lambda connection: self._open(connection, secret))
-        return Invitation(number=row.id, role=row.role, person=name, made_by=row.made_by, expires_at=row.expires_at)
+        return _invitation_of(self._database.read(lambda connection: self._open(connection, secret)))
 
     def accept(self, secret: str, name: str, password_hash: str) -> Person:
         """Use an invitation, and return the person who can now sign in.
@@ -99,7 +115,7 @@ class Invitations:
         now = self._clock.text()
 
         def accept(connection: Connection) -> Person:
-            row, _ = self._open(connection, secret)
+            row = self._open(connection, secret)
             is_free = (invitations.c.id == row.id) & invitations.c.used_at.is_(None)
             if connection.execute(invitations.update().where(is_free).values(used_at=now)).rowcount != 1:
                 raise UsageError(USED)
@@ -112,18 +128,22 @@ class Invitations:
 
         return self._database.write(accept)
 
-    def _open(self, connection: Connection, secret: str) -> tuple[Row[Any], str | None]:
-        """Return an invitation that can be used, and the name of its person."""
-        query = (
-            select(invitations, type_coerce(people.c.name, OptionalString).label("name"))
-            .outerjoin(people)
-            .where(
-                invitations.c.digest == digest_of(secret),
-                invitations.c.used_at.is_(None),
-                invitations.c.expires_at > self._clock.text(),
-            )
-        )
+    def _open(self, connection: Connection, secret: str) -> Row[Any]:
+        """Return an invitation that can be used."""
+        query = self._usable().where(invitations.c.digest == digest_of(secret))
         row = connection.execute(query).one_or_none()
         if row is None:
             raise UsageError(USED)
-        return row, row.name
+        return row
+
+    def _usable(self) -> Select[Any]:
+        """Return the query for invitations that can be used, each with the name of its person."""
+        return (
+            select(invitations, type_coerce(people.c.name, OptionalString).label("name"))
+            .outerjoin(people)
+            .where(invitations.c.used_at.is_(None), invitations.c.expires_at > self._clock.text())
+        )
+
+
+def _invitation_of(row: Row[Any]) -> Invitation:
+    return Invitation(number=row.id, role=row.role, person=row.name, made_by=row.made_by, expires_at=row.expires_at)

@@ -16,6 +16,8 @@ from arena.store.connection import Database
 from arena.store.people.schema import rates
 from arena.store.people.times import Clock
 
+PRUNE_SECONDS = 600.0
+
 
 @dataclass(frozen=True, slots=True)
 class Rate:
@@ -40,9 +42,13 @@ class Rates:
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
+        self._pruned_at = 0.0
 
     def take(self, key: str, rate: Rate) -> float:
         """Do something once more; return 0 if that is allowed, else after how many seconds it will be."""
+        if self._clock.now() - self._pruned_at > PRUNE_SECONDS:
+            self._pruned_at = self._clock.now()
+            self.prune()
         return self._database.write(lambda connection: take(connection, self._clock, key, rate))
 
     def forget(self, key: str) -> None:

@@ -104,6 +104,10 @@ class Sessions:
         )
         return [_session_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
 
+    def is_any_from(self, person: Person, address: str) -> bool:
+        """Return whether a person is signed in from an address."""
+        return any(session.address == address[:MAX_ADDRESS_CHARACTERS] for session in self.all(person))
+
     def end(self, person: Person, number: int) -> None:
         """End a session of a person; nothing happens if it has ended."""
         change = delete(sessions).where(sessions.c.person_id == person.number, sessions.c.id == number)

@@ -14,17 +14,11 @@ from arena.site.models.people import AccountPage, NewTokenPage, OwnDataPage, Ses
 from arena.store.people.rates import Rate
 from arena.web.people.directory import log_line
 from arena.web.people.gate import too_often
-from arena.web.people.operation import Done, Fields, Operation, Visit, Who
+from arena.web.people.operation import Done, Fields, Numbered, Operation, Visit, Who
 
 PASSWORD_TRIES = Rate(10, 600.0)
 DEFAULT_TOKEN_DAYS = 90
 MAX_LOG_LINES = 10_000
-
-
-class Numbered(Fields):
-    """Which session or token."""
-
-    number: int = Field(ge=1, le=2**31 - 1)
 
 
 class PasswordChange(Fields):

@@ -7,7 +7,6 @@ what a cookie proves counts for requests that come from our own pages alone (``o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 
 from starlette.requests import Request
 
@@ -36,6 +35,11 @@ class Actor:
     permissions: frozenset[Permission]
     session: int | None = None
     token: int | None = None
+
+    @property
+    def number(self) -> int | None:
+        """Of the person in the database; None for a visitor."""
+        return self.person.number if self.person is not None else None
 
 
 VISITOR = Actor(person=None, permissions=PERMISSIONS[Role.VISITOR])
@@ -69,14 +73,13 @@ def _of_token(authorization: str, people: PeopleStore) -> Actor:
 
 def session_secret(request: Request) -> str | None:
     """Return the secret in the cookie of a browser; None without one."""
-    header = request.headers.get("cookie", "")
+    header = "; ".join(request.headers.getlist("cookie"))
     if len(header) > MAX_COOKIE_CHARACTERS:
         return None
-    try:
-        morsel = SimpleCookie(header).get(cookie_name(request))
-    except CookieError:
-        return None
-    return morsel.value if morsel is not None and is_secret(morsel.value) else None
+    # not by http.cookies: what another program on this host has set may be no cookie by its rules
+    pairs = [pair.strip().partition("=") for pair in header.split(";")]
+    ours = [value for name, _, value in pairs if name == cookie_name(request)]
+    return ours[0] if len(ours) == 1 and is_secret(ours[0]) else None  # of two, one was set by a stranger
 
 
 def cookie_name(request: Request) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from arena.people.roles import MEMBER_ROLES, Permission, Role
-from arena.people.values import LogEntry, Person
-from arena.site.models.people import LogLine, LogPage, PeoplePage, PersonLine
+from arena.people.values import Invitation, LogEntry, Person
+from arena.site.models.people import InvitationLine, LogLine, LogPage, PeoplePage, PersonLine
 from arena.store.people.public_log import PAGE_LENGTH
 from arena.web.people.actor import Actor
 from arena.web.people.operation import Done, Fields, Operation, Visit, Who
@@ -40,6 +40,7 @@ def show_people(visit: Visit) -> PeoplePage:
         people=tuple(_line(visit.actor, person) for person in visit.people.accounts.all()),
         roles=roles_to_give(visit.actor),
         may_change_roles=Permission.MANAGE_PEOPLE in visit.actor.permissions,
+        invitations=tuple(_invitation(visit.actor, one) for one in visit.people.invitations.all()),
     )
 
 
@@ -111,6 +112,17 @@ def log_line(entry: LogEntry) -> LogLine:
     )
 
 
+def _invitation(actor: Actor, invitation: Invitation) -> InvitationLine:
+    return InvitationLine(
+        number=invitation.number,
+        role=invitation.role,
+        person=invitation.person,
+        made_by=invitation.made_by,
+        expires_at=invitation.expires_at,
+        may_be_ended=invitation.role in roles_to_give(actor),
+    )
+
+
 def _line(actor: Actor, person: Person) -> PersonLine:
     return PersonLine(
         name=person.name,
@@ -168,5 +180,6 @@ OPERATIONS = (
         fields=LogQuery,
         model=LogPage,
         template="log.html.jinja",
+        is_in_the_open=True,
     ),
 )

@@ -1,6 +1,6 @@
 """The gate: every operation passes it, and is refused there or done.
 
-In this order: does it come from our own pages, who asks, how often, may they; only then is read what was sent. Whoever
+In this order: does it come from our own pages, who asks, may they, how often; only then is read what was sent. Whoever
 may not do something learns nothing about it: the same response, whether it exists or not.
 """
 
@@ -20,17 +20,19 @@ from starlette.responses import FileResponse, Response
 
 from arena.errors import UsageError
 from arena.names import as_file_name
-from arena.people.roles import Permission
 from arena.site.links import ServedLinks
 from arena.site.render import Setting, render_template
 from arena.store.people.people_store import PeopleStore
 from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.text import counted, shortened_text
+from arena.web.addresses import query_of
 from arena.web.endpoint import Endpoint
 from arena.web.people.actor import Actor, actor_of, cookie_of
 from arena.web.people.body import fields_of
+from arena.web.people.client_address import address_of, network_of
+from arena.web.people.description import description_of
 from arena.web.people.operation import Done, Download, Operation, Result, Visit, Who
-from arena.web.people.origin import check_encryption, check_origin
+from arena.web.people.origin import check_encryption, check_origin, site_of
 from arena.web.people.upload import receive_upload
 from arena.web.problems import Problem, ProblemError, problem_of
 from arena.web.rendered import NOT_KEPT, rendered, response_of
@@ -39,6 +41,16 @@ HTML, JSON = "text/html; charset=utf-8", "application/json"
 THREADS = 4
 PASSWORDS_AT_A_TIME = 2
 """Each takes 64 MiB."""
+
+MAX_WAITING = 200
+"""Requests for a thread."""
+
+BUSY = Problem(
+    status=503,
+    title="Too much to do",
+    error="Too many people ask at once; try again in a few seconds.",
+    retry_after_seconds=5,
+)
 
 MAX_PLACE_CHARACTERS = 500
 
@@ -68,8 +80,7 @@ class Gate:
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The addresses of the operations."""
         return tuple(
-            Endpoint(path=path, handler=self._answering(by_method), methods=tuple(by_method))
-            for path, by_method in self._by_path.items()
+            _endpoint(path, self._answering(by_method), by_method.values()) for path, by_method in self._by_path.items()
         )
 
     def _answering(self, by_method: dict[str, Operation]) -> Any:
@@ -82,12 +93,12 @@ class Gate:
     async def _answer(self, request: Request, operation: Operation) -> Response:
         if operation.method != "GET":
             check_origin(request)
-        if operation.takes_password:
+        if not operation.is_in_the_open:
             check_encryption(request)
         actor = await anyio.to_thread.run_sync(self._admit, request, operation, limiter=self._threads)
         if actor is None:
             return _to_sign_in(request)
-        sent, received = dict(request.query_params), None
+        sent, received = query_of(request.scope["query_string"]), None
         try:
             if operation.takes_upload:
                 fields, received = await receive_upload(request, self._uploads)
@@ -128,11 +139,13 @@ class Gate:
             people=self._people,
             uploads=self._uploads,
             received=received,
-            site=f"{request.url.scheme}://{request.headers.get('host', '')}",
-            address=_address(request),
+            site=site_of(request),
+            address=address_of(request),
             device=request.headers.get("user-agent", ""),
         )
         limiter = self._password_threads if operation.takes_password else self._threads
+        if limiter.statistics().tasks_waiting >= MAX_WAITING:
+            raise ProblemError(BUSY)
         return visit, await anyio.to_thread.run_sync(operation.handler, visit, limiter=limiter)
 
     async def _form_again(
@@ -154,19 +167,24 @@ class Gate:
             ProblemError: if they may not, or not so often.
         """
         actor = actor_of(request, self._people)
-        if operation.rate is not None:
-            wait = self._people.rates.take(f"{operation.path} {_address(request)}", operation.rate)
-            if wait:
-                raise too_often(wait)
-        if may(actor, operation.who):
+        if operation.who is Who.ANYBODY:
+            self._count(operation, network_of(address_of(request)))
+            return actor
+        if may(actor, operation):
+            self._count(operation, f"person {actor.number}")
             return actor
         if actor.person is None:
             if operation.method == "GET" and not wants_json(request):
                 return None
             raise ProblemError(Problem(status=401, title="Sign in first", error="Only who has signed in may do this."))
-        raise ProblemError(
-            Problem(status=403, title="Not allowed", error=f"Your role, {actor.person.role}, may not do this.")
-        )
+        who = "This token" if actor.token is not None else f"Your role, {actor.person.role},"
+        raise ProblemError(Problem(status=403, title="Not allowed", error=f"{who} may not do this."))
+
+    def _count(self, operation: Operation, whose: str) -> None:
+        if operation.rate is not None:
+            wait = self._people.rates.take(f"{operation.path} {whose}", operation.rate)
+            if wait:
+                raise too_often(wait)
 
     def _shown(
         self,
@@ -197,6 +215,17 @@ class Gate:
         return response
 
 
+def _endpoint(path: str, handler: Any, operations: Iterable[Operation]) -> Endpoint:
+    descriptions = {operation.method: description_of(operation) for operation in operations}
+    return Endpoint(
+        path=path,
+        handler=handler,
+        methods=tuple(descriptions),
+        operations={method: one.operation for method, one in descriptions.items()},
+        schemas={name: schema for one in descriptions.values() for name, schema in one.schemas.items()},
+    )
+
+
 def _problem(error: UsageError | ValidationError) -> Problem:
     """Return the problem for what was sent. It does not repeat values: one of them may be a password."""
     if isinstance(error, ValidationError):
@@ -210,9 +239,11 @@ def _problem(error: UsageError | ValidationError) -> Problem:
     return problem.model_copy(update={"error": sentence})
 
 
-def may(actor: Actor, who: Permission | Who) -> bool:
-    """Return whether somebody may do what is for certain people."""
-    match who:
+def may(actor: Actor, operation: Operation) -> bool:
+    """Return whether somebody may do it."""
+    if operation.only_in_browser and actor.session is None:
+        return False
+    match operation.who:
         case Who.ANYBODY:
             return True
         case Who.MEMBER:
@@ -221,7 +252,7 @@ def may(actor: Actor, who: Permission | Who) -> bool:
             return actor.session is not None
         case Who.PROGRAM:
             return actor.token is not None
-    return who in actor.permissions and actor.person is not None
+    return operation.who in actor.permissions and actor.person is not None
 
 
 def too_often(wait_seconds: float) -> ProblemError:
@@ -266,7 +297,3 @@ def _to_sign_in(request: Request) -> Response:
     place = quote(request.url.path) + (f"?{query}" if query else "")
     headers = {"location": f"/sign-in?{urlencode({'next': place_of_ours(place)})}", "cache-control": NOT_KEPT}
     return Response(status_code=303, headers=headers)
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client is not None else ""

@@ -15,11 +15,15 @@ from arena.site.models.people import InvitationPage, NewInvitationPage
 from arena.store.people.invitations import USED
 from arena.store.people.rates import Rate
 from arena.web.people.directory import check_may_moderate, roles_to_give
-from arena.web.people.operation import Done, Fields, Operation, Visit, Who
+from arena.web.people.operation import Done, Fields, Numbered, Operation, Visit, Who
+from arena.web.people.sign_in import begin_session
 from arena.web.problems import Problem, ProblemError
 
 USES = Rate(200, 600.0)
 DEFAULT_DAYS = 7
+
+INVITATIONS = Rate(300, 3600.0)
+LINKS = Rate(100, 3600.0)
 
 
 class InvitationPath(Fields):
@@ -84,8 +88,7 @@ def accept(visit: Visit) -> Done:
     if sent.again is not None and sent.again != sent.password:
         raise UsageError("the two passwords differ")
     person = visit.people.invitations.accept(sent.secret, name, hash_password(sent.password))
-    secret = visit.people.sessions.begin(person, visit.device, visit.address)
-    return Done(to="/account", sentence=f"{person.name} is {person.role}", session=secret)
+    return Done(to="/account", sentence=f"{person.name} is {person.role}", session=begin_session(visit, person))
 
 
 def invite(visit: Visit) -> NewInvitationPage:
@@ -95,10 +98,7 @@ def invite(visit: Visit) -> NewInvitationPage:
         ProblemError: if the person who invites may not give that role.
     """
     sent: NewInvitation = visit.fields
-    if sent.role not in roles_to_give(visit.actor):
-        raise ProblemError(
-            Problem(status=403, title="Not allowed", error=f"Your role may not make anybody {sent.role}.")
-        )
+    check_may_give(visit, sent.role)
     secret = visit.people.invitations.invite(sent.role, visit.person.name, sent.days)
     return NewInvitationPage(role=sent.role, person=None, link=_link(visit, secret), days=sent.days)
 
@@ -109,6 +109,30 @@ def invite_again(visit: Visit) -> NewInvitationPage:
     check_may_moderate(visit.actor, person)
     secret = visit.people.invitations.invite_person(person.name, visit.person.name, DEFAULT_DAYS)
     return NewInvitationPage(role=person.role, person=person.name, link=_link(visit, secret), days=DEFAULT_DAYS)
+
+
+def end_invitation(visit: Visit) -> Done:
+    """End an invitation that nobody has used.
+
+    Raises:
+        ProblemError: if the person who asks could not have made it.
+    """
+    number = visit.fields.number
+    found = next((one for one in visit.people.invitations.all() if one.number == number), None)
+    if found is not None:
+        check_may_give(visit, found.role)
+        visit.people.invitations.end(number, visit.person.name)
+    return Done(to="/people", sentence="the invitation has ended")
+
+
+def check_may_give(visit: Visit, role: Role) -> None:
+    """Refuse to deal with invitations for a role that somebody may not give.
+
+    Raises:
+        ProblemError: if they may not.
+    """
+    if role not in roles_to_give(visit.actor):
+        raise ProblemError(Problem(status=403, title="Not allowed", error=f"Your role may not make anybody {role}."))
 
 
 def _link(visit: Visit, secret: str) -> str:
@@ -148,6 +172,15 @@ OPERATIONS = (
         form="/people",
         model=NewInvitationPage,
         template="new_invitation.html.jinja",
+        rate=INVITATIONS,
+    ),
+    Operation(
+        method="POST",
+        path="/people/invitations/{number}/end",
+        summary="End an invitation that nobody has used.",
+        who=Permission.INVITE_AUTHORS,
+        handler=end_invitation,
+        fields=Numbered,
     ),
     Operation(
         method="POST",
@@ -156,6 +189,9 @@ OPERATIONS = (
         who=Permission.MODERATE_AUTHORS,
         handler=invite_again,
         fields=NewLink,
+        form="/people",
+        rate=LINKS,
+        only_in_browser=True,
         model=NewInvitationPage,
         template="new_invitation.html.jinja",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from arena.home import home_path, open_people, uploads_path
@@ -26,7 +27,9 @@ class OpenedPeople:
         services: programs that work beside the web process.
     """
 
-    def __init__(self, directory: str | None, store: str | None, ladders: Sequence[str] = ()) -> None:
+    def __init__(
+        self, directory: str | os.PathLike[str] | None, store: str | None = None, ladders: Sequence[str] = ()
+    ) -> None:
         """Open the database.
 
         Args:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from arena.people.roles import Permission
 from arena.people.values import Person
@@ -35,6 +37,21 @@ class Fields(BaseModel):
     """What is sent with an operation: fields of a form, or JSON; and the fields in its path."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=2000)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _without_controls(cls, value: object) -> object:
+        """Refuse what no form sends and not every database takes: control characters and halves of characters."""
+        texts = value if isinstance(value, list | tuple) else (value,)
+        if any(category(letter) in ("Cc", "Cs") for text in texts if isinstance(text, str) for letter in text):
+            raise PydanticCustomError("control_character", "Expected text in one line, without control characters")
+        return value
+
+
+class Numbered(Fields):
+    """Which session, token or invitation."""
+
+    number: int = Field(ge=1, le=2**31 - 1)
 
 
 class NoFields(Fields):
@@ -119,11 +136,13 @@ class Operation:
         fields: what is sent.
         model: what is returned; None if a browser is led elsewhere.
         template: of the page that shows it.
-        rate: how often from one address.
+        rate: how often for one person; from one network, if anybody may.
         form: the path of the page that has its form, on which a browser sees what is wrong with what it sent; "" for
             a page that says only that.
-        takes_password: whether it takes long, and must not be sent without encryption.
+        takes_password: whether a password is hashed, which takes long.
         takes_upload: whether a file is sent with it.
+        only_in_browser: whether no token is good for it.
+        is_in_the_open: whether there is no secret in it, so that it may be read on its way.
     """
 
     method: str
@@ -138,6 +157,8 @@ class Operation:
     form: str = ""
     takes_password: bool = False
     takes_upload: bool = False
+    only_in_browser: bool = False
+    is_in_the_open: bool = False
 
 
 Paths = Mapping[str, Mapping[str, Operation]]

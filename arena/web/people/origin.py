@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from starlette.requests import Request
 
 from arena.loopback import is_loopback
@@ -17,8 +15,14 @@ CROSS_SITE = Problem(
 NOT_ENCRYPTED = Problem(
     status=403,
     title="Only by https",
-    error="Who signs in over a network needs https, or everybody on the way reads the password; nothing was changed.",
+    error="Accounts are reached over a network by https alone, or everybody on the way could read passwords; behind"
+    " a proxy, its director names it: arena serve --trusted-proxy ADDRESS",
 )
+
+
+def site_of(request: Request) -> str:
+    """Return the address of the site as the request has it; its host is one that the site answers to."""
+    return f"{request.url.scheme}://{request.headers.get('host', '')}"
 
 
 def check_origin(request: Request) -> None:
@@ -33,17 +37,19 @@ def check_origin(request: Request) -> None:
     else:
         origin = request.headers.get("origin")
         # browsers too old for either header send no cookie with what another site posts: SameSite=Lax
-        is_ours = origin is None or urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower()
+        is_ours = origin is None or origin.lower() == site_of(request).lower()
     if not is_ours:
         raise ProblemError(CROSS_SITE)
 
 
 def check_encryption(request: Request) -> None:
-    """Refuse to take a password that could be read on its way.
+    """Refuse a request whose secrets could be read on its way.
+
+    Who asks this machine by another name than its own comes through a proxy, and nobody knows how they reach that.
 
     Raises:
-        ProblemError: if it could.
+        ProblemError: if they could.
     """
     address = request.client.host if request.client is not None else ""
-    if request.url.scheme != "https" and not is_loopback(address):
+    if request.url.scheme != "https" and not (is_loopback(address) and is_loopback(request.url.hostname or "")):
         raise ProblemError(NOT_ENCRYPTED)

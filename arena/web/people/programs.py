@@ -15,9 +15,9 @@ from arena.store.people.rates import Rate
 from arena.web.people.operation import Done, Fields, Operation, Visit, Who
 from arena.web.problems import Problem, ProblemError
 
-REQUESTS = Rate(30, 600.0)
+REQUESTS = Rate(200, 600.0)
+"""A whole class may sit behind one address."""
 CODES = Rate(30, 600.0)
-QUESTIONS = Rate(600, 600.0)
 INTERVAL_SECONDS = 2
 
 
@@ -98,7 +98,6 @@ OPERATIONS = (
         handler=ask,
         fields=Question,
         model=ProgramToken,
-        rate=QUESTIONS,
     ),
     Operation(
         method="GET",

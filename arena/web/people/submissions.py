@@ -132,6 +132,7 @@ OPERATIONS = (
         handler=show_submissions,
         model=SubmissionsPage,
         template="submissions.html.jinja",
+        is_in_the_open=True,
     ),
     Operation(
         method="POST",
@@ -152,6 +153,7 @@ OPERATIONS = (
         fields=Numbered,
         model=SubmissionPage,
         template="submission.html.jinja",
+        is_in_the_open=True,
     ),
     Operation(
         method="GET",
