@@ -8,8 +8,9 @@ import os
 import re
 import secrets
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -45,14 +46,21 @@ class Received:
 
 
 class UploadDirectory:
-    """A directory of uploads.
+    """A directory of uploads."""
 
-    Attributes:
-        refusal: why nothing is taken here; "" if uploads are.
-    """
+    def __init__(self, directory: Path, why_not: Callable[[], str] = lambda: "") -> None:
+        """Prepare.
 
-    def __init__(self, directory: Path, refusal: str = "") -> None:
-        self._directory, self.refusal = directory, refusal
+        Args:
+            directory: where it is.
+            why_not: returns why nothing is taken here; "" if uploads are. Called when somebody wants to know.
+        """
+        self._directory, self._why_not = directory, why_not
+
+    @cached_property
+    def refusal(self) -> str:
+        """Why nothing is taken here; "" if uploads are."""
+        return self._why_not()
 
     def path(self, name: str) -> Path:
         """Return where an upload is, or would be."""

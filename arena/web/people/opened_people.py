@@ -41,7 +41,7 @@ class OpenedPeople:
             StoreError: if it can't be opened.
         """
         self._people = open_people(directory)
-        uploads = UploadDirectory(uploads_path(directory), _refusal())
+        uploads = UploadDirectory(uploads_path(directory), _refusal)
         uploads.remove_unfinished(RECEIVING)
         uploads.remove_others(self._people.submissions.uploads())
         self.links = ServedLinks(asset_digests(), ACCOUNT)
