@@ -18,6 +18,9 @@ _ZEROS = bytes(_BLOCK)
 MAX_EXTENSION_BYTES = 16 * 1024
 """Of a header that belongs to an entry: a long name, or what pax knows besides."""
 
+MAX_PADDING_BYTES = 1024 * 1024
+"""Of zeros behind the end; tar writes records of 10,240 bytes unless it is asked for larger ones."""
+
 _FILE_TYPES, _DIRECTORY_TYPE = (b"0", b"\0"), b"5"
 _LONG_NAME, _PAX, _PAX_OF_ALL = b"L", b"x", b"g"
 _REFUSED = {
@@ -73,9 +76,18 @@ def tar_entries(file: UploadFile, compression: Compression | None, limits: Unpac
         _skip_padding(stream, header.size_bytes)
     if long_name:
         raise RefusedError(f"{shown(long_name)}: a long name without an entry; expected one behind it")
+    _check_behind(stream)
+
+
+def _check_behind(stream: Stream) -> None:
+    """Raise RefusedError for anything but the zeros that fill the last record."""
+    count = 0
     while data := stream.read_some(CHUNK_BYTES):
-        if data.strip(b"\0"):
-            raise RefusedError("something lies behind its end; expected nothing but zeros there")
+        count += len(data)
+        if data.strip(b"\0") or count > MAX_PADDING_BYTES:
+            raise RefusedError(
+                f"something lies behind its end; expected nothing there but zeros, at most {MAX_PADDING_BYTES:,}"
+            )
 
 
 def _next_header(stream: Stream) -> _Header | None:

@@ -362,7 +362,10 @@ TARS = {
         "it ends with one block of zeros; expected the two at the end of a tar, and all before",
     ),
     "an entry behind the end": (lambda: bot_tar(bytes(1024), tar_file(b"evil")), "something lies behind its end"),
-    "a zip behind": (lambda: bot_tar() + bot_zip(), "something lies behind its end; expected nothing but zeros there"),
+    "a zip behind": (
+        lambda: bot_tar() + bot_zip(),
+        "something lies behind its end; expected nothing there but zeros, at most 1,048,576",
+    ),
     "an empty tar": (lambda: bytes(10240), "it begins with b'\\x00\\x00"),
     "only directories": (lambda: make_tar(tar_header(b"a/", kind=b"5")), "there is no file in it"),
     "a tar of long ago": (lambda: bot_tar().replace(b"ustar\x0000", bytes(8)), "expected a tar, as its name says"),
@@ -392,11 +395,11 @@ def tar_of_zeros(mebibytes):
 
 
 COMPRESSED = {
-    "gzip of zeros": ("b.tar.gz", lambda: gzip_zeros(1024), "it unpacks to more than 100 times its size"),
+    "gzip of zeros": ("b.tar.gz", lambda: gzip_zeros(1024), "something lies behind its end; expected"),
     "gzip of zeros behind the end": (
         "b.tar.gz",
         lambda: GZIP_START + with_zeros(bot_tar(), 1024),
-        "it unpacks to more than",
+        "something lies behind its end; expected nothing there but zeros, at most 1,048,576",
     ),
     "gzip in the middle": ("b.tgz", lambda: gzip.compress(bot_tar())[:-20], "its gzip ends in the middle"),
     "gzip without its CRC": ("b.tgz", lambda: gzip.compress(bot_tar())[:-8], "its gzip ends in the middle"),
