@@ -95,7 +95,7 @@ def central_header(values, mode, attributes, offset):
         "<4s6H3L5H2L",
         values.get("signature", b"PK\x01\x02"),
         3 << 8 | 20,
-        20,
+        values.get("version", 20),
         values["flags"],
         values["method"],
         0,
