@@ -154,14 +154,23 @@ def octal(value, width):
 
 
 def tar_header(
-    name, size=0, kind=b"0", mode=0o644, magic=b"ustar\x0000", prefix=b"", link=b"", size_field=None, checksum=None
+    name,
+    size=0,
+    kind=b"0",
+    mode=0o644,
+    magic=b"ustar\x0000",
+    prefix=b"",
+    link=b"",
+    size_field=None,
+    checksum=None,
+    owner=None,
 ):
     """Return a header block of a tar."""
     block = b"".join(
         (
             name.ljust(100, b"\0"),
             octal(mode, 8),
-            octal(1000, 8),
+            octal(1000, 8) if owner is None else owner,
             octal(1000, 8),
             octal(size, 12) if size_field is None else size_field,
             octal(0, 12),

@@ -312,6 +312,11 @@ TAR_KINDS = {
         tar_header(b"evil", size_field=b"\x80" + bytes(3) + (1 << 33).to_bytes(8, "big")),
         "below 8 GiB",
     ),
+    "an owner of letters": (tar_header(b"evil", owner=b"rootroot"), "'evil': an owner, a time or a device that is no"),
+    "an incremental tar": (
+        tar_file(b"evil", magic=b"ustar  \0", prefix=b"1"),
+        "'evil': an entry of an incremental tar",
+    ),
     "a negative size": (tar_header(b"evil", size_field=b"\xff" * 12), "a size or a mode that is no octal number"),
     "a huge size": (tar_header(b"evil", size=1 << 30), "'evil': a file of more than 64 MiB; expected no more"),
     "a size too large": (tar_header(b"evil", size=5000), "'evil': 3,976 of its 5,000 bytes are missing"),

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.isolation.process_tag import process_tag
+from arena.isolation.stale_cleanup import COPY_PREFIX
 from tests.uploads.archives import File, bot_tar, bot_zip, make_zip
 from tests.uploads.hostile import HOSTILE
 
@@ -90,6 +92,25 @@ def test_an_archive_with_a_fault_is_no_traceback_and_leaves_nothing(place):
     assert "b@1 is refused" in done.stderr
     assert not any((place / "temporary").iterdir())
     assert not any((place / "home").glob("bots/*"))
+
+
+def test_elsewhere_an_archive_is_named_as_one(place):
+    (place / "work/bot.zip").write_bytes(good_zip())
+    (place / "work/bot.rar").write_bytes(b"Rar!")
+    for arguments in (["play", "differences", "bot.zip", "arena:greedy"], ["submit", "bot.rar"]):
+        done = arena(place, *arguments)
+        assert done.returncode == 2
+        assert "an archive, which only arena check and arena submit take; expected .zip" in done.stderr
+
+
+def test_what_a_killed_submission_has_copied_is_removed_by_the_next(place):
+    (place / "work/bot.zip").write_bytes(good_zip())
+    namespace = process_tag().rpartition(".")[2]
+    left = place / f"home/bots/{COPY_PREFIX}999999999.1.{namespace}-x"
+    (left / "bot").mkdir(parents=True)
+    done = arena(place, "submit", "bot.zip")
+    assert done.returncode == 0, done.stderr
+    assert not left.exists()
 
 
 MEASURE = """

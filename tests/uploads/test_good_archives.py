@@ -195,7 +195,7 @@ def test_a_tar_with_headers_for_all_and_for_one(tmp_path):
         tar_header(b"./", kind=b"5"),
         tar_header(b"./lib", kind=b"5"),
         tar_file(b"./lib/b.py", magic=b"ustar  \0", mode=0o755),
-        tar_file(b"c.py", kind=b"\0", prefix=b"lib/deep"),
+        tar_file(b"c.py", kind=b"\0", prefix=b"lib/deep", owner=b"\x80\0\0\0\x7f\0\0\0"),
     )
     found = unpacked(bot_tar(*parts), "b.tar", tmp_path)
     more = {"a.py": (BOT, False), "lib/b.py": (BOT, True), "lib/deep/c.py": (BOT, False)}
