@@ -87,6 +87,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.housekeeping import rename_tournament as rename_tournament
     from arena.housekeeping import restore_tournament as restore_tournament
     from arena.live_match import LiveMatch as LiveMatch
+    from arena.live_match import LiveSummary as LiveSummary
     from arena.match.replay import ReplayError as ReplayError
     from arena.match.replay import states_of as states_of
     from arena.match.single_match import play_match as play_match
@@ -128,6 +129,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.live_state import PlayedNow as PlayedNow
     from arena.store.live_state import RunProgress as RunProgress
     from arena.store.live_state import StoredLiveMatch as StoredLiveMatch
+    from arena.store.live_state import StoredLiveSummary as StoredLiveSummary
     from arena.store.live_state import StoredProgress as StoredProgress
     from arena.store.lock import DirectorLock as DirectorLock
     from arena.store.match_records import Records as Records
@@ -179,7 +181,7 @@ _MODULE_OF = {
         "arena.games": "Game make_game",
         "arena.home": "ArenaHome",
         "arena.housekeeping": "delete_tournament erase_tournament rename_tournament restore_tournament",
-        "arena.live_match": "LiveMatch",
+        "arena.live_match": "LiveMatch LiveSummary",
         "arena.match.replay": "ReplayError states_of",
         "arena.match.single_match": "play_match",
         "arena.players.bot_files": "Bounds",
@@ -198,7 +200,7 @@ _MODULE_OF = {
         "arena.store.addition": "Addition",
         "arena.store.correction": "Correction CorrectionDetails",
         "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
-        "arena.store.live_state": "LiveState PlayedNow RunProgress StoredLiveMatch StoredProgress",
+        "arena.store.live_state": "LiveState PlayedNow RunProgress StoredLiveMatch StoredLiveSummary StoredProgress",
         "arena.store.lock": "DirectorLock",
         "arena.store.match_records": "Records",
         "arena.store.rows": "RecordRow",

@@ -71,9 +71,12 @@ async def read_events(host, port, topics, into, stop):
 
 
 async def _note_events(reader, into):
-    while line := await reader.readline():
-        if line.startswith(b"data:"):
-            into.arrivals.append(time.monotonic())
+    """Note when events came; whole pieces are searched, for a thousand readers must not take a core of their own."""
+    rest = b"\n"
+    while piece := await reader.read(65_536):
+        piece = rest + piece
+        into.arrivals += [time.monotonic()] * piece.count(b"\ndata:")
+        rest = piece[-5:] if not piece.endswith(b"\ndata:") else b""
 
 
 def percentile(values, share):

@@ -58,6 +58,25 @@ class BotTimes:
                 return min(exp(step / STEPS), self.longest_seconds)
         return None
 
+    @property
+    def mean_ms(self) -> float | None:
+        """The mean time of its actions."""
+        return _ms(self.mean_seconds)
+
+    @property
+    def p99_ms(self) -> float | None:
+        """The 99th percentile of the time of its actions."""
+        return _ms(self.p99_seconds)
+
+    @property
+    def longest_ms(self) -> float:
+        """Its longest action."""
+        return 1000 * self.longest_seconds
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else 1000 * seconds
+
 
 def bot_times(records: Iterable[MatchRecord]) -> list[BotTimes]:
     """Return the times of every bot, the busiest off turn first."""

@@ -86,8 +86,8 @@ def history_over_tournaments(
         scope: the tournaments that count, by default all but comparisons.
         after: only as it was after these; by default after each.
         cache_directory: where the lines of leaderboards are cached; None for no cache.
-        max_matches: how many may be rated for all of them together; the last one is returned in any case, and the
-            earliest are left out first. None for any number.
+        max_matches: how many may be rated for all of them together; the earliest are left out first. None for any
+            number.
 
     Raises:
         UnknownNameError: if the scope names a tournament or a season that does not exist.
@@ -103,8 +103,8 @@ def history_over_tournaments(
 
 
 def _affordable(counting: Sequence[StoredTournament], ends: Sequence[int], max_matches: int | None) -> list[int]:
-    """Return the last of some ends: as many as may be rated, and one at least."""
+    """Return the last of some ends: as many as may be rated."""
     totals = list(accumulate(tournament.recorded for tournament in counting))
     spent = accumulate(totals[end - 1] for end in reversed(ends))
     count = sum(max_matches is None or total <= max_matches for total in spent)
-    return list(ends)[-max(count, 1) :]
+    return list(ends)[len(ends) - count :]

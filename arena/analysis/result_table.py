@@ -5,23 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.analysis.encounters import CountedEncounter
+from arena.analysis.result_pieces import Piece, TournamentResults, results_of_tournament
 from arena.ratings.repeats import counting_numbers
 from arena.ratings.result_arrays import EncounterArrays, Integers, combined, numbered, padded
 from arena.store.record_reader import RecordReader, Within
-from arena.store.result_columns import ResultColumns
-
-HASH_BYTES = 12
+from arena.store.scope import Scope
+from arena.store.values import StoredTournament
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -108,27 +105,48 @@ def read_results(
     store: RecordReader, within: Within, game: str | None = None, last_encounter: int | None = None
 ) -> ResultTable:
     """Return the results of a tournament or of those in a scope; see ``RecordReader.results``."""
-    labels: dict[str, int] = {}
-    games: dict[str, int] = {}
-    pieces = [_Piece.of(columns, labels, games) for columns in store.result_columns(within, game, last_encounter)]
-    if not pieces:
+    tournaments = store.tournaments(within) if isinstance(within, Scope) else [_stored(store, within)]
+    found = [results_of_tournament(store, one, game, last_encounter) for one in tournaments]
+    found = [one for one in found if one.pieces]
+    if not found:
         return ResultTable.of(())
-    names, number = _in_order(labels)
-    game_names, game_number = _in_order(games)
-    seats = max(piece.bots.shape[1] for piece in pieces)
-    encounter = np.concatenate([piece.encounters for piece in pieces])
-    starts = np.flatnonzero((np.diff(encounter, axis=0, prepend=-1) != 0).any(axis=1))
-    del encounter
-    bots = number[np.concatenate([_widened(piece.bots, seats, -1) for piece in pieces])]
-    ranks = np.concatenate([_widened(piece.ranks, seats, 0) for piece in pieces])
-    openings = np.concatenate([piece.openings for piece in pieces])
-    actions = np.concatenate([piece.actions for piece in pieces])
-    of_matches = np.concatenate([piece.games for piece in pieces])
+    names = tuple(sorted({label for one in found for label in one.labels}))
+    game_names = tuple(sorted({name for one in found for name in one.games}))
+    return _table(
+        [(one.tournament, piece) for one in found for piece in _numbered(one, names, game_names)], names, game_names
+    )
+
+
+def _stored(store: RecordReader, within: StoredTournament | str) -> StoredTournament:
+    return store.tournament(within) if isinstance(within, str) else within
+
+
+def _numbered(results: TournamentResults, names: Sequence[str], games: Sequence[str]) -> Iterator[Piece]:
+    """Yield the pieces of a tournament with the numbers that bots and games have in the table; -1 stays."""
+    place, place_of_game = ({name: number for number, name in enumerate(listed)} for listed in (names, games))
+    number = np.array([*(place[label] for label in results.labels), -1], dtype=np.int32)
+    game_number = np.array([place_of_game[name] for name in results.games], dtype=np.int32)
+    for piece in results.pieces:
+        yield piece._replace(bots=number[piece.bots], games=game_number[piece.games])
+
+
+def _table(pieces: list[tuple[int, Piece]], names: tuple[str, ...], games: tuple[str, ...]) -> ResultTable:
+    """Return the table of pieces, each with the number of its tournament; the list is emptied."""
+    seats = max(piece.bots.shape[1] for _, piece in pieces)
+    tournament = np.concatenate([np.full(len(piece.bots), number) for number, piece in pieces])
+    encounter = np.concatenate([piece.encounters for _, piece in pieces])
+    starts = np.flatnonzero((np.diff(encounter, prepend=-1) != 0) | (np.diff(tournament, prepend=-1) != 0))
+    del encounter, tournament
+    bots = np.concatenate([_widened(piece.bots, seats, -1) for _, piece in pieces])
+    ranks = np.concatenate([_widened(piece.ranks, seats, 0) for _, piece in pieces])
+    openings = np.concatenate([piece.openings for _, piece in pieces])
+    actions = np.concatenate([piece.actions for _, piece in pieces])
+    of_matches = np.concatenate([piece.games for _, piece in pieces])
     pieces.clear()  # a million matches take fifty megabytes
     return ResultTable(
         labels=names,
-        games=game_names,
-        game=game_number[of_matches],
+        games=games,
+        game=of_matches,
         bots=bots,
         ranks=ranks,
         rated=counting_numbers(_opening_numbers(openings, bots), actions),
@@ -137,77 +155,9 @@ def read_results(
     )
 
 
-def _in_order(numbers: Mapping[str, int]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """Return names in alphabetical order, and the new number of each by its old one; -1 stays."""
-    names = tuple(sorted(numbers))
-    number = np.full(len(names) + 1, -1, dtype=np.int32)
-    number[[numbers[name] for name in names]] = np.arange(len(names))
-    return names, number
-
-
-class _Piece(NamedTuple):
-    """Results of some matches as arrays.
-
-    Attributes:
-        games: the numbers that they have while they are read.
-        bots: the same.
-        ranks: see ``ResultTable``.
-        encounters: the number of the tournament, and the encounter's, shape (matches, 2).
-        openings: the hash of each opening, shape (matches, words).
-        actions: the hash of all actions of each match, shape (matches, words).
-    """
-
-    games: NDArray[np.int32]
-    bots: NDArray[np.int32]
-    ranks: NDArray[np.int16]
-    encounters: Integers
-    openings: NDArray[np.uint32]
-    actions: NDArray[np.uint32]
-
-    @classmethod
-    def of(cls, columns: ResultColumns, labels: dict[str, int], games: dict[str, int]) -> _Piece:
-        """Return results as arrays.
-
-        Args:
-            columns: the results.
-            labels: the numbers of the bots; new ones are added.
-            games: the same of the games.
-        """
-        flat = list(chain.from_iterable(columns.bots))
-        for label in set(flat) - labels.keys():
-            labels[label] = len(labels)
-        for game in set(columns.games) - games.keys():
-            games[game] = len(games)
-        seats = max(map(len, columns.bots))
-        bots = np.full((len(columns.bots), seats), -1, dtype=np.int32)
-        has_bot = np.arange(seats) < np.fromiter(map(len, columns.bots), np.int64, len(bots))[:, None]
-        bots[has_bot] = np.fromiter(map(labels.__getitem__, flat), np.int32, len(flat))
-        encounters = np.array(columns.encounters, dtype=np.int64)
-        return cls(
-            np.fromiter(map(games.__getitem__, columns.games), np.int32, len(bots)),
-            bots,
-            padded(columns.ranks, seats, 0).astype(np.int16),
-            np.stack([np.full_like(encounters, columns.tournament), encounters], axis=1),
-            _hash_words(columns.opening_hashes),
-            _hash_words(columns.actions_hashes),
-        )
-
-
 def _widened(columns: NDArray[Any], seats: int, filling: int) -> NDArray[Any]:
     """Return an array of seats with more of them."""
     return np.pad(columns, ((0, 0), (0, seats - columns.shape[1])), constant_values=filling)
-
-
-def _hash_words(texts: Sequence[str]) -> NDArray[np.uint32]:
-    """Return hashes in hexadecimal as numbers, shape (texts, words); other texts are hashed themselves."""
-    data = b""
-    if set(map(len, texts)) == {2 * HASH_BYTES}:
-        with suppress(ValueError):
-            data = bytes.fromhex("".join(texts))
-    if len(data) != HASH_BYTES * len(texts):
-        hashes = (blake2b(text.encode(errors="surrogatepass"), digest_size=HASH_BYTES) for text in texts)
-        data = b"".join(one.digest() for one in hashes)
-    return np.frombuffer(data, dtype="<u4").reshape(len(texts), -1)
 
 
 def _opening_numbers(openings: NDArray[np.uint32], bots: NDArray[np.integer]) -> Integers:

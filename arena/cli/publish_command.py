@@ -10,6 +10,7 @@ import click
 from arena.cli.common import open_home, print_json
 from arena.cli.options import WholeNumber, json_option
 from arena.errors import UsageError
+from arena.report.tables import printable
 from arena.text import counted, short_size_text
 
 PAGES_A_STEP = 50
@@ -45,10 +46,11 @@ def command(tournaments: tuple[str, ...], out: Path, max_matches: int | None, no
     if as_json:
         print_json({"folder": str(out), "tournaments": made.tournaments, "files": made.files, "bytes": made.size_bytes})
     else:
-        click.echo(
+        said = (
             f"{out}: {counted(len(made.tournaments), 'tournament')}, {counted(made.pages, 'page')},"
             f" {short_size_text(made.size_bytes)}; open {out / 'index.html'}"
         )
+        click.echo(printable(said))
 
 
 def _show_progress(pages: int) -> None:

@@ -93,12 +93,14 @@ class Executor(ABC):
     Attributes:
         takes_new_bots: whether bots that were not in the job can play, such as those that enter a ladder later.
         plays_functions: whether it plays in the process that calls it, where Python functions can be bots.
+        shows_matches: whether ``playing`` and ``live_matches`` know of the matches that are being played.
         meanwhile: called every now and then in the middle of a match, when no clock runs, by an executor that plays in
             the process that calls it and so can't yield; set by the caller.
     """
 
     takes_new_bots: ClassVar[bool] = True
     plays_functions: ClassVar[bool] = False
+    shows_matches: ClassVar[bool] = False
     meanwhile: Callable[[], None] | None = None
 
     def __enter__(self) -> Self:

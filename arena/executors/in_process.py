@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from arena.executors.executor import Executor, Job, JobResult, Playing
+from arena.executors.live_weight import LiveWeight
 from arena.executors.log_file import JoinedLog
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker import play_spec
@@ -30,12 +31,14 @@ class InProcessExecutor(Executor):
     """
 
     plays_functions: ClassVar[bool] = True
+    shows_matches: ClassVar[bool] = True
 
     def __init__(self, job: Job) -> None:
         """Prepare an executor."""
         self._pool = BotPool(isolation_for(job.bots, job.isolation), job.limits, job.fresh_bots)
         self._log = JoinedLog(job.log_path, multiprocessing.get_context("spawn"))
         self._watched: frozenset[int] = frozenset()
+        self._weight = LiveWeight()
         self._since = 0.0
         self._looks = deque([-math.inf] * LOOKS_A_SECOND, maxlen=LOOKS_A_SECOND)
 
@@ -76,4 +79,6 @@ class InProcessExecutor(Executor):
     def live_matches(self) -> list[LiveMatch]:
         """Return the state of the match that is being played, if it is watched."""
         referee = self._pool.referee
-        return [] if referee is None or referee.match not in self._watched else [referee.live()]
+        if referee is None or referee.match not in self._watched:
+            return []
+        return [self._weight.bounded(referee.live())]

@@ -13,6 +13,7 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any
 
+from arena.executors.live_weight import LiveWeight
 from arena.match.bot_pool import BotPool
 
 LIVE_SECONDS = 0.25
@@ -40,6 +41,7 @@ class LiveReports:
         self._watched = watched
         self._sending = threading.Lock()
         self._last: tuple[object, ...] = ()
+        self._weight = LiveWeight()
 
     def start(self) -> None:
         """Start the thread, which ends with the process."""
@@ -76,6 +78,7 @@ class LiveReports:
         state = (live.match, live.started_at, len(live.actions), live.seat, len(live.faults))
         if state == self._last:
             return
+        live = self._weight.bounded(live)
         with self._sending:
             if self._pool.referee is referee:  # else its result may have been sent
                 self._pipe.send(live)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from multiprocessing.connection import wait
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from arena.errors import UsageError
 from arena.executors.cores import available_cores, cores_for_workers
@@ -48,6 +48,8 @@ GATHER_SECONDS = 0.05
 
 class LocalExecutor(Executor):
     """Plays matches on several cores, in a worker process for each."""
+
+    shows_matches: ClassVar[bool] = True
 
     def __init__(self, job: Job) -> None:
         """Prepare an executor; workers are started when there are matches for them."""

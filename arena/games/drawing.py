@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from arena.errors import repr_of
@@ -21,6 +22,9 @@ mark of the seat after whose action it appears, a disc with the style of a seat 
 
 MAX_CORNERS = 100
 """Of a polygon."""
+
+MAX_KNOWN = 5_000
+"""Shapes that are remembered as right."""
 
 MAX_SHAPES = 20_000
 """Of a drawing."""
@@ -79,7 +83,7 @@ def drawing_problem(drawing: Drawing) -> str | None:
         return f"the shapes {_shown(shapes)} are not a tuple of up to {MAX_SHAPES:,}"
     if not isinstance(notes, list | tuple) or not all(isinstance(note, str) for note in notes):
         return f"the notes {_shown(notes)} are not a tuple of texts"
-    return next(filter(None, map(shape_problem, shapes)), None)
+    return next(filter(None, (shape_problem(shape) for shape in shapes if not _is_known(shape))), None)
 
 
 def shape_problem(shape: object) -> str | None:
@@ -101,6 +105,26 @@ def shape_problem(shape: object) -> str | None:
     if not isinstance(style, str) or not _STYLE.fullmatch(style):
         return f"the {kind} {_shown(shape)} has an unknown style: expected board, label, mark, number, path or seat0, …"
     return None
+
+
+def _is_known(shape: object) -> bool:
+    """Return whether a shape can be drawn, if that is known: a match has most of its shapes in all positions."""
+    try:
+        return type(shape) is tuple and _is_right(*shape)
+    except (TypeError, ValueError):
+        return False
+
+
+@lru_cache(maxsize=MAX_KNOWN, typed=True)
+def _is_right(*shape: object) -> bool:
+    """Return whether a shape can be drawn; only those that can are remembered, for they are small.
+
+    Raises:
+        ValueError: if it can't.
+    """
+    if shape_problem(shape):
+        raise ValueError
+    return True
 
 
 def _is_number(value: object) -> bool:

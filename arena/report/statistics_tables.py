@@ -182,18 +182,14 @@ def _times(table: Standings, times: Sequence[BotTimes]) -> _Table:
         {
             "bot": names.get(line.bot, line.bot),
             "actions": line.actions,
-            "mean_ms": _milli(line.mean_seconds),
-            "p99_ms": _milli(line.p99_seconds),
-            "longest_ms": _milli(line.longest_seconds),
+            "mean_ms": line.mean_ms,
+            "p99_ms": line.p99_ms,
+            "longest_ms": line.longest_ms,
             "cpu_seconds": line.cpu_seconds,
             "off_turn_cpu_seconds": line.off_turn_cpu_seconds,
         }
         for line in sorted(times, key=lambda line: line.bot)
     ]
-
-
-def _milli(seconds: float | None) -> float | None:
-    return None if seconds is None else 1000 * seconds
 
 
 def _faults(table: Standings) -> _Table:

@@ -24,6 +24,7 @@ from arena.site import charts
 from arena.site.boards import board_svg, clocks_at, position_at, scores_svg, seat_key, seconds_text, targets_svg
 from arena.site.links import Links, query_value
 from arena.site.models.model import Model, Parameters
+from arena.site.models.standings import scale_of
 from arena.site.page import Page
 from arena.site.rating_chart import RatingChart
 from arena.site.rulebook import rulebook_html
@@ -45,14 +46,12 @@ class Setting:
         links: the addresses of other pages.
         is_served: whether a server shows it, which can be asked again; False for files.
         topics: what a reader has to hear of to see the page change.
-        cursor: up to which event of these topics the page is.
         age_seconds: since when the store can't be read; None if it can.
     """
 
     links: Links
     is_served: bool = True
     topics: tuple[str, ...] = ()
-    cursor: str = ""
     age_seconds: float | None = None
 
 
@@ -118,6 +117,8 @@ def environment() -> Environment:
         "signed": lambda value: f"{value:+.1f}".replace("-", "−"),
         "rate": rate_text,
         "meaning": meaning_of,
+        "scale": scale_of,
+        "have_faults": lambda lines: any(line.faults for line in lines),
     }
     made.globals |= {"chart": charts, "RatingChart": RatingChart}
     return made

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, select
 
-from arena.live_match import LiveMatch
+from arena.live_match import LiveMatch, LiveSummary
 from arena.store.connection import Database
 from arena.store.events import advance, live_topic
 from arena.store.rows import as_json
@@ -21,6 +22,10 @@ from arena.stored import from_json_text, from_stored
 
 MAX_WATCHED = 100
 """How many matches of a tournament can be watched at a time; those whose watches end last come first."""
+
+
+MAX_SUMMARY_CHARACTERS = 10_000
+"""Of the first line of a stored state, which is its summary; the second line is all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +53,7 @@ class RunProgress:
         seconds_left: estimated; None if nothing can be said.
         playing: the matches that are being played and have lasted a moment.
         status: the state of the tournament in a few words, from its format.
+        shows_matches: whether it is known which matches are being played, and they can be watched.
     """
 
     recorded: int
@@ -57,6 +63,7 @@ class RunProgress:
     seconds_left: float | None = None
     playing: tuple[PlayedNow, ...] = ()
     status: str = ""
+    shows_matches: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +94,21 @@ class StoredLiveMatch:
     state: LiveMatch
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredLiveSummary:
+    """How a watched match stands; it is read in the same time whatever the match's length.
+
+    Attributes:
+        seq: as in ``StoredLiveMatch``.
+        at: as in ``StoredLiveMatch``.
+        summary: of the state.
+    """
+
+    seq: int
+    at: str
+    summary: LiveSummary
+
+
 class LiveState:
     """What is stored of one tournament while it is played."""
 
@@ -112,17 +134,19 @@ class LiveState:
 
         self._database.write(write)
 
-    def show(self, states: Sequence[LiveMatch]) -> None:
-        """Write the states of watched matches, in place of their earlier ones."""
+    def show(self, states: Sequence[LiveMatch]) -> int:
+        """Write the states of watched matches, in place of their earlier ones; return the characters of all."""
+        bodies = [f"{as_json(state.summary.to_json())}\n{as_json(state.to_json())}" for state in states]
 
         def write(connection: Connection) -> None:
             seq = advance(connection, live_topic(self._tournament))
             key = {"tournament_id": self._tournament, "seq": seq, "at": _utc_now()}
-            rows = [{**key, "match": state.match, "body": as_json(state.to_json())} for state in states]
+            rows = [{**key, "match": state.match, "body": body} for state, body in zip(states, bodies, strict=True)]
             self._remove(connection, [state.match for state in states])
             connection.execute(live_matches.insert(), rows)
 
         self._database.write(write)
+        return sum(map(len, bodies))
 
     def remove(self, matches: Collection[int]) -> None:
         """Remove the states of matches that are no longer being played."""
@@ -189,15 +213,35 @@ class LiveState:
         return {row.match: row.seq for row in rows}
 
     def live_match(self, match: int) -> StoredLiveMatch | None:
-        """Return the latest state of a watched match; None if it is not being played, or was not watched yet."""
-        query = select(live_matches.c.seq, live_matches.c.at, live_matches.c.body).where(
-            live_matches.c.tournament_id == self._tournament, live_matches.c.match == match
-        )
-        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        """Return the latest state of a watched match; None if it is not being played, or was not watched yet.
+
+        Raises:
+            StoreError: if it is malformed.
+        """
+        row = self._row(match, live_matches.c.body)
         if row is None:
             return None
-        state = LiveMatch.from_json(from_json_text(row.body, "a live match"))
+        state = LiveMatch.from_json(from_json_text(row.body.partition("\n")[2], "a live match"))
         return StoredLiveMatch(seq=row.seq, at=row.at, state=state)
+
+    def live_summary(self, match: int) -> StoredLiveSummary | None:
+        """Return how a watched match stands; None if it is not being played, or was not watched yet.
+
+        Raises:
+            StoreError: if it is malformed.
+        """
+        row = self._row(match, func.substr(live_matches.c.body, 1, MAX_SUMMARY_CHARACTERS).label("body"))
+        if row is None:
+            return None
+        line = from_json_text(row.body.partition("\n")[0], "the summary of a live match")
+        return StoredLiveSummary(seq=row.seq, at=row.at, summary=LiveSummary.from_json(line))
+
+    def _row(self, match: int, body: ColumnElement[str]) -> Row[Any] | None:
+        """Return the row of a watched match, with some of its body."""
+        query = select(live_matches.c.seq, live_matches.c.at, body).where(
+            live_matches.c.tournament_id == self._tournament, live_matches.c.match == match
+        )
+        return self._database.read(lambda connection: connection.execute(query).one_or_none())
 
 
 def progress_times(database: Database) -> dict[int, str]:

@@ -18,6 +18,9 @@ from arena.stored import from_json_text, is_text, is_whole
 MAX_RECORD_CHARACTERS = 200_000
 """Of a longer record, a list shows no more than its row has."""
 
+PIECE_LINES = 100
+"""Read at once, so that long records do not fill the memory."""
+
 
 class LineFault(NamedTuple):
     """A fault in a match: whose, what, and after how many plies."""
@@ -81,7 +84,7 @@ def match_lines(database: Database, keys: Collection[MatchKey]) -> list[MatchLin
     found: dict[MatchKey, MatchLine] = {}
     for tournament in {key.tournament for key in keys}:
         wanted = [key.match for key in keys if key.tournament == tournament]
-        for some in chunks(wanted):
+        for some in chunks(wanted, PIECE_LINES):
             query = _LINES.where(records.c.tournament_id == tournament, records.c.match.in_(some))
             for row in _rows(database, query):
                 found[MatchKey(row.tournament_id, row.match)] = _line(row)

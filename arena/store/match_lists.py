@@ -22,7 +22,7 @@ from arena.store.labels import labels_of
 from arena.store.match_line import MatchKey, MatchLine, match_lines
 from arena.store.schema import faults, records, seats
 
-MAX_LINES = 100
+MAX_LINES = 1_000
 MAX_CHECKED = 20_000
 """How many matches are checked for a page, along each index that is followed."""
 MAX_COUNTED = 2_000

@@ -27,6 +27,14 @@ PROGRESS_SECONDS = 1.0
 WATCHES_SECONDS = 0.5
 """Between two times that the watches are read, at least."""
 
+CHARACTERS_PER_SECOND = 200_000
+"""Of the states of watched matches, all together: to encode and write so much takes a fiftieth of a second. Those of
+usual matches are written whenever a worker sends them; after one of 10,000 plies, the next one is two seconds later.
+"""
+
+SPARED_SECONDS = 0.25
+"""So much of the time in which nothing was written counts for what is written then."""
+
 PAUSE_SECONDS = 5.0
 """After a refusal of the store."""
 
@@ -63,6 +71,7 @@ class LiveWriter:
         self._executor = executor
         self._now = now
         self._started = self._read_watches_at = self._write_progress_at = self._resume_at = now()
+        self._show_at = self._started - SPARED_SECONDS
         self._rate = _Rate(self._started)
         self._watched: frozenset[int] = frozenset()
         self._shown: set[int] = set()
@@ -93,14 +102,15 @@ class LiveWriter:
         if now >= self._read_watches_at:
             self._read_watches_at = now + WATCHES_SECONDS
             self._watch(self._state.watched())
-        states = self._executor.live_matches()
+        states = self._executor.live_matches() if now >= self._show_at else []
         if self._ended:
             self._state.remove(self._ended)
             self._shown -= self._ended
             self._ended.clear()
         if states:
             self._shown.update(state.match for state in states)
-            self._state.show(states)
+            spent = self._state.show(states) / CHARACTERS_PER_SECOND
+            self._show_at = max(self._show_at, now - SPARED_SECONDS) + spent
         if now >= self._write_progress_at:
             self._write_progress_at = now + PROGRESS_SECONDS
             self._state.write_progress(self._seen(progress, now))
@@ -124,6 +134,7 @@ class LiveWriter:
                 if time.time() - since >= MOMENT_SECONDS
             ),
             status=progress.status,
+            shows_matches=self._executor.shows_matches,
         )
 
     def _try(self, work: Callable[[], None]) -> None:

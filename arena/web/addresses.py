@@ -104,7 +104,7 @@ def _fields(segments: tuple[str, ...], given: list[str], is_index: bool) -> dict
             if not value:
                 return None
             fields[segment[1:-1]] = value
-        elif segment != value and not (segment == "" and is_index and value == "index"):
+        elif value != ("index" if is_index and not segment else segment):
             return None
     return fields
 

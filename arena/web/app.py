@@ -27,7 +27,7 @@ from arena.web.hosts import Hosts
 from arena.web.opened_home import OpenedHome
 from arena.web.page_cache import PageCache
 from arena.web.page_response import PageResponses
-from arena.web.problems import DEFECT, bad_address, problem_of
+from arena.web.problems import DEFECT, ENDING, bad_address, problem_of
 from arena.web.rendered import FOR_GOOD, PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.security_headers import with_security_headers
 from arena.web.snapshots import Snapshots
@@ -105,6 +105,10 @@ class Site:
             await response(scope, receive, sender)
         except ClientDisconnect:
             return
+        except asyncio.CancelledError:  # only when the server ends
+            if sender.has_begun:
+                raise
+            await self._responses.problem(request, ENDING)(scope, receive, sender)
         except Exception as error:
             if sender.has_begun:
                 raise

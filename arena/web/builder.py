@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import traceback
+from pathlib import Path
 from typing import BinaryIO
 
 from arena.errors import text_of
@@ -43,7 +44,7 @@ def main() -> None:
     requests, answers = _take_pipes()
     start = BuilderStart.model_validate_json(read_frame(requests) or b"")
     _end_with(start.parent)
-    os.nice(NICENESS)
+    _be_nice()
     gc.set_threshold(GARBAGE_THRESHOLD)
     if start.memory_bytes is not None:
         resource.setrlimit(resource.RLIMIT_AS, (start.memory_bytes, start.memory_bytes))
@@ -57,6 +58,13 @@ def main() -> None:
             answers.write(framed(payload))
         answers.flush()
         payloads = builder.answer(waiting.get())
+
+
+def _be_nice() -> None:
+    """Let a tournament come first, also one in another session: Linux may share out its time by sessions."""
+    os.nice(NICENESS)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(NICENESS), encoding="ascii")
 
 
 class _Builder:

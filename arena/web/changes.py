@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from arena.enums import EventKind
 from arena.store.event_log import StoredEvent
-from arena.store.live_state import StoredLiveMatch
+from arena.store.live_state import StoredLiveSummary
 from arena.web.cursor import Cursor, live_log, tournament_log
 from arena.web.entered import Entered
 from arena.web.topics import ARENA, Topic
@@ -115,12 +115,12 @@ class LoggedLiveMatch:
     """
 
     tournament: int
-    stored: StoredLiveMatch
+    stored: StoredLiveSummary
 
     @property
     def place(self) -> tuple[int, int]:
         """The numbers of tournament and match."""
-        return self.tournament, self.stored.state.match
+        return self.tournament, self.stored.summary.match
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

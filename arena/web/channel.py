@@ -196,17 +196,17 @@ class Channel:
 
     def live_frame(self, live: LoggedLiveMatch, cursor: Cursor) -> bytes:
         """Return what is sent for the state of a match."""
-        state = live.stored.state
+        summary = live.stored.summary
         values = {
-            "topic": f"{self.path_of(live.tournament)}/matches/{state.match}",
+            "topic": f"{self.path_of(live.tournament)}/matches/{summary.match}",
             "seq": live.stored.seq,
             "at": live.stored.at,
-            "started_at": state.started_at,
-            "plies": len(state.actions),
-            "seat": state.seat,
-            "since": state.since,
-            "allowed_seconds": state.allowed_seconds,
-            "bank_seconds": state.bank_seconds,
+            "started_at": summary.started_at,
+            "plies": summary.plies,
+            "seat": summary.seat,
+            "since": summary.since,
+            "allowed_seconds": summary.allowed_seconds,
+            "bank_seconds": summary.bank_seconds,
         }
         return _frame("live", cursor, _as_json(values))
 

@@ -1,7 +1,7 @@
 """Connections: those that send no request, or read no response, do not stay.
 
-The server of uvicorn bounds neither the time in which the head of a request must arrive nor its size, nor how long a
-response may wait for its reader.
+The server of uvicorn bounds neither the time in which the head of a request must arrive nor its size, nor how many
+requests may be sent before the first is answered, nor how long a response may wait for its reader, nor how much waits.
 """
 
 from __future__ import annotations
@@ -20,6 +20,12 @@ HEAD_SECONDS = 10.0
 
 UNREAD_SECONDS = 20.0
 """How long no byte of a response may be taken."""
+
+MAX_UNREAD_BYTES = 128 * 2**20
+"""Of the responses that wait for their readers, on all connections together."""
+
+MAX_WAITING_REQUESTS = 32
+"""On a connection, behind the one that is being answered: browsers send none."""
 
 SWEEP_SECONDS = 2.0
 MAX_HEAD_BYTES = 32 * 1024
@@ -41,6 +47,9 @@ class Connections:
         self._all: set[Connection] = set()
         self._waiting_since: dict[Connection, float] = {}
         """In the order of time."""
+        self._unread: dict[Connection, int] = {}
+        """The bytes that were not taken when they were last looked at, in the order of time."""
+        self._unread_bytes = 0
 
     def __len__(self) -> int:
         return len(self._all)
@@ -55,6 +64,7 @@ class Connections:
         """Forget a connection that has ended."""
         self._all.discard(connection)
         self._waiting_since.pop(connection, None)
+        self._set_unread(connection, 0)
 
     def wait(self, connection: Connection) -> None:
         """Note that a connection waits for the head of a request from now on."""
@@ -68,6 +78,26 @@ class Connections:
     def answer(self, connection: Connection) -> None:
         """Note that a connection has a request that is being answered."""
         self._waiting_since.pop(connection, None)
+
+    def written(self, connection: Connection) -> None:
+        """Note that a response was written; if too much waits for its readers, those that wait longest are ended."""
+        self._set_unread(connection, connection.transport.get_write_buffer_size())
+        if self._unread_bytes <= MAX_UNREAD_BYTES:
+            return
+        for one in list(self._unread):
+            self._set_unread(one, one.transport.get_write_buffer_size())
+        for one in list(self._unread):
+            if self._unread_bytes <= MAX_UNREAD_BYTES // 2:
+                break
+            self._set_unread(one, 0)
+            one.transport.abort()
+
+    def _set_unread(self, connection: Connection, unread_bytes: int) -> None:
+        self._unread_bytes += unread_bytes - self._unread.get(connection, 0)
+        if unread_bytes:
+            self._unread[connection] = unread_bytes
+        else:
+            self._unread.pop(connection, None)
 
     def end_overdue(self) -> None:
         """End the connections whose clients keep us waiting."""
@@ -120,13 +150,17 @@ class Connection(HttpToolsProtocol):
             self._wait()
 
     def on_headers_complete(self) -> None:
-        """Answer a request."""
+        """Answer a request, unless too many wait already."""
+        if len(self.pipeline) >= MAX_WAITING_REQUESTS:
+            self.transport.abort()
+            raise ConnectionAbortedError("too many requests before a response")  # ends the parsing of what has arrived
         self._others.answer(self)
         super().on_headers_complete()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         super().on_response_complete()
+        self._others.written(self)
         if not self.pipeline and not self.transport.is_closing():
             self._wait()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from arena.errors import UsageError
@@ -50,16 +50,3 @@ def parse_cursor(text: str) -> Cursor:
         raise UsageError(f"cursor {shortened_text(text)!r}: expected the id of an event as it was sent")
     store, *parts = text.split("-")
     return Cursor(store, {log: int(place) for log, _, place in (part.partition(".") for part in parts)})
-
-
-def earliest(cursors: Iterable[Cursor], store: str) -> Cursor | None:
-    """Return the place before which all of these readers have read everything; None if there are no readers.
-
-    Cursors of another store count as cursors without places.
-    """
-    places: dict[str, int] | None = None
-    for cursor in cursors:
-        places = {} if places is None else places
-        for log, place in cursor.places.items() if cursor.store == store else ():
-            places[log] = min(place, places.get(log, place))
-    return None if places is None else Cursor(store, places)

@@ -21,9 +21,6 @@ HEADERS = {
     "x-accel-buffering": "no",  # a proxy passes on each event when it comes
 }
 
-MAX_CURSORS = 100
-"""One for each tab that shares a stream."""
-
 
 def event_endpoint(hub: Hub) -> Endpoint:
     """Return the address of the events of a hub."""
@@ -31,11 +28,12 @@ def event_endpoint(hub: Hub) -> Endpoint:
     async def answer(request: Request) -> Response:
         query = request.query_params
         last_id = request.headers.get("last-event-id")  # later than the cursor with which the stream began
-        cursors = [parse_cursor(text) for text in ([last_id] if last_id else query.getlist("cursor")[:MAX_CURSORS])]
+        place = last_id or query.get("cursor")
+        cursor = parse_cursor(place) if place else None
         topics = parse_topics(",".join(query.getlist("topics")))
         if request.method == "HEAD":
             return Response(headers=HEADERS)
-        return EventStream(hub, *await hub.join(topics, cursors))
+        return EventStream(hub, *await hub.join(topics, cursor))
 
     return Endpoint(path="/events", handler=answer, operation=OPERATION)
 
@@ -68,6 +66,8 @@ async def _end_when_gone(reader: Reader, receive: Receive) -> None:
     reader.end()
 
 
+_TOPIC = {"type": "string", "pattern": "^(arena|tournaments/[^/,]+(/matches/[1-9][0-9]*)?)$"}
+
 OPERATION = operation(
     "What happens, as server-sent events.",
     "text/event-stream",
@@ -76,7 +76,7 @@ OPERATION = operation(
             "name": "topics",
             "in": "query",
             "required": True,
-            "schema": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MAX_TOPICS},
+            "schema": {"type": "array", "items": _TOPIC, "minItems": 1, "maxItems": MAX_TOPICS},
             "style": "form",
             "explode": False,
             "description": "arena, tournaments/NAME or tournaments/NAME/matches/NUMBER, names encoded as in addresses.",

@@ -15,6 +15,7 @@ from arena.home import ArenaHome
 from arena.site.build.feeds import bot_feed, tournament_feed
 from arena.site.feed import feed_xml
 from arena.site.models.feed import Feed
+from arena.site.models.model import MAX_NAME_CHARACTERS
 from arena.web.endpoint import Endpoint, operation
 from arena.web.rendered import PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.topics import Topic
@@ -22,6 +23,7 @@ from arena.web.versions import Versions
 
 CONTENT_TYPE = "application/atom+xml; charset=utf-8"
 MAX_KEPT = 50
+NAME_SCHEMA = {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARACTERS}
 
 
 class Feeds:
@@ -74,6 +76,12 @@ def _rendered(feed: Feed, site: str, page: str) -> Rendered:
 
 
 def _operation(kind: str) -> dict[str, Any]:
-    name = {"name": kind, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-    refusals = {400: "The address is not right.", 404: f"There is no such {kind}.", 503: "The store can't be read."}
+    name = {"name": kind, "in": "path", "required": True, "schema": NAME_SCHEMA}
+    refusals = {
+        400: "The address is not right.",
+        404: f"There is no such {kind}.",
+        405: "Only GET and HEAD are answered.",
+        414: "The address is too long.",
+        503: "The store can't be read.",
+    }
     return operation(f"The latest results of a {kind}, as an Atom feed.", "application/atom+xml", [name], refusals)

@@ -17,7 +17,7 @@ from arena.errors import UnknownNameError
 from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
 from arena.web.channel import HEARTBEAT_SECONDS, Channel, Subscription, changed_frame, id_line, reload_frame
 from arena.web.channels import Channels
-from arena.web.cursor import Cursor, earliest, live_log, tournament_log
+from arena.web.cursor import Cursor, live_log, tournament_log
 from arena.web.logs import Logs
 from arena.web.problems import Problem, ProblemError
 from arena.web.reader import MAX_BEHIND_BYTES, Reader
@@ -67,13 +67,12 @@ class Hub:
 
     # readers
 
-    async def join(self, topics: Iterable[Topic], cursors: Iterable[Cursor] = ()) -> tuple[Channel, Reader]:
+    async def join(self, topics: Iterable[Topic], cursor: Cursor | None = None) -> tuple[Channel, Reader]:
         """Return a new reader, and its channel.
 
         Args:
             topics: what it reads.
-            cursors: how far it has come; with several, nothing is left out that one of them has not read. Without any
-                it begins now.
+            cursor: how far it has come; None if it begins now.
 
         Raises:
             ProblemError: if there are too many readers, the hub is closed, or a match does not exist.
@@ -82,7 +81,9 @@ class Hub:
         """
         if self.is_closed or self._readers >= MAX_READERS:
             raise ProblemError(_TOO_MANY)
-        topics, cursor = tuple(topics), earliest(cursors, self._state.store)
+        topics = tuple(topics)
+        if cursor is not None and cursor.store != self._state.store:
+            cursor = Cursor(self._state.store, {})  # places in another store are none in this one
         channel = self._channels.of(self._subscriptions(topics), self._state, self.clock())
         reader = Reader(channel.end)
         channel.readers.add(reader)

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from arena.site.links import INDEX_PATH
-from arena.site.models.model import Model
+from arena.site.models.model import MAX_NAME_CHARACTERS, Model
 from arena.site.page import Lane, Page
 from arena.version import __version__
 from arena.web.endpoint import Endpoint
@@ -32,7 +32,7 @@ _NAMES_OF_TABLES = {
     "name": "table",
     "in": "query",
     "description": "Which table of the page; the first by default.",
-    "schema": {"type": "string"},
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARACTERS},
 }
 
 

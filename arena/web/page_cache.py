@@ -192,8 +192,10 @@ class PageCache:
         try:
             earlier = await self._builder.earlier(page, parameters)
             if earlier is not None:
-                version, (json, seconds) = earlier
-                entry.value = Value(json, version, self._now() - REST_PER_BUILD_SECOND * seconds, seconds)
+                kept, (json, seconds) = earlier
+                version, _, progress = kept.partition(" ")
+                built_at = self._now() - REST_PER_BUILD_SECOND * seconds
+                entry.value = Value(json, version, built_at, seconds, progress)
                 entry.current_at = self._now()
         finally:
             entry.loading = None
@@ -208,7 +210,8 @@ class PageCache:
         else:
             now = self._now()
             self._accept(entry, Value(built.json, stamp.version, now, built.seconds, stamp.progress, stamp.corrections))
-            await self._builder.keep(page, parameters, stamp.version, built)
+            kept = f"{stamp.version} {stamp.progress}"  # else "being played" would be current when no run is left
+            await self._builder.keep(page, parameters, kept, built)
         finally:
             entry.building = None
             self._weigh(entry)

@@ -108,7 +108,6 @@ class PageResponses:
         return Setting(
             links=self._links,
             topics=page.topics_of(parameters),
-            cursor=found.value.version,
             age_seconds=found.age_seconds,
         )
 

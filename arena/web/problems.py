@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from arena.errors import ArenaError, DatabaseError, GameError, NoHomeError, StoreError, UnknownNameError, text_of
+from arena.errors import (
+    ArenaError,
+    DatabaseError,
+    GameError,
+    NoHomeError,
+    OptionError,
+    StoreError,
+    UnknownNameError,
+    text_of,
+)
 from arena.report.tables import printable
 from arena.site.models.model import Model
 from arena.text import shortened_text
@@ -45,6 +54,13 @@ DEFECT = Problem(
 )
 
 
+ENDING = Problem(
+    status=503,
+    title="The server is ending",
+    error="The server is ending; ask again when it has been started.",
+    retry_after_seconds=5,
+)
+
 STORE_AWAY = Problem(
     status=503,
     title="The store can’t be read now",
@@ -60,7 +76,7 @@ def problem_of(error: Exception) -> Problem:
     match error:
         case ProblemError():
             return error.problem
-        case UnknownNameError():
+        case UnknownNameError() | OptionError():
             return _problem(404, "Not found", text_of(error))
         case DatabaseError() | NoHomeError():
             return STORE_AWAY

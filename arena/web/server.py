@@ -26,6 +26,8 @@ GRACE_SECONDS = 1
 
 LOW_PORTS = 1024
 
+_log = logging.getLogger("uvicorn.error")
+
 
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens.
@@ -88,6 +90,7 @@ class _Server(uvicorn.Server):
 
     def _end(self, number: signal.Signals) -> None:
         self.is_interrupted = self.is_interrupted or number == signal.SIGINT
+        _log.setLevel(logging.CRITICAL)  # that it ends what takes too long
         self.force_exit = self.should_exit
         self.should_exit = True
 
@@ -110,7 +113,7 @@ def serve(site: Site, listening: socket.socket, when_ready: Callable[[], None]) 
         listening: the socket it listens on.
         when_ready: called when requests are answered.
     """
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # "Invalid HTTP request received."
+    _log.setLevel(logging.ERROR)  # "Invalid HTTP request received."
     return asyncio.run(_serve(site, listening, when_ready))
 
 

@@ -59,14 +59,15 @@ class WatchedMatches:
 
     async def _ask(self, channel: Channel, place: tuple[int, int]) -> bool | None:
         """Return whether a match is to be played; what happens to it while the store is asked is taken into account."""
-        while place not in channel.known_matches:
+        while True:
             channel.known_matches.add(place)
             try:
                 is_to_be_played = await self._logs.is_to_be_played(*place)
             except BaseException:
                 channel.known_matches.discard(place)
                 raise
-        return is_to_be_played
+            if place in channel.known_matches:
+                return is_to_be_played
 
     async def add_again(self) -> None:
         """Watch the matches of which that is not known: they may be played again, or there were too many.

@@ -220,7 +220,7 @@ class Watcher:
                 new = _new_live_matches(store, number, [match for match, seq in now.items() if seq > own.get(match, 0)])
                 live += new
                 own = {match: own[match] for match in now if match in own}
-                own |= {one.stored.state.match: one.stored.seq for one in new}
+                own |= {one.stored.summary.match: one.stored.seq for one in new}
             last_states |= {(number, match): seq for match, seq in own.items()}
         return tuple(live), last_states
 
@@ -262,7 +262,7 @@ def _new_live_matches(store: Store, tournament: int, matches: Iterable[int]) -> 
     live = []
     for match in matches:
         try:
-            stored = store.live_state(tournament).live_match(match)
+            stored = store.live_state(tournament).live_summary(match)
         except StoreAwayError:
             raise
         except StoreError as error:  # a newer arena has written it

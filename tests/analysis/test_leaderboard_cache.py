@@ -88,7 +88,7 @@ def test_without_a_cache_nothing_is_written(store, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("most", "titles"), [(None, "first second"), (6, "first second"), (5, "second"), (0, "second")]
+    ("most", "titles"), [(None, "first second"), (6, "first second"), (5, "second"), (4, "second"), (3, ""), (0, "")]
 )
 def test_a_history_that_would_take_too_long_loses_its_beginning(store, most, titles):
     """Two matches are rated for the leaderboard after the first tournament, and four after the second."""

@@ -82,3 +82,26 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=path, args=QUIET)
         yield browser
         browser.close()
+
+
+PARTS = """[...document.querySelectorAll('[data-live][id]')].map((part) => {
+  const copy = part.cloneNode(true);
+  for (const clock of copy.querySelectorAll('[data-clock-since]')) clock.textContent = "some time";
+  return `${part.id}: ${copy.textContent.replace(/\\s+/g, " ")}`;
+}).join('\\n')"""
+
+
+def shown_parts(page):
+    """Return what the live parts of a page say, but for running clocks."""
+    return page.evaluate(PARTS)
+
+
+def fresh_parts(chromium, address):
+    """Return what the live parts say of a page that was just loaded by another browser, when it is not late."""
+    context = chromium.new_context()
+    page = context.new_page()
+    while page.goto(address).headers.get("retry-after"):
+        time.sleep(0.2)
+    parts = shown_parts(page)
+    context.close()
+    return parts

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from arena.home import ArenaHome
-from tests.browser.conftest import built, free_port
+from tests.browser.conftest import built, free_port, fresh_parts, shown_parts
 from tests.report.tournaments import ScriptedExecutor, play
 
 pytestmark = pytest.mark.processes
@@ -164,6 +164,28 @@ def test_without_a_network_it_waits_and_then_has_everything(arena, page, context
     context.set_offline(False)
     wait_for(page, 11)
     expect(page.locator("html")).to_have_attribute("data-stream", "open", timeout=TIMEOUT)
+
+
+def test_after_half_a_minute_without_a_network_it_shows_what_a_fresh_load_shows(arena, chromium, context):
+    page = context.new_page()
+    page.clock.install()
+    address = f"{arena.address}/tournaments/league"
+    page.goto(address)
+    page.evaluate("window.isFirst = true")
+    expect(page.locator("html")).to_have_attribute("data-stream", "open", timeout=TIMEOUT)
+    context.set_offline(True)
+    arena.executor.allow(7)
+    while arena.recorded() < 13:
+        pass
+    page.clock.run_for(30_000)
+    assert page.locator("html").get_attribute("data-stream") == "lost"
+    assert "6 of" in matches_told(page).inner_text()
+    context.set_offline(False)
+    wait_for(page, 13)
+    expect(page.locator("html")).to_have_attribute("data-stream", "open", timeout=TIMEOUT)
+    while shown_parts(page) != fresh_parts(chromium, address):  # the test's own time limit ends it
+        pass
+    assert page.evaluate("window.isFirst"), "it was never loaded again"
 
 
 def test_a_server_that_was_away_sends_what_was_missed(arena, page):

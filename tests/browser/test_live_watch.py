@@ -113,8 +113,8 @@ def expect_clock(page, seat):
 
 def test_a_match_is_seen_ply_by_ply_and_then_its_result(watched, page):
     page.goto(watched.match)
-    page.evaluate("window.isFirst = true")
     expect_clock(page, 0)
+    page.evaluate("window.isFirst = true")
     for ply in range(1, 5):
         watched.play(1)
         expect_plies(page, ply)

@@ -118,6 +118,7 @@ def stored(**changes):
         "actions": [[0, [1, 1]], [1, [2, 2]]],
         "wall_seconds": [None, 0.5],
         "cpu_seconds": [None, None],
+        "left_out": 0,
         "faults": [{"seat": 1, "kind": "timeout", "ply": 2, "detail": "late"}],
         "seat": 0,
         "since": "2026-01-01T00:00:01.000+00:00",

@@ -10,7 +10,7 @@ import pytest
 from arena.errors import GameError
 from arena.games import Drawing, Game, hexagon, make_game
 from arena.games.differences import Differences
-from arena.games.drawing import shape_problem
+from arena.games.drawing import drawing_problem, shape_problem
 from arena.match.referee import Referee
 from arena.players.player import Answer
 from arena.players.scripted import ScriptedPlayer
@@ -161,6 +161,12 @@ def test_a_drawing_that_no_page_can_show_is_the_mistake_of_the_game(drawing, say
     monkeypatch.setattr(Differences, "drawing", lambda game, state: drawing)
     ((_, _, _, _, text, _),) = view_of("differences", {"size": 3})["shapes"]  # in place of the board
     assert re.search(rf"^\(no board: the game 'differences' is at fault: drawing returned .*({says})", text)
+
+
+def test_a_wrong_shape_is_found_though_an_equal_one_is_right():
+    assert drawing_problem(Drawing(1, 1, (("disc", 1, 1, 0.3, "mark"),) * 2)) is None
+    for wrong in (True, [1]):
+        assert "does not have 3 numbers" in drawing_problem(Drawing(1, 1, (("disc", wrong, 1, 0.3, "mark"),)))
 
 
 @pytest.mark.parametrize("style", ["board", "label", "mark", "number", "path", "text", "seat0", "seat63"])

@@ -153,12 +153,31 @@ def test_a_watched_match_is_shown_as_far_as_it_is(open_home):
     assert by_id(html, "match-data").get("data-live") is not None
 
 
+def test_a_match_that_is_too_large_while_it_is_played_says_so(open_home):
+    opening = open_home.store.scheduled_match(open_home.store.tournament("league"), 1).opening_actions
+    open_home.store.live_state(open_home.store.tournament("league")).show([live_of().without_actions()])
+    model = first_match(open_home)
+    assert (
+        model.shown.result == "This match is being played. Its 3 plies so far are too large to be shown before its end."
+    )
+    assert len(model.shown.positions) == len(opening) + 1
+
+
 def test_a_match_that_nobody_watched_yet_says_that_it_is_being_played(open_home):
     state = open_home.store.live_state(open_home.store.tournament("league"))
     state.write_progress(
         RunProgress(recorded=0, scheduled=4, playing=(PlayedNow(match=1, since="2026-01-01T00:00:00+00:00"),))
     )
     assert first_match(open_home).shown.result == "This match is being played; its plies will appear here."
+
+
+def test_a_match_played_on_another_machine_says_that_it_is_not_shown_live(open_home):
+    state = open_home.store.live_state(open_home.store.tournament("league"))
+    state.write_progress(RunProgress(recorded=0, scheduled=4, shows_matches=False))
+    assert first_match(open_home).shown.result == (
+        "This match has no result yet. Its tournament is played on other machines: plies of a match played there"
+        " aren’t shown live."
+    )
 
 
 def test_what_a_killed_director_left_is_not_taken_for_a_match_that_is_played(open_home, monkeypatch):

@@ -10,7 +10,6 @@ from pydantic import ValidationError
 from arena.enums import FaultKind, Termination
 from arena.errors import UnknownNameError
 from arena.home import ArenaHome
-from arena.site.build import matches as module
 from arena.site.build.matches import build_matches
 from arena.site.links import ServedLinks
 from arena.site.models.matches import MatchesParameters
@@ -31,17 +30,12 @@ def home(tmp_path_factory):
         yield home
 
 
-@pytest.fixture(autouse=True)
-def small_pages(monkeypatch):
-    monkeypatch.setattr(module, "MATCHES", 5)
-
-
 def page_of(home, **values):
-    return build_matches(home, MatchesParameters(**{"tournament": "league", **values}))
+    return build_matches(home, MatchesParameters(**{"tournament": "league", "limit": 5, **values}))
 
 
 def html_of(home, **values):
-    parameters = MatchesParameters(**{"tournament": "league", **values})
+    parameters = MatchesParameters(**{"tournament": "league", "limit": 5, **values})
     setting = Setting(links=ServedLinks(asset_digests()))
     html = render(PAGE_BY_NAME["matches"], parameters, build_matches(home, parameters), setting)
     return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(html)
@@ -154,3 +148,11 @@ def test_the_rows_are_harmless_csv(home):
     assert lines[0] == "match,encounter,round,game,bots,scores,ranks,plies,termination,faults,started_at"
     assert len(lines) == 6
     assert not any(re.search("[\u202e\x1b]|(^|,)[=+@-]", line) for line in lines[1:])
+
+
+def test_a_program_takes_all_matches_at_a_thousand_a_time(home):
+    assert numbers(page_of(home, limit=1000)) == list(range(12, 0, -1))
+    assert numbers(page_of(home, limit=1000, before=4)) == [3, 2, 1]
+    for limit in (0, 1001):
+        with pytest.raises(ValidationError, match="limit"):
+            page_of(home, limit=limit)

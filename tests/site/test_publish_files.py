@@ -9,7 +9,7 @@ import pytest
 from arena.errors import UsageError
 from arena.site.publish.folder_reader import FolderReader
 from arena.site.publish.folder_writer import new_folder
-from arena.site.publish.manifest import FORM, FileEntry, Manifest
+from arena.site.publish.manifest import FORM, MAX_MANIFEST_BYTES, FileEntry, Manifest
 from arena.version import __version__
 
 EMPTY = Manifest(arena_folder=FORM, arena=__version__, max_matches=None, tournaments=(), files={})
@@ -115,7 +115,11 @@ def test_no_path_and_no_link_leads_out_of_a_folder(tmp_path, path):
         '{"arena_folder": 1, "arena": "1", "max_matches": -1, "tournaments": [], "files": {}}',
         '{"arena_folder": 1, "arena": "1", "max_matches": null, "tournaments": [], "files": {"a": {"bytes": 1}}}',
         '{"arena_folder": 9, "arena": "1", "max_matches": null, "tournaments": [], "files": {}}',
+        '{"arena_folder": 1, "arena": "1", "max_matches": null, "files": {}, "tournaments":'
+        ' [{"name": "a", "records": "records/a"}, {"name": "b", "records": "records/a"}]}',
+        " " * (MAX_MANIFEST_BYTES + 1),
     ],
+    ids=str.__len__,
 )  # fmt: skip
 def test_a_manifest_that_is_none_is_refused_in_a_sentence(tmp_path, text):
     (tmp_path / "manifest.json").write_text(text)

@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ElementTree
+from types import MappingProxyType
 
 from arena.analysis.bracket import bracket_of, round_cards_of
 from arena.site.build.rounds import shown_card, shown_stages
@@ -32,8 +33,9 @@ class Labels(dict):
         return f"{name}@1"
 
 
-def bracket(format_, *linked):
-    return parsed("{{ own.bracket(stages) }}", Bots(*linked), stages=shown_stages(bracket_of(format_), Labels()))
+def bracket(format_, *linked, departed=MappingProxyType({})):
+    stages = shown_stages(bracket_of(format_), Labels(), departed)
+    return parsed("{{ own.bracket(stages) }}", Bots(*linked), stages=stages)
 
 
 def cards(swiss, departed):
@@ -56,6 +58,12 @@ def test_the_bracket_is_a_list_of_duels_for_each_stage():
     ]
     assert texts(page, ".//div[@class='won']") == ["4 dan1", "6 fay1", "1 ada1", "6 fay1"]
     assert [link.get("href") for link in page.iter("a")] == ["#ada@1", "#ada@1"]
+
+
+def test_a_bracket_says_who_has_left():
+    page = bracket(six(), departed={"dan": "withdrawn"})
+    left = [text for text in texts(page, ".//li/div/div") if "withdrawn" in text]
+    assert left == ["4 dan withdrawn1", "4 dan withdrawn0"]
 
 
 def test_a_duel_without_a_winner_has_unknown_entrants_behind_it():

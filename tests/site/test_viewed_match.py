@@ -8,7 +8,7 @@ from arena.enums import Termination
 from arena.games import Drawing
 from arena.games.differences import Differences
 from arena.records import TimeControl
-from arena.site.build import viewed_match as module
+from arena.site.build import match_boards
 from arena.site.build.viewed_match import viewed_match
 from arena.site.models.match import Asked
 from tests.site.matches import FULL, fault, record
@@ -92,7 +92,7 @@ def test_a_game_that_is_not_here_leaves_the_actions(game):
 
 
 def test_of_a_long_match_the_plies_around_one_are_there(monkeypatch):
-    monkeypatch.setattr(module, "MAX_POSITIONS", 3)
+    monkeypatch.setattr(match_boards, "MAX_POSITIONS", 3)
     shown = viewed_match(record(FULL), {}, ply=2)
     assert (shown.first_ply, [position.ply for position in shown.positions]) == (1, [1, 2, 3])
     marks = [board_marks(shown.board, index) for index in range(3)]
@@ -103,8 +103,8 @@ def test_of_a_long_match_the_plies_around_one_are_there(monkeypatch):
 @pytest.mark.parametrize(("coming", "drawn", "plies"), [(17, 1000, [1, 2]), (40, 17, [1, 2])])
 def test_boards_that_are_too_large_are_fewer(monkeypatch, coming, drawn, plies):
     """A board of four by four has 15 shapes, and one more with each mark."""
-    monkeypatch.setattr(module, "MAX_COMING_SHAPES", coming)
-    monkeypatch.setattr(module, "MAX_DRAWN_SHAPES", drawn)
+    monkeypatch.setattr(match_boards, "MAX_COMING_SHAPES", coming)
+    monkeypatch.setattr(match_boards, "MAX_DRAWN_SHAPES", drawn)
     shown = viewed_match(record(FULL), {}, ply=2)
     assert [position.ply for position in shown.positions] == plies
     assert len(shown.board.frames) == len(shown.board.outlines) == len(plies)

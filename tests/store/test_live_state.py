@@ -82,6 +82,41 @@ def test_each_change_of_the_watched_matches_counts_in_their_topic(store, tournam
     assert (state.progress(), state.live_match(5), seq(store, tournament)) == (None, None, 4)
 
 
+def test_the_summary_of_a_match_says_how_it_stands(state):
+    fault = Fault(seat=0, kind="timeout", ply=0, detail="a\nb")
+    state.show([replace(STATE, faults=(fault,))])
+    assert state.live_match(4).state.faults == (fault,)
+    found = state.live_summary(4)
+    assert (found.seq, found.summary.match, found.summary.plies, found.summary.seat) == (1, 4, 2, 0)
+    assert (found.summary.since, found.summary.allowed_seconds, found.summary.bank_seconds) == (
+        "2026-01-01T00:00:01.000+00:00", 1.0, (3.0, None)
+    )  # fmt: skip
+    assert state.live_summary(5) is None
+
+
+def test_of_a_long_state_only_the_beginning_is_read_for_its_summary(state, monkeypatch):
+    seconds, read = (0.5,) * 40_000, []
+
+    def noted(text, where, of=live_state.from_json_text):
+        read.append(text)
+        return of(text, where)
+
+    monkeypatch.setattr(live_state, "from_json_text", noted)
+    state.show([replace(STATE, actions=STATE.actions * 20_000, wall_seconds=seconds, cpu_seconds=seconds)])
+    assert state.live_summary(4).summary.plies == 40_000
+    assert len(read[0]) < 500
+
+
+def test_of_a_match_that_is_too_large_only_the_number_of_plies_is_there(state):
+    state.show([STATE.without_actions()])
+    found = state.live_match(4).state
+    assert (found.actions, found.wall_seconds, found.faults, found.left_out, found.seat) == ((), (), (), 2, 0)
+    assert found.without_actions() == found
+    assert state.live_summary(4).summary.plies == 2
+    with pytest.raises(StoreError, match="actions are left out of some"):
+        LiveMatch.from_json({**STATE.to_json(), "left_out": 1})
+
+
 def test_tournaments_do_not_mix(store, state):
     other = store.live_state(store.create_tournament(replace(definition(), name="t2"), []))
     state.show([STATE])

@@ -1,7 +1,9 @@
 """What visitors see of a run: how often it is written, and that nothing which goes wrong there costs a match."""
 
+import json
 import time
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -17,7 +19,7 @@ from arena.records import Bot
 from arena.store.live_state import LiveState
 from arena.store.rows import row_of
 from arena.tournament.director import run_tournament
-from arena.tournament.live_writer import LiveWriter
+from arena.tournament.live_writer import CHARACTERS_PER_SECOND, LiveWriter
 from arena.tournament.progress import Progress
 
 BOTS = tuple(Bot(name=name, version="1", command=("x",), directory="/", digest="d" * 64) for name in "abc")
@@ -140,6 +142,13 @@ def test_nothing_is_said_of_the_rate_before_a_match_has_ended(writer, state, clo
     assert (seen.matches_per_second, seen.seconds_left) == (None, None)
 
 
+@pytest.mark.parametrize("shows_matches", [True, False])
+def test_a_run_says_whether_its_matches_can_be_watched(writer, executor, state, shows_matches, monkeypatch):
+    monkeypatch.setattr(Scripted, "shows_matches", shows_matches)
+    writer.update(Progress(scheduled=10, recorded=0))
+    assert state.progress().progress.shows_matches == shows_matches
+
+
 def test_matches_that_have_lasted_a_moment_are_shown_as_being_played(writer, executor, state):
     executor.now_playing = [Playing(5, time.time() - 60), Playing(3, time.time() - 3), Playing(4, time.time())]
     writer.update(Progress(scheduled=10, recorded=0))
@@ -179,6 +188,32 @@ def test_a_watched_match_is_shown_until_it_has_a_result(writer, executor, state)
     writer.update(progress, [4])
     assert state.live_match(3).state.actions == ()
     assert state.live_match(4) is None
+
+
+def test_the_states_of_long_matches_are_written_less_often(writer, executor, state, clock):
+    """After one of 10,000 plies the next comes seconds later; small ones come as often as they are there."""
+    written = []
+    for tick in range(81):  # ten seconds
+        clock.seconds = 100 + tick / 8
+        executor.states = [live(3, 10_000 + tick), live(4, 9_000 + tick)]
+        writer.update(Progress(scheduled=10, recorded=0))
+        plies = state.live_summary(3).summary.plies
+        if plies == 10_000 + tick:
+            written.append(tick / 8)
+            weight = sum(len(json.dumps(live(*one).to_json())) for one in ((3, plies), (4, plies - 1000)))
+    gaps = [later - earlier for earlier, later in pairwise(written)]
+    assert weight / CHARACTERS_PER_SECOND > 1
+    assert all(weight / CHARACTERS_PER_SECOND - 1 < gap < weight / CHARACTERS_PER_SECOND + 1 for gap in gaps)
+    executor.states = []
+    writer.update(Progress(scheduled=10, recorded=0), [3])
+    assert (state.live_match(3) is None, state.live_match(4) is None) == (True, False)
+    written = []
+    for tick in range(8):
+        clock.seconds += 0.25
+        executor.states = [live(5, tick)]
+        writer.update(Progress(scheduled=10, recorded=0))
+        written.append(state.live_summary(5).summary.plies if state.live_summary(5) else None)
+    assert written[-4:] == [4, 5, 6, 7]
 
 
 def test_what_the_store_refuses_is_dropped_and_written_later(writer, executor, state, clock, monkeypatch):

@@ -22,6 +22,24 @@ class Sleeping(Counting):
         time.sleep(3600)
 
 
+class HangingPicture(Counting):
+    name = "hanging-picture"
+
+    def drawing(self, state):
+        while True:
+            pass
+
+
+class RaisingPicture(Counting):
+    name = "raising-picture"
+
+    def render(self, state):
+        raise KeyError(state)
+
+    def drawing(self, state):
+        raise ZeroDivisionError
+
+
 class Exiting(Counting):
     name = "exiting"
 

@@ -4,10 +4,10 @@ import json
 from dataclasses import dataclass
 
 from arena.enums import EventKind
-from arena.live_match import LiveMatch
+from arena.live_match import LiveSummary
 from arena.store.event_log import StoredEvent
 from arena.store.events import EventDetails, tournament_topic
-from arena.store.live_state import StoredLiveMatch
+from arena.store.live_state import StoredLiveSummary
 from arena.store.rosters import Roster
 from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
 from arena.web.entered import Entered
@@ -72,13 +72,11 @@ class FakeLogs:
         return self.matches.get((tournament, match))
 
     def see(self, tournament, match, plies, seq):
-        live = LiveMatch(
-            match=match, started_at=AT, since=AT, bank_seconds=(None, None), seat=plies % 2,
-            actions=tuple((ply % 2, [ply, 0]) for ply in range(plies)),
-            wall_seconds=(0.5,) * plies, cpu_seconds=(0.25,) * plies,
+        summary = LiveSummary(
+            match=match, started_at=AT, plies=plies, since=AT, bank_seconds=(None, None), seat=plies % 2
         )  # fmt: skip
         self.live[tournament, match] = seq
-        return LoggedLiveMatch(tournament, StoredLiveMatch(seq=seq, at=AT, state=live))
+        return LoggedLiveMatch(tournament, StoredLiveSummary(seq=seq, at=AT, summary=summary))
 
 
 @dataclass

@@ -48,6 +48,7 @@ def test_a_path_is_split_and_then_decoded_once(path, expected):
     ("path", "status"),
     [
         ("/bot/a", 404), ("/bots", 404), ("/bots/", 404), ("//bots/a", 404), ("/../games", 404), ("/index", 404),
+        ("/.json", 404),
         ("/bots/a/feed.atom.json", 404), ("/bots/.json", 404), ("/games/x.json", 404),
         ("/bots/%ff", 400), ("/bots/%", 400), ("/bots/%zz", 400), ("/bots/%00", 404), ("bots/a", 400), ("*", 400),
         ("/" + "a" * MAX_PATH_BYTES, 414),

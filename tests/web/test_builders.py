@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from arena.definition import GameChoice
 from arena.home import ArenaHome
+from arena.live_match import LiveMatch
 from arena.site.models.match import MatchParameters
 from arena.site.page import Lane
 from arena.site.pages import PAGE_BY_NAME
@@ -23,8 +25,9 @@ from tests.store.samples import definition, line, record
 pytestmark = [pytest.mark.anyio, pytest.mark.processes]
 
 MATCH = PAGE_BY_NAME["match"]
+AT = "2026-01-01T00:00:00.000+00:00"
 LIMITS = LaneLimits(processes=1, seconds=5.0, memory_bytes=2 * 1024**3)
-ODD = ("Hanging", "Sleeping", "Exiting", "Leaving", "Hoarding", "Printing")
+ODD = ("Hanging", "Sleeping", "Exiting", "Leaving", "Hoarding", "Printing", "HangingPicture", "RaisingPicture")
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +94,43 @@ async def test_rules_that_never_return_are_given_up(builders):
     assert (problem.status, problem.error) == (503, "It took longer than 5 s to build this page, and was given up.")
     assert builders.processes == ()
     assert await build(builders)
+
+
+@pytest.fixture
+def open_match(directory):
+    """Return what makes the match of some rules be played and watched."""
+    with ArenaHome(directory) as home, contextlib.ExitStack() as stack:
+
+        def open_match(rules):
+            name = f"{rules}-live"
+            games = (GameChoice(game=f"tests.web.odd_rules:{rules}", options={"goal": 2}, players=2),)
+            tournament = home.store.create_tournament(definition(name=name, games=games), [line(1)])
+            stack.enter_context(home.store.lock(name))
+            live = LiveMatch(
+                match=1, started_at=AT, actions=([0, 1],), wall_seconds=(0.1,), cpu_seconds=(None,), seat=1, since=AT,
+                bank_seconds=(None, None),
+            )  # fmt: skip
+            home.store.live_state(tournament).show([live])
+            return name
+
+        yield open_match
+
+
+async def test_a_match_that_is_watched_while_its_rules_hang_is_given_up(builders, open_match):
+    for name in (open_match("Hanging"), open_match("HangingPicture"), "HangingPicture"):
+        problem = await refusal(builders, name)
+        assert (problem.status, problem.error) == (503, "It took longer than 5 s to build this page, and was given up.")
+        assert builders.processes == ()
+    assert await build(builders)
+
+
+async def test_a_match_whose_board_cannot_be_drawn_says_so_while_it_is_watched_and_later(builders, open_match):
+    for name in (open_match("RaisingPicture"), "RaisingPicture"):
+        shown = json.loads(await build(builders, name))["shown"]
+        [last] = shown["positions"]
+        assert last["ply"] == shown["plies"] == 1
+        assert "RaisingPicture' is at fault: drawing raised ZeroDivisionError" in str(shown["board"])
+        assert "RaisingPicture' is at fault: render_after raised KeyError" in last["board"]
 
 
 async def test_rules_that_end_the_process_are_survived(builders):

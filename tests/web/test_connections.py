@@ -7,12 +7,20 @@ import pytest
 import uvicorn
 
 from arena.web import connections
-from arena.web.connections import HEAD_SECONDS, MAX_HEAD_BYTES, UNREAD_SECONDS, Connection, Connections
+from arena.web.connections import (
+    HEAD_SECONDS,
+    MAX_HEAD_BYTES,
+    MAX_WAITING_REQUESTS,
+    UNREAD_SECONDS,
+    Connection,
+    Connections,
+)
 
 pytestmark = pytest.mark.anyio
 
 PAGE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LONG_BYTES = 32 * 1024 * 1024
+WHOLE = b"x" * LONG_BYTES
 
 
 class Clock:
@@ -23,9 +31,12 @@ class Clock:
 
 
 async def app(scope, _, send):
-    length = LONG_BYTES if scope["path"] == "/long" else 5
+    length = LONG_BYTES if scope["path"] != "/" else 5
     headers = [(b"content-length", str(length).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
+    if scope["path"] == "/whole":
+        await send({"type": "http.response.body", "body": WHOLE})
+        return
     for _ in range(length // 2**16):
         await send({"type": "http.response.body", "body": b"x" * 2**16, "more_body": True})
     await send({"type": "http.response.body", "body": b"x" * (length % 2**16)})
@@ -133,6 +144,33 @@ async def test_a_reader_that_never_reads_is_not_waited_for():
         server.connections.end_overdue()
         while len(server.connections) > 1:
             await asyncio.sleep(0)
+
+
+async def test_what_waits_for_its_readers_is_bounded_together(monkeypatch):
+    monkeypatch.setattr(connections, "MAX_UNREAD_BYTES", 3 * LONG_BYTES)
+    async with served() as server:
+        readers = [await server.open() for _ in range(5)]
+        for _, writer in readers:
+            writer.transport.pause_reading()
+            writer.write(PAGE.replace(b"/ ", b"/whole "))
+        while len(server.connections) > 3:
+            await asyncio.sleep(0)
+        assert await is_answered(*await server.open())
+        sizes = [one.transport.get_write_buffer_size() for one in server.connections._all]
+        assert 0 < sum(sizes) <= 3 * LONG_BYTES
+
+
+async def test_requests_before_the_first_is_answered_are_bounded():
+    async with served() as server:
+        reader, writer = await server.open()
+        good = await server.open()
+        writer.write(PAGE * MAX_WAITING_REQUESTS)
+        assert (await reader.readuntil(b"xxxxx")).startswith(b"HTTP/1.1 200")
+        for _ in range(MAX_WAITING_REQUESTS - 1):
+            await reader.readuntil(b"xxxxx")
+        writer.write(PAGE * 5000)
+        assert await ends(reader)
+        assert await is_answered(*good)
 
 
 async def test_for_one_more_than_there_may_be_the_oldest_that_waits_is_ended():

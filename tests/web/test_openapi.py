@@ -1,6 +1,9 @@
 """The description of the site for programs, and requests of every kind that are made from it."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import schemathesis
@@ -11,6 +14,7 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 from arena.home import ArenaHome
 from arena.site.pages import PAGES
 from arena.web.openapi import document
+from tests.report.tournaments import play
 from tests.web.conftest import add_tournament, client_of
 from tests.web.test_serve import Served
 
@@ -70,3 +74,19 @@ def test_whatever_a_program_asks_the_answer_is_as_described(schema):
     with_an_end = schema.exclude(path="/events")  # a stream has none
     for operation in with_an_end.get_all_operations():
         FEW(given(case=operation.ok().as_strategy())(ask))()
+
+
+@pytest.mark.soak
+@pytest.mark.processes
+def test_what_the_description_accepts_is_accepted_and_nothing_else(tmp_path):
+    with ArenaHome(tmp_path / "home") as home:
+        play(home, "league", ["alpha", "beta", "gamma"], encounters=2)
+    server = Served("--home", tmp_path / "home")
+    try:
+        address = f"http://{server.address}/openapi.json"
+        options = ("--exclude-path", "/events", "--max-examples", "10", "--seed", "1")  # a stream of events has no end
+        command = [Path(sys.executable).with_name("schemathesis"), "run", address, *options]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    finally:
+        server.end()
+    assert done.returncode == 0, done.stdout

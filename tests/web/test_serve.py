@@ -10,20 +10,25 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 
 from arena.cli.group import run
+from arena.definition import GameChoice
 from arena.home import ArenaHome
+from tests.store.samples import definition, line, record
 from tests.web.conftest import add_tournament
+
+ROOT = Path(__file__).parents[2]
 
 
 class Served:
     """The command in a process, and its pages."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, cwd=None):
         command = [sys.executable, "-m", "arena", "serve", "--port", "0", *map(str, arguments)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
         self.line = self.process.stdout.readline()
         self.address = self.line.partition("http://")[2].split("/")[0]
 
@@ -52,8 +57,8 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(*arguments):
-    server = Served(*arguments)
+def served(*arguments, **options):
+    server = Served(*arguments, **options)
     try:
         yield server
     finally:
@@ -71,11 +76,36 @@ def test_it_says_its_address_in_a_line_and_ends_quietly(directory, number, code)
         assert (status, json.loads(body)["matches"]) == (200, 2)
         assert server.get("/tournaments/t/matches/1.json")[0] == 200
         with contextlib.ExitStack() as open_ones:
-            for head in (b"GET / HTTP/1.1\r\n", b"GET /events?topics=arena HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+            stream = b"GET /events?topics=arena HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            for head in (b"GET / HTTP/1.1\r\n", *[stream] * 50):
                 connection = open_ones.enter_context(socket.create_connection(server.address.split(":")))
                 connection.sendall(head)
-            assert connection.recv(12) == b"HTTP/1.1 200"
+                assert head is not stream or connection.recv(12) == b"HTTP/1.1 200"
             assert server.end(number) == (code, "")
+
+
+@pytest.mark.processes
+def test_it_ends_quietly_while_a_page_is_being_built(tmp_path):
+    add_game_without_end(tmp_path)
+    with (
+        served("--home", tmp_path, cwd=ROOT) as server,
+        socket.create_connection(server.address.split(":")) as connection,
+    ):
+        connection.sendall(b"GET /tournaments/t/matches/1.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        server.get_until(
+            "/health.json", lambda answer: any(one["processes"] for one in json.loads(answer[2])["builders"])
+        )
+        assert server.end() == (0, "")
+        assert connection.recv(12) == b"HTTP/1.1 503"
+
+
+def add_game_without_end(directory):
+    """Store a match whose rules never return."""
+    game = "tests.web.odd_rules:Hanging"
+    with ArenaHome(directory) as home:
+        made = definition(games=(GameChoice(game=game, options={"goal": 9}, players=2),))
+        tournament = home.store.create_tournament(made, [line(1)])
+        home.store.record(tournament, [record(1, game=game, options={"goal": 9}, actions=[[0, 1], [1, 2]])])
 
 
 @pytest.mark.processes

@@ -200,7 +200,7 @@ def test_watched_matches_are_seen(home, tournament, watching):
     assert [(one.place, one.stored.seq) for one in change.live] == [((1, 3), 1), ((1, 4), 1)]
     state.show([live(4, 2)])
     change = watching.look()
-    assert [(one.place, len(one.stored.state.actions)) for one in change.live] == [((1, 4), 2)]
+    assert [(one.place, one.stored.summary.plies) for one in change.live] == [((1, 4), 2)]
     assert change.state.last_states == {(1, 3): 1, (1, 4): 2}
     state.remove([3])
     change = watching.look()

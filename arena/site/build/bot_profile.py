@@ -16,7 +16,7 @@ from arena.report.corrections_table import correction_text
 from arena.site.build.rated import rated_tournament
 from arena.site.build.rating_points import MAX_HISTORY_MATCHES, rating_point
 from arena.site.build.reading import Reading
-from arena.site.build.results import listed_result
+from arena.site.build.results import listed_results
 from arena.site.build.sentences import marked, sentence
 from arena.site.build.standings import standing_line
 from arena.site.models.bot_profile import (
@@ -94,10 +94,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         times=tuple(_times((record for _, record in latest), labels)),
         tournaments=tuple(_entered(home, one, label) for one, label in entered[:MAX_RANKED]),
         entered=len(entered),
-        results=tuple(
-            listed_result(tournament.name, record, tournament.definition.shown_names)
-            for tournament, record in latest[:MAX_RESULTS]
-        ),
+        results=listed_results(latest[:MAX_RESULTS]),
         corrections=tuple(correction for profile in profiles for correction in _corrections(profile)),
         left_out=reading.left_out,
     )
@@ -245,16 +242,12 @@ def _times(records: Iterable[MatchRecord], labels: Sequence[str]) -> Iterator[Ti
                 bot=label,
                 matches=line.matches,
                 actions=line.actions,
-                mean_ms=_milli(line.mean_seconds),
-                p99_ms=_milli(line.p99_seconds),
-                longest_ms=1000 * line.longest_seconds,
+                mean_ms=line.mean_ms,
+                p99_ms=line.p99_ms,
+                longest_ms=line.longest_ms,
                 cpu_seconds=line.cpu_seconds,
                 off_turn_cpu_seconds=line.off_turn_cpu_seconds,
             )
-
-
-def _milli(seconds: float | None) -> float | None:
-    return None if seconds is None else 1000 * seconds
 
 
 def _entered(home: ArenaHome, tournament: StoredTournament, label: str) -> EnteredTournament:

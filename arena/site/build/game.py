@@ -54,7 +54,7 @@ def build_game(home: ArenaHome, parameters: GameParameters) -> GamePage:
         rules = find_game(parameters.game)
     except ArenaError as error:  # of a tournament from elsewhere: what its bots did can be shown all the same
         return GamePage(name=parameters.game, problem=problem_text(error))
-    options = parse_options(parameters.game, parameters.options.split())
+    options = parse_options(parameters.game, [text for text in parameters.options.split(" ") if text])
     game = checked_game(make_game(parameters.game, **options), parameters.game)
     trial = _tried(game, parameters.actions.split()[:MAX_ACTIONS], parameters.action.strip())
     record = _record(parameters.game, trial)

@@ -13,9 +13,6 @@ from arena.store.match_line import MatchLine
 from arena.store.match_lists import MatchFilter
 from arena.store.values import StoredTournament
 
-MATCHES = 50
-"""Of a page."""
-
 
 def build_matches(home: ArenaHome, parameters: MatchesParameters) -> MatchesPage:
     """Build a page of matches.
@@ -37,10 +34,10 @@ def build_matches(home: ArenaHome, parameters: MatchesParameters) -> MatchesPage
     older: int | None
     newer: int | None
     if parameters.after is not None:
-        page = lists.page(number, chosen, after=parameters.after, oldest_first=True, limit=MATCHES)
+        page = lists.page(number, chosen, after=parameters.after, oldest_first=True, limit=parameters.limit)
         lines, newer, older = page.lines[::-1], page.next, parameters.after + 1
     else:
-        page = lists.page(number, chosen, after=parameters.before, limit=MATCHES)
+        page = lists.page(number, chosen, after=parameters.before, limit=parameters.limit)
         lines, older = page.lines, page.next
         newer = None if parameters.before is None else parameters.before - 1
     names = tournament.definition.shown_names

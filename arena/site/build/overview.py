@@ -10,7 +10,7 @@ from arena.enums import TournamentState
 from arena.home import ArenaHome
 from arena.site.build.progress import progress_of
 from arena.site.build.reading import Reading
-from arena.site.build.results import listed_result
+from arena.site.build.results import latest_results
 from arena.site.build.winners import winners
 from arena.site.models.overview import (
     ListedTournament,
@@ -24,13 +24,11 @@ from arena.site.models.results import ListedResult
 from arena.store.states import ListedTournament as Listed
 from arena.store.states import listed_tournaments
 from arena.store.store import Store
-from arena.store.values import StoredTournament
 
 SHOWN = 50
 """Tournaments in a page."""
 
 RESULTS = 5
-LATEST = 8
 MAX_RUNNING = 10
 
 
@@ -89,15 +87,10 @@ def _latest(store: Store, listed: Sequence[Listed], reading: Reading) -> tuple[L
     """Return the latest matches of what is being played; else of the newest tournament that has one."""
     by_interest = sorted(listed, key=lambda one: one.state is not TournamentState.RUNNING)
     for one in by_interest:
-        latest = reading.attempt(partial(_latest_of, store, one.tournament)) if one.tournament.recorded else None
+        latest = reading.attempt(partial(latest_results, store, one.tournament)) if one.tournament.recorded else None
         if latest is not None:
             return latest
     return ()
-
-
-def _latest_of(store: Store, tournament: StoredTournament) -> tuple[ListedResult, ...]:
-    names = tournament.definition.shown_names
-    return tuple(listed_result(tournament.name, one, names) for one in reversed(store.records(tournament).last(LATEST)))
 
 
 def listed_tournament(listed: Listed) -> ListedTournament:

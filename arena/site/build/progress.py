@@ -26,6 +26,7 @@ def progress_of(store: Store, tournament: StoredTournament) -> Progress | None:
         expected=run.expected,
         matches_per_second=run.matches_per_second,
         seconds_left=run.seconds_left,
+        estimated_at=None if run.seconds_left is None else stored.at,
         status=run.status,
         playing=_playing(store, tournament, run.playing),
     )
@@ -36,12 +37,12 @@ def _playing(store: Store, tournament: StoredTournament, matches: Sequence[Playe
     live = store.live_state(tournament)
     found = []
     for one in matches[:MAX_PLAYING]:
-        line, state = store.scheduled_match(tournament, one.match), live.live_match(one.match)
+        line, state = store.scheduled_match(tournament, one.match), live.live_summary(one.match)
         found.append(
             PlayingMatch(
                 match=one.match,
                 names=tuple(names[seat] for seat in line.seats),
-                ply=None if state is None else len(state.state.actions),
+                ply=None if state is None else state.summary.plies,
             )
         )
     return tuple(sorted(found, key=lambda one: one.ply is None))

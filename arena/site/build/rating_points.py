@@ -5,8 +5,8 @@ from __future__ import annotations
 from arena.analysis.standings import Standing
 from arena.site.models.rating_point import RatingPoint
 
-MAX_HISTORY_MATCHES = 1_000_000
-"""That may be rated for the histories of a page: some ten seconds; each is kept, for other pages too."""
+MAX_HISTORY_MATCHES = 400_000
+"""That may be rated for the history of a game on a page: some seconds; each is kept, for other pages too."""
 
 
 def rating_point(line: Standing, game: str, tournament: str, at: str, bots: int) -> RatingPoint:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from arena.analysis.leaderboard_cache import Leaderboard, leaderboard
 from arena.errors import DatabaseError, NoHomeError, StoreError, text_of
 from arena.home import ArenaHome
 from arena.report.tables import printable
 from arena.store.scope import ALL_TOURNAMENTS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredTournament
+
+if TYPE_CHECKING:
+    from arena.analysis.leaderboard_cache import Leaderboard
 
 MAX_SENTENCES = 10
 MAX_SENTENCE_CHARACTERS = 500
@@ -67,6 +69,8 @@ class Reading:
 
     def leaderboard(self, home: ArenaHome, tournaments: Sequence[StoredTournament], game: str) -> Leaderboard:
         """Return the leaderboard of a game, without the tournaments whose results can't be read."""
+        from arena.analysis.leaderboard_cache import Leaderboard  # the web process, which reads rows, rates nothing
+
         board = self._leaderboard(home, tournaments, game)
         if board is not None:
             return board
@@ -74,6 +78,8 @@ class Reading:
         return self._leaderboard(home, readable, game) or Leaderboard(matches=0, lines=())
 
     def _leaderboard(self, home: ArenaHome, tournaments: Sequence[StoredTournament], game: str) -> Leaderboard | None:
+        from arena.analysis.leaderboard_cache import leaderboard
+
         return self.attempt(lambda: leaderboard(home.store, tournaments, game, home.cache_directory))
 
 

@@ -45,7 +45,7 @@ class ReportBuilder:
     """Reads the records of a tournament once, and builds its report.
 
     Attributes:
-        choice: its matches, those first that a reader looks for first.
+        choice: its matches, those first that a visitor looks for first.
     """
 
     def __init__(self, home: ArenaHome, tournament: StoredTournament) -> None:
@@ -72,7 +72,7 @@ class ReportBuilder:
 
     @property
     def first_to_open(self) -> int | None:
-        """The match that a reader wants to see first; None without a match."""
+        """The match that a visitor wants to see first; None without a match."""
         return self.choice.first_to_open(self.table.shown_names)
 
     def report(self, listed: Sequence[ListedResult], opened: int | None) -> Report:
@@ -113,9 +113,9 @@ class ReportBuilder:
                 history=tuple(histories.get(line.bot, ())),
                 best=tuple(rivals if are_few else rivals[:MAX_RIVALS]),
                 worst=() if are_few else tuple(rivals[: -MAX_RIVALS - 1 : -1]),
-                mean_ms=_ms(times.mean_seconds),
-                p99_ms=_ms(times.p99_seconds),
-                longest_ms=1000 * times.longest_seconds,
+                mean_ms=times.mean_ms,
+                p99_ms=times.p99_ms,
+                longest_ms=times.longest_ms,
                 digest=digests.get(line.label, ""),
                 faults=tuple(reversed(self._faults.get(line.label, []))),
             )
@@ -179,7 +179,3 @@ def _chance(table: Standings, number: Mapping[str, int], one: Standing, other: S
     if one is other or not {one.label, other.label} <= number.keys():
         return None
     return table.fitted.los_between(number[one.label], number[other.label])
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else 1000 * seconds

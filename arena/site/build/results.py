@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from arena.records import MatchRecord
 from arena.site.models.results import ListedFault, ListedResult
+from arena.store.store import Store
+from arena.store.values import StoredTournament
+
+LATEST = 8
+"""How many results of a tournament a page has."""
+
+
+def latest_results(store: Store, tournament: StoredTournament) -> tuple[ListedResult, ...]:
+    """Return the latest matches of a tournament, the last first."""
+    last = store.records(tournament).last(LATEST) if tournament.recorded else []
+    return listed_results((tournament, record) for record in reversed(last))
+
+
+def listed_results(found: Iterable[tuple[StoredTournament, MatchRecord]]) -> tuple[ListedResult, ...]:
+    """Return matches as lists show them."""
+    return tuple(listed_result(one.name, record, one.definition.shown_names) for one, record in found)
 
 
 def listed_result(tournament: str, record: MatchRecord, names: Mapping[str, str]) -> ListedResult:

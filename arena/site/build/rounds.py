@@ -28,22 +28,25 @@ def shown_rounds(store: Store, tournament: StoredTournament) -> ShownRounds | No
         last=played.last,
         current=played.current,
         status=played.status,
-        bracket=() if played.bracket is None else shown_stages(played.bracket, labels),
+        bracket=() if played.bracket is None else shown_stages(played.bracket, labels, played.departed),
         cards=tuple(shown_card(card, labels, played.departed) for card in played.cards or ()),
     )
 
 
-def shown_stages(bracket: Bracket, labels: Mapping[str, str]) -> tuple[ShownStage, ...]:
+def shown_stages(bracket: Bracket, labels: Mapping[str, str], departed: Mapping[str, str]) -> tuple[ShownStage, ...]:
     """Return the stages of a bracket.
 
     Args:
         bracket: of a knockout.
         labels: ``name@version`` by the name that tables show.
+        departed: how an entrant has left, by that name.
     """
     return tuple(
         ShownStage(
             name=stage_name(len(bracket.stages) - number),
-            duels=tuple(_duel(duel, _is_fed(bracket, number, place), labels) for place, duel in enumerate(stage)),
+            duels=tuple(
+                _duel(duel, _is_fed(bracket, number, place), labels, departed) for place, duel in enumerate(stage)
+            ),
         )
         for number, stage in enumerate(bracket.stages)
     )
@@ -55,7 +58,7 @@ def _is_fed(bracket: Bracket, number: int, place: int) -> bool:
     return any(duel.decided_by is not DecidedBy.BYE for duel in before)
 
 
-def _duel(duel: BracketDuel, is_fed: bool, labels: Mapping[str, str]) -> ShownDuel:
+def _duel(duel: BracketDuel, is_fed: bool, labels: Mapping[str, str], departed: Mapping[str, str]) -> ShownDuel:
     upper, lower = (
         ShownSide(
             bot=bot,
@@ -63,6 +66,7 @@ def _duel(duel: BracketDuel, is_fed: bool, labels: Mapping[str, str]) -> ShownDu
             seed=seed,
             score=score if duel.has_begun else None,
             won=bot is not None and bot == duel.winner,
+            departed=departed.get(bot or "", ""),
         )
         for bot, seed, score in zip(duel.bots, duel.seeds, duel.score, strict=True)
     )

@@ -14,7 +14,7 @@ from arena.report.corrections_table import corrections_table
 from arena.site.build.findings import findings
 from arena.site.build.progress import progress_of
 from arena.site.build.rated import rated_tournament
-from arena.site.build.results import listed_result
+from arena.site.build.results import latest_results
 from arena.site.build.rounds import shown_rounds
 from arena.site.build.standings import (
     MAX_LINES,
@@ -25,7 +25,6 @@ from arena.site.build.standings import (
     standing_line,
     standings_sentence,
 )
-from arena.site.models.results import ListedResult
 from arena.site.models.sentence import Sentence
 from arena.site.models.tournament import (
     BalanceRow,
@@ -42,9 +41,6 @@ from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.formats import Placing
 from arena.tournament.rounds import ranking_of
-
-LATEST = 8
-"""How many results the page has."""
 
 MAX_BALANCED = 20_000
 """The balance of a schedule of more matches is not counted for a page."""
@@ -101,7 +97,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         ranking=shown_ranking(ranking, labels) if ranking else None,
         crosstable=crosstable_of_first(table, rated.results),
         rounds=shown_rounds(store, tournament),
-        latest=_latest(store, tournament),
+        latest=latest_results(store, tournament),
         games_played=tuple(map(_statistics, rated.statistics)),
         findings=tuple(findings(table)),
         balance=_balance(store, tournament, definition),
@@ -127,12 +123,6 @@ def _more_encounters(tournament: StoredTournament, table: Standings) -> int | No
         return None
     planned = tournament.definition.encounters
     return more_encounters(table, planned * tournament.recorded / tournament.scheduled, planned)
-
-
-def _latest(store: Store, tournament: StoredTournament) -> tuple[ListedResult, ...]:
-    names = tournament.definition.shown_names
-    last = store.records(tournament).last(LATEST) if tournament.recorded else []
-    return tuple(listed_result(tournament.name, record, names) for record in reversed(last))
 
 
 def _statistics(found: GameStatistics) -> PlayedStatistics:

@@ -18,6 +18,11 @@ from arena.store.values import StoredTournament
 
 MAX_REASON_CHARACTERS = 500
 
+NOT_SHOWN_LIVE = (
+    "This match has no result yet. Its tournament is played on other machines: plies of a match played there aren’t"
+    " shown live."
+)
+
 
 class UnfinishedMatch(NamedTuple):
     """A match without a result.
@@ -50,14 +55,23 @@ def unfinished_match(home: ArenaHome, tournament: StoredTournament, line: Schedu
         live = state.live_match(line.match)
         if live is not None:
             asked = Asked(seat=live.state.seat, since=live.state.since, allowed_seconds=live.state.allowed_seconds)
+            if live.state.left_out:
+                asked = Asked(seat=None, since=live.state.since, allowed_seconds=None)
+                return UnfinishedMatch(before, _too_large(live.state.left_out), asked)
             return UnfinishedMatch(_so_far(before, live.state), "This match is being played.", asked)
         progress = state.progress()
         if progress is not None and any(one.match == line.match for one in progress.progress.playing):
             asked = Asked(seat=None, since=progress.at, allowed_seconds=None)
             return UnfinishedMatch(before, "This match is being played; its plies will appear here.", asked)
+        if progress is not None and not progress.progress.shows_matches:
+            return UnfinishedMatch(before, NOT_SHOWN_LIVE, None)
     reason = home.store.reasons_without_result(tournament).get(line.match)
     void = f" The last try was void: {reason[:MAX_REASON_CHARACTERS]}" if reason else ""
     return UnfinishedMatch(before, f"This match has not been played yet.{void}", None)
+
+
+def _too_large(plies: int) -> str:
+    return f"This match is being played. Its {plies:,} plies so far are too large to be shown before its end."
 
 
 def _so_far(before: MatchRecord, live: LiveMatch) -> MatchRecord:

@@ -9,7 +9,7 @@ from arena.analysis.head_to_head import HeadToHead as Counted
 from arena.analysis.head_to_head import grouped, head_to_head, meetings
 from arena.home import ArenaHome
 from arena.site.build.reading import Reading
-from arena.site.build.results import listed_result
+from arena.site.build.results import listed_results
 from arena.site.build.sentences import marked, sentence
 from arena.site.models.versus import HeadToHead, HeadToHeadPart, VersusPage, VersusParameters
 from arena.text import all_of, counted
@@ -56,10 +56,8 @@ def build_versus(home: ArenaHome, parameters: VersusParameters) -> VersusPage:
         tournaments=tuple(_part(tournaments[number].name, one) for number, one in reversed(by_tournament.items())),
         seats=tuple(_part(str(seat), one) for seat, one in sorted(grouped(met, lambda one: one.seat).items())),
         versions=tuple(_part(f"{bot} – {rival}", one) for (bot, rival), one in sorted(versions.items())),
-        results=tuple(
-            listed_result(tournaments[number].name, record, tournaments[number].definition.shown_names)
-            for number, record in matches.latest(LATEST_RESULTS)
-            if number in tournaments
+        results=listed_results(
+            (tournaments[number], record) for number, record in matches.latest(LATEST_RESULTS) if number in tournaments
         ),
         left_out=reading.left_out,
     )

@@ -13,30 +13,13 @@ from typing import Any, NamedTuple
 
 from arena.enums import ClockKind
 from arena.errors import ArenaError, GameError
-from arena.games import Drawing, Game
+from arena.games import Game
 from arena.match.clock import SeatClock
 from arena.match.replay import states_of
 from arena.records import MatchRecord
-from arena.report.match_view import (
-    board_box,
-    checked_drawing,
-    drawing_or_reason,
-    frames_of,
-    is_text_board,
-    outline_of,
-    owned_shapes,
-)
+from arena.site.build.match_boards import DrawnPositions, drawn_positions
 from arena.site.build.match_sentences import position_sentence, result_sentence
-from arena.site.models.match import Asked, Board, Clock, Frame, MatchFault, Position, ViewedMatch
-
-MAX_POSITIONS = 1000
-"""Of a page."""
-
-MAX_COMING_SHAPES = 20_000
-"""In all frames of a page."""
-
-MAX_DRAWN_SHAPES = 300_000
-"""To be drawn for a page; of a larger match, only the positions that are shown, without the owners of earlier marks."""
+from arena.site.models.match import Asked, Clock, MatchFault, Position, ViewedMatch
 
 MAX_BOARD_CHARACTERS = 300_000
 """Of the text boards of a page; where they are larger, only the position that is shown has one."""
@@ -49,9 +32,6 @@ MAX_TEXT_CHARACTERS = 2000
 
 MAX_UNPLAYED = 200
 """Actions that are listed without a position."""
-
-FEWER = 2
-"""By which the number of positions is divided until their boards fit."""
 
 
 class _Replay(NamedTuple):
@@ -84,8 +64,8 @@ def viewed_match(
     replay = _replay(record)
     last = max(0, len(replay.states) - 1)
     wanted = last if ply is None else min(ply, last)
-    first, board = _board(record, replay, wanted, most or MAX_POSITIONS)
-    count = len(board.frames) if board else 1
+    drawn = drawn_positions(record, replay.game, replay.states, wanted, most) if replay.game is not None else None
+    first = drawn.first if drawn else 0
     clocks = _clocks(record)
     shown_names = tuple(names.get(bot, bot) for bot in record.bots)
     is_over = not unfinished
@@ -97,9 +77,9 @@ def viewed_match(
         names=shown_names,
         plies=len(record.actions),
         first_ply=first,
-        positions=_positions(record, shown_names, replay, range(first, first + count), clocks, wanted),
+        positions=_positions(record, shown_names, replay, drawn, clocks, wanted),
         clocks=_clocks_before(record, clocks, first),
-        board=board,
+        board=drawn.board if drawn else None,
         scores=finite(record.scores) if is_over else (),
         ranks=record.ranks if is_over else (),
         termination=record.termination if is_over else None,
@@ -127,78 +107,27 @@ def _replay(record: MatchRecord) -> _Replay:
     return _Replay(positions[0][0] if positions else None, [state for _, state in positions], problem)
 
 
-def _board(record: MatchRecord, replay: _Replay, wanted: int, most: int) -> tuple[int, Board | None]:
-    """Return the first ply that is shown, and the boards from there on."""
-    game, states = replay.game, replay.states
-    if game is None or not states:
-        return 0, None
-    try:
-        shapes_each = len(checked_drawing(game, states[-1]).shapes)
-    except GameError:  # too large, perhaps: earlier ones may take as long
-        shapes_each = MAX_DRAWN_SHAPES + 1
-    start = 0
-    if shapes_each * len(states) > MAX_DRAWN_SHAPES:
-        most = max(1, min(most, MAX_COMING_SHAPES // (shapes_each + 1)))
-        start, end = _window(len(states), wanted, most)
-        states = states[start:end]
-    drawings = [drawing_or_reason(game, state) for state in states]
-    seats = [seat for seat, _ in record.actions[start : start + len(states) - 1]]
-    drawn = list(owned_shapes([drawing.shapes for drawing in drawings], seats))
-    while True:
-        first, end = _window(len(drawn), wanted - start, most)
-        shapes, frames = frames_of(drawn[first:end])
-        if most == 1 or sum(len(come) for come, _ in frames) <= MAX_COMING_SHAPES:
-            break
-        most = max(1, min(most, end - first) // FEWER)
-    return start + first, _board_of(record, drawings[first:end], shapes, frames, start + first)
-
-
-def _window(count: int, wanted: int, most: int) -> tuple[int, int]:
-    """Return the first of ``most`` numbers below ``count`` around a wanted one, and the number after the last."""
-    first = min(max(0, wanted - most // 2), max(0, count - most))
-    return first, min(count, first + most)
-
-
-def _board_of(
-    record: MatchRecord, drawings: Sequence[Drawing], shapes: list[Any], frames: list[list[list[int]]], first: int
-) -> Board:
-    height = max(drawing.height for drawing in drawings)
-    left, top, width, tall = board_box(shapes, max(drawing.width for drawing in drawings), height)
-    outlines = list[tuple[Any, ...] | None]()
-    for ply, (come, _) in enumerate(frames, first):
-        new = [shapes[number] for number in come] if ply > first else []
-        outline = outline_of(record.actions[ply - 1][1], new, shapes) if ply else None
-        outlines.append(tuple(outline) if outline else None)
-    return Board(
-        box=(left, top, width, tall),
-        height=height,
-        is_text=is_text_board(shapes),
-        shapes=tuple(map(tuple, shapes)),
-        frames=tuple(Frame(tuple(come), tuple(gone)) for come, gone in frames),
-        outlines=tuple(outlines),
-    )
-
-
 def _positions(
     record: MatchRecord,
     names: Sequence[str],
     replay: _Replay,
-    plies: range,
+    drawn: DrawnPositions | None,
     clocks: Sequence[Clock | None],
     wanted: int,
 ) -> tuple[Position, ...]:
     game, states = replay.game, replay.states
-    if game is None or not states:
+    if game is None or drawn is None:
         nothing: tuple[None, ...] = (None,) * len(record.bots)
         said = position_sentence(record, names, 0, "", nothing, None)
         return (Position(ply=0, seat=None, action=None, text="", scores=nothing, due=None, said=said),)
+    plies = range(drawn.first, drawn.first + len(drawn.drawings))
     size = len(_text_board(record, game, states[wanted], wanted))
     with_board = plies if size * len(plies) <= MAX_BOARD_CHARACTERS else range(wanted, wanted + 1)
     notes: dict[int, list[str]] = {}
     for after, note in record.notes:
         notes.setdefault(after + 1, []).append(note_text(note))
     positions = []
-    for ply in plies:
+    for ply, drawing in zip(plies, drawn.drawings, strict=True):
         state = states[ply]
         seat, action = record.actions[ply - 1] if ply else (None, None)
         text = _action_text(game, action) if ply else ""
@@ -215,7 +144,7 @@ def _positions(
             scores=scores,
             due=due,
             said=position_sentence(record, names, ply, text, scores, due),
-            lines=tuple(line[:MAX_TEXT_CHARACTERS] for line in drawing_or_reason(game, state).notes[:MAX_LINES]),
+            lines=tuple(line[:MAX_TEXT_CHARACTERS] for line in drawing.notes[:MAX_LINES]),
             board=_text_board(record, game, state, ply) if ply in with_board else "",
         )
         positions.append(position)

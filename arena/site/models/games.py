@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from annotated_types import Len
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from arena.site.models.match import Shape, ViewedMatch
 from arena.site.models.model import Model, Name, Parameters
 
 OPTION_PREFIX = "option_"
 """Of the fields of the form, one for each option; they are read as ``options``."""
+
+OPTIONS_PATTERN = "^( *[^ =]+=[^ ]*)* *$"
+"""In the description for programs; the rules of the game say it to people."""
 
 MAX_OPTION_FIELDS = 50
 MAX_ACTIONS_CHARACTERS = 6000
@@ -32,7 +35,7 @@ class GameParameters(Parameters):
     """
 
     game: Name
-    options: Annotated[str, Len(0, 500)] = ""
+    options: Annotated[str, Field(max_length=500, json_schema_extra={"pattern": OPTIONS_PATTERN})] = ""
     actions: Annotated[str, Len(0, MAX_ACTIONS_CHARACTERS)] = ""
     action: Annotated[str, Len(0, 200)] = ""
 

@@ -8,10 +8,10 @@ from typing import Annotated
 from annotated_types import Ge, Le
 
 from arena.report.tables import Column, Row
-from arena.site.models.model import Model, Name, Number, Parameters, Table
+from arena.site.models.model import AsWritten, Model, Name, Parameters, Table
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.sentence import Sentence
-from arena.site.models.standings import StandingLine, scale_of, standings_csv
+from arena.site.models.standings import StandingLine, standings_csv
 
 
 class LeaderboardParameters(Parameters):
@@ -27,7 +27,7 @@ class LeaderboardParameters(Parameters):
     game: Name
     season: Name | None = None
     tournament: Name | None = None
-    first: Annotated[Number, Ge(1), Le(1_000_000)] = 1
+    first: Annotated[int, Ge(1), Le(1_000_000), AsWritten] = 1
 
 
 class LeaderboardPage(Model):
@@ -58,16 +58,6 @@ class LeaderboardPage(Model):
     history: tuple[RatingPoint, ...]
     seasons: tuple[str, ...]
     left_out: tuple[str, ...] = ()
-
-    @property
-    def scale(self) -> tuple[float, float]:
-        """The least and the greatest end of an interval."""
-        return scale_of(self.standings)
-
-    @property
-    def has_faults(self) -> bool:
-        """Whether a bot has forfeited a match."""
-        return any(line.faults for line in self.standings)
 
     @property
     def is_charted(self) -> bool:
@@ -111,11 +101,6 @@ class GameLeaders(Model):
     matches: int
     bots: int
     leaders: tuple[StandingLine, ...]
-
-    @property
-    def scale(self) -> tuple[float, float]:
-        """The least and the greatest end of an interval of the leaders."""
-        return scale_of(self.leaders)
 
 
 class ListedSeason(Model):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 from annotated_types import Ge, Le
 
 from arena.enums import FaultKind, Termination
-from arena.site.models.model import Model, Name, Number, Parameters
+from arena.site.models.model import AsWritten, Model, Name, Parameters
 
 Shape = tuple[str | int | float | None, ...]
 """As a game draws it, ``("rect", x, y, width, height, style)`` for one; or ``("mark", x, y, radius, seat, text)``."""
@@ -24,8 +24,8 @@ class MatchParameters(Parameters):
     """
 
     tournament: Name
-    match: Annotated[Number, Ge(1), Le(2**31 - 1)]
-    ply: Annotated[Number, Ge(0), Le(1_000_000)] | None = None
+    match: Annotated[int, Ge(1), Le(2**31 - 1), AsWritten]
+    ply: Annotated[int, Ge(0), Le(1_000_000), AsWritten] | None = None
     embed: bool = False
 
     @property

@@ -10,10 +10,15 @@ from pydantic import field_validator
 
 from arena.enums import FaultKind, Termination
 from arena.report.tables import Column
-from arena.site.models.model import Model, Name, Number, Parameters, Table
+from arena.site.models.model import AsWritten, Model, Name, Parameters, Table
 from arena.site.models.results import ListedFault
 
-MatchNumber = Annotated[Number, Ge(0), Le(2**31 - 1)]
+MATCHES = 50
+"""On a page, unless the address says otherwise."""
+
+MAX_MATCHES = 1000
+
+MatchNumber = Annotated[int, Ge(0), Le(2**31 - 1), AsWritten]
 
 CSV_COLUMNS = (
     Column("match", "match"),
@@ -42,6 +47,7 @@ class MatchesParameters(Parameters):
         fault: only those with a fault of this kind; of the bot, if there is one.
         before: only those with lower numbers, the highest of them.
         after: only those with higher numbers, the lowest of them.
+        limit: how many at most.
     """
 
     tournament: Name
@@ -52,6 +58,7 @@ class MatchesParameters(Parameters):
     fault: FaultKind | None = None
     before: MatchNumber | None = None
     after: MatchNumber | None = None
+    limit: Annotated[int, Ge(1), Le(MAX_MATCHES), AsWritten] = MATCHES
 
     @field_validator("termination", "fault", "before", "after", mode="before")
     @classmethod

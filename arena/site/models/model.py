@@ -28,8 +28,8 @@ def _as_written(value: Any) -> Any:
     return value
 
 
-Number = Annotated[int, BeforeValidator(_as_written)]
-"""A whole number in an address."""
+AsWritten = BeforeValidator(_as_written)
+"""Of a whole number in an address; last in its annotation, so that the bounds before it are in its schema."""
 
 
 class Table(NamedTuple):

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from arena.enums import TournamentState
 from arena.report.tables import Column
-from arena.site.models.model import Model, Number, Parameters, Table
+from arena.site.models.model import AsWritten, Model, Parameters, Table
 from arena.site.models.progress import Progress
 from arena.site.models.results import ListedResult
 from arena.site.models.sentence import Sentence
@@ -34,7 +34,7 @@ class OverviewParameters(Parameters):
         before: the list has the tournaments that were stored before this one; None for the newest.
     """
 
-    before: Annotated[Number, Field(ge=1, le=2**31 - 1)] | None = None
+    before: Annotated[int, Field(ge=1, le=2**31 - 1), AsWritten] | None = None
 
 
 class ListedTournament(Model):

@@ -27,6 +27,7 @@ class Progress(Model):
         expected: how many there will be; None if that is open.
         matches_per_second: in the last while; None at the beginning.
         seconds_left: about; None if that is not known.
+        estimated_at: when (UTC, ISO 8601) it was that long; None if that is not known.
         status: the state of the format in a few words; may be empty.
         playing: some of the matches that are being played.
     """
@@ -35,6 +36,7 @@ class Progress(Model):
     expected: int | None
     matches_per_second: float | None = None
     seconds_left: float | None = None
+    estimated_at: str | None = None
     status: str = ""
     playing: tuple[PlayingMatch, ...] = ()
 

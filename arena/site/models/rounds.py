@@ -15,6 +15,7 @@ class ShownSide(Model):
         seed: its place in the seeding, from 1; None without an entrant.
         score: the encounters it has won, a drawn one counting half; None before the first.
         won: whether it advances.
+        departed: how it has left, "withdrawn" or "disqualified"; empty if it has not.
     """
 
     bot: str | None
@@ -22,6 +23,7 @@ class ShownSide(Model):
     seed: int | None
     score: float | None
     won: bool
+    departed: str = ""
 
 
 class ShownDuel(Model):

@@ -10,12 +10,12 @@ from pydantic import Field
 from arena.enums import ClockKind, CorrectionKind, TournamentState
 from arena.report.tables import Column
 from arena.site.models.crosstable import Crosstable
-from arena.site.models.model import Model, Name, Number, Parameters, Table
+from arena.site.models.model import AsWritten, Model, Name, Parameters, Table
 from arena.site.models.progress import Progress
 from arena.site.models.results import ListedResult
 from arena.site.models.rounds import ShownRounds
 from arena.site.models.sentence import Sentence
-from arena.site.models.standings import Ranking, StandingLine, scale_of, standings_csv
+from arena.site.models.standings import Ranking, StandingLine, standings_csv
 
 SHOWN_LINES = 100
 """Of standings, in a page."""
@@ -30,7 +30,7 @@ class TournamentParameters(Parameters):
     """
 
     tournament: Name
-    first: Annotated[Number, Field(ge=1, le=1_000_000)] = 1
+    first: Annotated[int, Field(ge=1, le=1_000_000), AsWritten] = 1
 
 
 class PlayedGame(Model):
@@ -199,16 +199,6 @@ class TournamentPage(Model):
     balance: tuple[BalanceRow, ...]
     corrections: tuple[LoggedCorrection, ...]
 
-    @property
-    def scale(self) -> tuple[float, float]:
-        """The least and the greatest end of an interval."""
-        return scale_of(self.standings)
-
-    @property
-    def has_faults(self) -> bool:
-        """Whether a bot has forfeited a match."""
-        return any(line.faults for line in self.standings)
-
     def tables(self) -> Mapping[str, Table]:
         """Return the tables of the page."""
         tables = {"standings": standings_csv(self.standings, self.players), "crosstable": self.crosstable.table()}
@@ -216,7 +206,7 @@ class TournamentPage(Model):
             tables["ranking"] = self.ranking.table()
         if self.rounds is not None:
             tables["rounds"] = self.rounds.table()
-        return tables | {"results": _results_csv(self.latest)}
+        return tables | {"latest": _results_csv(self.latest)}
 
 
 def _results_csv(results: tuple[ListedResult, ...]) -> Table:

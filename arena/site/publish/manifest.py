@@ -15,7 +15,8 @@ from arena.version import __version__
 
 MANIFEST = "manifest.json"
 FORM = 1
-MAX_MANIFEST_BYTES = 256 * 2**20
+MAX_MANIFEST_BYTES = 64 * 2**20
+"""Half a million files; reading them takes ten times as much memory."""
 
 Count = Annotated[int, Ge(0), Le(2**53)]
 
@@ -87,6 +88,10 @@ def read_manifest(data: bytes, where: str) -> Manifest:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))[:80]
         raise UsageError(f"{where}: this is not the manifest of a published folder: {place}: {first['msg']}") from error
+    if len({one.records for one in manifest.tournaments}) != len(manifest.tournaments):
+        raise UsageError(
+            f"{where}: this is not the manifest of a published folder: two tournaments have the same records"
+        )
     if manifest.arena_folder != FORM:
         raise UsageError(
             f"{where}: arena_folder = {manifest.arena_folder}: this arena reads version {FORM}; a newer arena is needed"

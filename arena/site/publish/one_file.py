@@ -122,7 +122,7 @@ def _taken(
     Args:
         home: where they are.
         tournament: whose they are.
-        numbers: of all matches, those first that a reader looks for first.
+        numbers: of all matches, those first that a visitor looks for first.
         max_matches: how many to take; None for as many as ``MAX_BYTES`` allow.
     """
     names = tournament.definition.shown_names

@@ -1,0 +1,173 @@
+"""Results of tournaments as arrays, as they are read; those of large finished tournaments are kept for the next table.
+
+A page about a bot or a game rates the same million results as the page of their tournament, and reading them takes
+longer than rating them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from itertools import chain
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.ratings.result_arrays import padded
+from arena.store.record_reader import RecordReader
+from arena.store.result_columns import ResultColumns
+from arena.store.values import StoredTournament
+
+HASH_BYTES = 12
+
+MIN_KEPT_MATCHES = 10_000
+MAX_KEPT_MATCHES = 2_500_000
+"""Of all tournaments that are kept together: a match takes some fifty bytes."""
+
+
+class Piece(NamedTuple):
+    """Results of some matches of a tournament as arrays.
+
+    Attributes:
+        games: the number of each match's game.
+        bots: the number of the bot in each seat, -1 in seats that a game doesn't have, shape (matches, seats).
+        ranks: of the same, 0 in seats that a game doesn't have, shape (matches, seats).
+        encounters: the number of the encounter.
+        openings: the hash of each opening, shape (matches, words).
+        actions: the hash of all actions of each match, shape (matches, words).
+    """
+
+    games: NDArray[np.int32]
+    bots: NDArray[np.int32]
+    ranks: NDArray[np.int16]
+    encounters: NDArray[np.int64]
+    openings: NDArray[np.uint32]
+    actions: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, columns: ResultColumns, labels: dict[str, int], games: dict[str, int]) -> Piece:
+        """Return results as arrays.
+
+        Args:
+            columns: the results.
+            labels: the numbers of the bots; new ones are added.
+            games: the same of the games.
+        """
+        flat = list(chain.from_iterable(columns.bots))
+        for label in set(flat) - labels.keys():
+            labels[label] = len(labels)
+        for game in set(columns.games) - games.keys():
+            games[game] = len(games)
+        seats = max(map(len, columns.bots))
+        bots = np.full((len(columns.bots), seats), -1, dtype=np.int32)
+        has_bot = np.arange(seats) < np.fromiter(map(len, columns.bots), np.int64, len(bots))[:, None]
+        bots[has_bot] = np.fromiter(map(labels.__getitem__, flat), np.int32, len(flat))
+        return cls(
+            np.fromiter(map(games.__getitem__, columns.games), np.int32, len(bots)),
+            bots,
+            padded(columns.ranks, seats, 0).astype(np.int16),
+            np.array(columns.encounters, dtype=np.int64),
+            _hash_words(columns.opening_hashes),
+            _hash_words(columns.actions_hashes),
+        )
+
+    def where(self, chosen: NDArray[np.bool_]) -> Piece:
+        """Return the results of some of its matches, with as many seats as these have."""
+        seats = int((self.bots[chosen] >= 0).sum(axis=1).max())
+        return Piece(
+            self.games[chosen],
+            self.bots[chosen, :seats],
+            self.ranks[chosen, :seats],
+            self.encounters[chosen],
+            self.openings[chosen],
+            self.actions[chosen],
+        )
+
+
+class TournamentResults(NamedTuple):
+    """The results of a tournament, in the order of the schedule.
+
+    Attributes:
+        tournament: its number in the store.
+        labels: the bots (``name@version``) by their numbers.
+        games: the games by their numbers.
+        pieces: one or more, unless there are no results.
+    """
+
+    tournament: int
+    labels: tuple[str, ...]
+    games: tuple[str, ...]
+    pieces: tuple[Piece, ...]
+
+    def of_game(self, game: str) -> TournamentResults:
+        """Return the results of one game, with the bots that have played it."""
+        if self.games == (game,):
+            return self
+        number = self.games.index(game) if game in self.games else -1
+        pieces = [piece.where(piece.games == number) for piece in self.pieces if (piece.games == number).any()]
+        played = np.zeros(len(self.labels) + 1, dtype=np.bool_)
+        for piece in pieces:
+            played[piece.bots] = True
+        played[-1] = False
+        labels = tuple(label for label, has_played in zip(self.labels, played.tolist(), strict=False) if has_played)
+        place = np.where(played, np.cumsum(played) - 1, -1).astype(np.int32)
+        renumbered = (piece._replace(bots=place[piece.bots], games=np.zeros_like(piece.games)) for piece in pieces)
+        return TournamentResults(self.tournament, labels, (game,), tuple(renumbered))
+
+
+class _Kept(OrderedDict[tuple[object, ...], TournamentResults]):
+    """The results of finished tournaments of a store, the latest asked for last."""
+
+    def keep(self, key: tuple[object, ...], results: TournamentResults) -> None:
+        """Keep results; those that were not asked for longest make room."""
+        self[key] = results
+        while sum(sum(len(piece.bots) for piece in one.pieces) for one in self.values()) > MAX_KEPT_MATCHES:
+            self.popitem(last=False)
+
+
+_KEPT: WeakKeyDictionary[RecordReader, _Kept] = WeakKeyDictionary()
+
+
+def results_of_tournament(
+    store: RecordReader, tournament: StoredTournament, game: str | None = None, last_encounter: int | None = None
+) -> TournamentResults:
+    """Return the results of a tournament; see ``RecordReader.results``."""
+    is_kept = tournament.finished_at is not None and tournament.recorded >= MIN_KEPT_MATCHES
+    if not is_kept or last_encounter is not None:
+        return _read(store, tournament, game, last_encounter)
+    key = (
+        *(tournament.number, tournament.created_at, tournament.finished_at, tournament.recorded),
+        *(tournament.record_bytes, len(tournament.corrections)),
+    )
+    kept = _KEPT.setdefault(store, _Kept())
+    if key not in kept:
+        kept.keep(key, _read(store, tournament, None, None))
+    results = kept[key]
+    kept.move_to_end(key)
+    return results if game is None else results.of_game(game)
+
+
+def _read(
+    store: RecordReader, tournament: StoredTournament, game: str | None, last_encounter: int | None
+) -> TournamentResults:
+    labels: dict[str, int] = {}
+    games: dict[str, int] = {}
+    found = store.result_columns(tournament, game, last_encounter)
+    pieces = tuple([Piece.of(columns, labels, games) for columns in found])
+    return TournamentResults(tournament.number, tuple(labels), tuple(games), pieces)
+
+
+def _hash_words(texts: Sequence[str]) -> NDArray[np.uint32]:
+    """Return hashes in hexadecimal as numbers, shape (texts, words); other texts are hashed themselves."""
+    data = b""
+    if set(map(len, texts)) == {2 * HASH_BYTES}:
+        with suppress(ValueError):
+            data = bytes.fromhex("".join(texts))
+    if len(data) != HASH_BYTES * len(texts):
+        hashes = (blake2b(text.encode(errors="surrogatepass"), digest_size=HASH_BYTES) for text in texts)
+        data = b"".join(one.digest() for one in hashes)
+    return np.frombuffer(data, dtype="<u4").reshape(len(texts), -1)

@@ -1,0 +1,234 @@
+"""The scripts of live pages, with answers and a stream that the test makes, and a clock that it sets."""
+
+import pytest
+
+from arena.site.render import asset
+from arena.text import duration_text
+
+pytestmark = pytest.mark.processes
+
+ADDRESS = "http://localhost/tournaments/t"
+START, PAUSED = "2026-11-22T12:00:00Z", "2026-11-22T13:00:00Z"
+
+SERVER = """
+window.asked = 0;
+window.answers = [];
+window.fetch = async (address, { signal }) => {
+  const stopped = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  if (String(address).startsWith("/events")) {
+    if (window.isAway) throw new TypeError("away");
+    return new Response(new ReadableStream({ start: (stream) => {
+      window.stream = stream;
+      stopped.catch((reason) => stream.error(reason));
+    }}));
+  }
+  asked++;
+  window.first ??= document.querySelector("#part").outerHTML;
+  const { hangs, text, status = 200, headers = {} } = answers.shift() || {};
+  if (hangs) await stopped;
+  return new Response(text ? `<p id="part" data-live>${text}</p>` : first, { status, headers });
+};
+window.send = (text) => { try { stream.enqueue(new TextEncoder().encode(text)); } catch { /* it has ended */ } };
+"""
+ALIVE = ": alive\nid: 0123abcd-1.2\n\n"
+EVENT = 'event: results\nid: 0123abcd-1.2\ndata: {"topic":"tournaments/t","seq":2,"matches":[1],"match_count":1}\n\n'
+
+SETTLED = """async () => {
+  for (let k = 0; k < 10; k++) await new Promise((done) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = done;
+    port2.postMessage(0);
+  });
+}"""
+"""Ten turns of the browser's loop, whatever its clock says."""
+
+
+def fulfil(route, html):
+    """Answer with the page, or with one of its scripts."""
+    name = route.request.url.rpartition("/")[2]
+    if name.endswith(".js"):
+        route.fulfill(body=asset(name).decode(), content_type="text/javascript")
+    else:
+        route.fulfill(body=html, content_type="text/html")
+
+
+class Live:
+    """A page, and what it has asked for."""
+
+    def __init__(self, context, body, topics="tournaments/t"):
+        self.page = context.new_page()
+        self.page.clock.install(time=START)
+        self.page.add_init_script(SERVER)
+        html = (
+            f'<!DOCTYPE html><body data-topics="{topics}"><script src="/parts.js" defer></script>'
+            f'<script src="/live.js" defer></script>{body}'
+        )
+        self.page.route("**", lambda route: fulfil(route, html))
+        self.page.clock.pause_at(PAUSED)
+        self.page.goto(ADDRESS)
+        while self.page.locator("html").get_attribute("data-stream") != "open":
+            self.wait(0.1)
+        self.wait(1)
+
+    def wait(self, seconds, is_silent=False):
+        """Let time pass, and between the seconds what takes no time; the stream is alive unless it is to be silent."""
+        while seconds > 0:
+            if not is_silent and self.page.evaluate("Boolean(window.stream)"):
+                self.send(ALIVE)
+            self.page.evaluate(SETTLED)
+            self.page.clock.run_for(1000 * min(1, seconds))
+            seconds -= 1
+        self.page.evaluate(SETTLED)
+
+    def answer(self, *answers):
+        self.page.evaluate("(all) => answers.push(...all)", list(answers))
+
+    def send(self, text):
+        self.page.evaluate("(text) => send(text)", text)
+
+    def cut(self, is_away=False):
+        self.page.evaluate("(isAway) => { window.isAway = isAway; stream.close(); }", is_away)
+
+    @property
+    def asked(self):
+        return self.page.evaluate("asked")
+
+    @property
+    def text(self):
+        return self.page.locator("#part").text_content()
+
+
+@pytest.fixture
+def context(chromium):
+    context = chromium.new_context()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def live(context):
+    return Live(context, '<p id="part" data-live>as it was</p>')
+
+
+def test_the_page_is_fetched_when_the_stream_opens_and_after_each_event(live):
+    assert live.asked == 1, "what has happened since it was loaded"
+    live.answer({"text": "first"})
+    live.send(EVENT)
+    live.wait(1)
+    assert (live.asked, live.text) == (2, "first")
+    live.send(EVENT.replace("tournaments/t", "tournaments/u"))
+    live.wait(60)
+    assert live.asked == 2
+
+
+def test_an_event_that_comes_in_pieces_is_one(live):
+    for character in EVENT:
+        live.send(character)
+    live.wait(1)
+    assert live.asked == 2
+
+
+def test_a_page_that_is_late_is_fetched_again_when_it_may_be_there(live):
+    live.answer({"text": "old", "headers": {"retry-after": "7"}}, {"text": "new"})
+    live.send(EVENT)
+    live.wait(1)
+    assert (live.asked, live.text) == (2, "old")
+    live.wait(5)
+    assert live.asked == 2
+    live.wait(2)
+    assert (live.asked, live.text) == (3, "new")
+    live.wait(60)
+    assert live.asked == 3
+
+
+def test_a_page_that_was_late_often_is_new_ten_seconds_after_it_is_there(live):
+    live.answer(*[{"headers": {"retry-after": "1"}}] * 40)
+    live.send(EVENT)
+    live.wait(600)
+    asked = live.asked
+    assert 40 <= asked <= 42
+    live.answer({"headers": {"retry-after": "300"}}, {"text": "new"})
+    live.send(EVENT)
+    live.wait(12)
+    assert live.text == "new"
+
+
+@pytest.mark.parametrize(
+    "answer", [{"status": 500, "text": "defect"}, {"status": 503, "text": "away"}, {"hangs": True}]
+)
+def test_after_an_answer_that_is_no_page_it_is_asked_for_again(live, answer):
+    live.answer(answer, {"text": "new"})
+    live.send(EVENT)
+    live.wait(1)
+    assert (live.asked, live.text) == (2, "as it was")
+    live.wait(36)
+    assert (live.asked, live.text) == (3, "new")
+
+
+def test_a_page_that_waits_is_fetched_at_once_when_the_server_is_back(live):
+    live.answer({"headers": {"retry-after": "300"}}, {"text": "new"})
+    live.send(EVENT)
+    live.wait(1)
+    assert live.asked == 2
+    live.cut()
+    live.wait(3)
+    assert (live.asked, live.text) == (3, "new")
+
+
+def test_a_page_that_is_gone_is_left_alone(live):
+    live.answer({"status": 404, "text": "not found"})
+    live.send(EVENT)
+    live.wait(1)
+    live.page.evaluate("window.stream = null")
+    live.wait(600)
+    assert (live.asked, live.text) == (2, "as it was")
+    assert live.page.evaluate("stream === null"), "no other stream was opened"
+
+
+def test_a_stream_that_says_nothing_is_opened_again(live):
+    live.wait(100)
+    assert live.asked == 1
+    live.wait(45, is_silent=True)
+    assert live.asked == 2
+
+
+def test_while_the_server_is_away_it_is_asked_more_and_more_rarely(live):
+    live.cut(is_away=True)
+    live.wait(100)
+    assert live.page.locator("html").get_attribute("data-stream") == "lost"
+    assert live.asked == 1
+    live.page.evaluate("window.isAway = false")
+    live.answer({"text": "new"})
+    live.wait(31)
+    assert live.page.locator("html").get_attribute("data-stream") == "open"
+    assert live.text == "new"
+
+
+TIME_LEFT = (
+    '<p id="part" data-live>about'
+    ' <b data-clock-about data-clock-since="{since}" data-clock-seconds="{left}">{left} s</b> left</p>'
+)
+
+
+def test_the_time_left_runs_as_the_server_says_it(context):
+    live = Live(context, TIME_LEFT.format(since=START, left=0))
+    clock = live.page.locator("b")
+    for left in (190_000, 172_799, 50_000, 7201, 7199, 300, 121, 119, 61, 5, 0):
+        clock.evaluate(
+            """(clock, seconds) => {
+              clock.dataset.clockSince = new Date().toISOString();
+              clock.dataset.clockSeconds = seconds;
+            }""",
+            left + 10,
+        )
+        live.wait(10)
+        assert clock.text_content() == duration_text(left)
+    assert live.page.locator("[role=status]").text_content() == "", "nothing is read aloud"
+
+
+def test_the_time_left_stands_still_for_those_who_want_no_motion(chromium):
+    context = chromium.new_context(reduced_motion="reduce")
+    live = Live(context, TIME_LEFT.format(since=START, left=100))
+    live.wait(30)
+    assert live.page.locator("b").text_content() == "100 s"
+    context.close()
