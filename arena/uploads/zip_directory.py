@@ -25,6 +25,9 @@ _LOCATOR_BYTES = 20
 MAX_COMMENT_BYTES = 1024
 """Of the zip; GitHub writes the hash of a commit there."""
 
+MAX_VERSION = 63
+"""What readers of zips know of, times ten."""
+
 _IS_ENCRYPTED, HAS_DESCRIPTOR = 1 << 0, 1 << 3
 _ACCEPTED_FLAGS = 0b110 | HAS_DESCRIPTOR | 1 << 11
 """How hard it was compressed, that the sizes follow, and that the name is UTF-8."""
@@ -124,7 +127,7 @@ def _central_entries(file: UploadFile, count: int, start: int, end: int) -> Iter
         if end - place < _CENTRAL.size:
             raise RefusedError(f"its directory has fewer than the {count:,} entries that it claims")
         header = _CENTRAL.unpack(file.read_at(place, _CENTRAL.size))
-        signature, _, _, flags, method, _, _, crc, packed, size, *lengths, disk, _, external, offset = header
+        signature, _, version, flags, method, _, _, crc, packed, size, *lengths, disk, _, external, offset = header
         name_bytes, extra_bytes, comment_bytes = lengths
         place += _CENTRAL.size + name_bytes + extra_bytes + comment_bytes
         if signature != _CENTRAL_SIGNATURE or place > end:
@@ -134,14 +137,16 @@ def _central_entries(file: UploadFile, count: int, start: int, end: int) -> Iter
         _check_extra(name, text[name_bytes:])
         if disk or _IN_ZIP64 in (packed, size, offset):
             raise RefusedError(f"{shown(name)}: an entry in the manner of zip64; {_NO_ZIP64}")
-        _check_how(name, flags, method)
+        _check_how(name, version, flags, method)
         mode = external >> 16
         yield ZipEntry(name, flags, method, crc, packed, size, mode, external & 0xFFFF, offset)
     if place != end:
         raise RefusedError(f"its directory has more than the {count:,} entries that it claims")
 
 
-def _check_how(name: bytes, flags: int, method: int) -> None:
+def _check_how(name: bytes, version: int, flags: int, method: int) -> None:
+    if version & 0xFF > MAX_VERSION:
+        raise RefusedError(f"{shown(name)}: made for version {version / 10:.1f} of zip; expected an ordinary zip")
     if flags & _IS_ENCRYPTED or method == 99:
         raise RefusedError(f"{shown(name)}: encrypted; expected files that anybody can read")
     if flags & ~_ACCEPTED_FLAGS:

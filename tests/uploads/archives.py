@@ -95,7 +95,7 @@ def central_header(values, mode, attributes, offset):
         "<4s6H3L5H2L",
         values.get("signature", b"PK\x01\x02"),
         3 << 8 | 20,
-        20,
+        values.get("version", 20),
         values["flags"],
         values["method"],
         0,
@@ -154,14 +154,23 @@ def octal(value, width):
 
 
 def tar_header(
-    name, size=0, kind=b"0", mode=0o644, magic=b"ustar\x0000", prefix=b"", link=b"", size_field=None, checksum=None
+    name,
+    size=0,
+    kind=b"0",
+    mode=0o644,
+    magic=b"ustar\x0000",
+    prefix=b"",
+    link=b"",
+    size_field=None,
+    checksum=None,
+    owner=None,
 ):
     """Return a header block of a tar."""
     block = b"".join(
         (
             name.ljust(100, b"\0"),
             octal(mode, 8),
-            octal(1000, 8),
+            octal(1000, 8) if owner is None else owner,
             octal(1000, 8),
             octal(size, 12) if size_field is None else size_field,
             octal(0, 12),
