@@ -257,7 +257,8 @@ ZIPS = {
     "a long comment": (lambda: bot_zip(comment=b"c" * 1100), "it has no end"),
     "a zip in the comment": (lambda: bot_zip(comment=bot_zip()), "it has several ends; expected a zip that ends once"),
     "an end in the comment": (lambda: bot_zip(comment=b"PK\x05\x06" + bytes(18)), "it has several ends"),
-    "two zips": (lambda: bot_zip() + bot_zip(), "it has several ends"),
+    "half an end in the comment": (lambda: bot_zip(comment=b"PK\x05\x06" + bytes(30)), "12 bytes lie behind its end"),
+    "two zips": (lambda: bot_zip() + bot_zip(), "its directory ends at byte"),
     "bytes before the end": (lambda: bot_zip(between=b"hidden"), "its directory ends at byte"),
     "a directory elsewhere": (lambda: bot_zip(end={"start": 0}), "expected nothing between"),
     "a directory far away": (lambda: bot_zip(end={"start": 0xFFFFFFF0}), "expected nothing between"),
@@ -361,6 +362,7 @@ TARS = {
         "it has more than 2,000 files and directories",
     ),
     "no end": (lambda: bot_tar(end=b""), "it ends without the two blocks of zeros at the end of a tar"),
+    "half a block": (lambda: bot_tar(end=b"")[:-100], "it ends in the middle of a block; expected a whole tar"),
     "half an end": (lambda: bot_tar(end=bytes(512)), "it ends with one block of zeros"),
     "half a header": (lambda: bot_tar(tar_header(b"evil")[:300], end=b""), "it ends without the two blocks of zeros"),
     "an entry behind a block of zeros": (
