@@ -164,6 +164,10 @@ ZIP_HOW = {
     "an offset outside": (File(b"evil", central={"offset": 1 << 20}), "bytes lie behind it that are in no entry"),
     "an entry of another disk": (File(b"evil", central={"disk": 1}), "'evil': an entry in the manner of zip64"),
     "no entry there": (File(b"evil", central={"signature": b"PK\x01\x01"}), "its directory is damaged"),
+    "no header before the file": (
+        File(b"evil", local={"signature": b"PK\x03\x05"}),
+        "'evil': there is no entry at byte 163; expected it there",
+    ),
     "a version of later": (File(b"evil", central={"version": 99}), "'evil': made for version 9.9 of zip"),
     "a comment outside": (File(b"evil", central={"comment_bytes": 999}), "its directory is damaged"),
     "a huge claim": (
