@@ -125,13 +125,14 @@ def make_zip(*files, before=b"", between=b"", behind=b"", comment=b"", end=None)
         comment: the comment.
         end: fields of the end record that differ.
     """
-    body, directory = b"", b""
+    bodies, headers, offset = [], [], 0
     for file in files:
-        offset = len(body)
-        if file.is_written:
-            body += local_header(file.values(file.local)) + file.stored() + file.behind
         if file.is_listed:
-            directory += central_header(file.values(file.central), file.mode, file.attributes, offset)
+            headers.append(central_header(file.values(file.central), file.mode, file.attributes, offset))
+        if file.is_written:
+            bodies.append(local_header(file.values(file.local)) + file.stored() + file.behind)
+            offset += len(bodies[-1])
+    body, directory = b"".join(bodies), b"".join(headers)
     count = sum(file.is_listed for file in files)
     values = {"disk": 0, "count": count, "size": len(directory), "start": len(body), "comment_bytes": len(comment)}
     values |= end or {}
