@@ -7,6 +7,7 @@ directory, nothing lies between, before or behind, and what stands before each e
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -92,18 +93,8 @@ def _find_directory(file: UploadFile, limits: UnpackLimits) -> tuple[int, int, i
         raise RefusedError(f"a zip of {file.size_bytes} bytes; expected one with files in it")
     tail_bytes = min(file.size_bytes, _LOCATOR_BYTES + _END.size + MAX_COMMENT_BYTES)
     tail = file.read_at(file.size_bytes - tail_bytes, tail_bytes)
-    found = tail.count(_END_SIGNATURE)
-    if found != 1:
-        why = "it has several ends" if found else "it has no end: it is not whole, or something was added"
-        raise RefusedError(f"{why}; expected a zip that ends once, with a comment of at most {MAX_COMMENT_BYTES} bytes")
-    place = tail.index(_END_SIGNATURE)
-    if len(tail) - place < _END.size:
-        raise RefusedError("it ends in the middle of its last record; expected a whole zip")
-    _, disk, first_disk, on_disk, count, size, start, comment = _END.unpack_from(tail, place)
-    behind = len(tail) - place - _END.size - comment
-    if behind:
-        what = f"{behind:,} bytes lie behind its end" if behind > 0 else f"{-behind:,} bytes of its comment are missing"
-        raise RefusedError(f"{what}; expected a zip that ends with its comment")
+    place = _find_end(tail)
+    _, disk, first_disk, on_disk, count, size, start, _ = _END.unpack_from(tail, place)
     end = file.size_bytes - tail_bytes + place
     if tail[max(0, place - _LOCATOR_BYTES) :].startswith(_LOCATOR_SIGNATURE) or _IN_ZIP64 in (size, start):
         raise RefusedError(f"it is a zip64; {_NO_ZIP64} or 65,535 files")
@@ -118,6 +109,23 @@ def _find_directory(file: UploadFile, limits: UnpackLimits) -> tuple[int, int, i
             f"its directory ends at byte {start + size:,}, and its end begins at byte {end:,}; expected nothing between"
         )
     return count, start, end
+
+
+def _find_end(tail: bytes) -> int:
+    """Return where the end record is: only one may reach to the end of the file, and no comment may look like one."""
+    places = [match.start() for match in re.finditer(_END_SIGNATURE, tail)]
+    if not places:
+        raise RefusedError("it has no end: it is not whole, or something was added; expected a whole zip, and no more")
+    if len(tail) - places[-1] < _END.size:
+        raise RefusedError("it ends in the middle of its last record; expected a whole zip")
+    behind = [len(tail) - place - _END.size - _END.unpack_from(tail, place)[-1] for place in places]
+    if behind[-1]:
+        count = behind[-1]
+        what = f"{count:,} bytes lie behind its end" if count > 0 else f"{-count:,} bytes of its comment are missing"
+        raise RefusedError(f"{what}; expected a zip that ends with its comment of at most {MAX_COMMENT_BYTES:,} bytes")
+    if behind.count(0) > 1:
+        raise RefusedError("it has several ends; expected a zip that ends once")
+    return places[-1]
 
 
 def _central_entries(file: UploadFile, count: int, start: int, end: int) -> Iterator[ZipEntry]:

@@ -75,7 +75,7 @@ class File:
 def local_header(values):
     fixed = struct.pack(
         "<4s5H3L2H",
-        b"PK\x03\x04",
+        values.get("signature", b"PK\x03\x04"),
         20,
         values["flags"],
         values["method"],

@@ -164,6 +164,10 @@ ZIP_HOW = {
     "an offset outside": (File(b"evil", central={"offset": 1 << 20}), "bytes lie behind it that are in no entry"),
     "an entry of another disk": (File(b"evil", central={"disk": 1}), "'evil': an entry in the manner of zip64"),
     "no entry there": (File(b"evil", central={"signature": b"PK\x01\x01"}), "its directory is damaged"),
+    "no header before the file": (
+        File(b"evil", local={"signature": b"PK\x03\x05"}),
+        "'evil': there is no entry at byte 163; expected it there",
+    ),
     "a version of later": (File(b"evil", central={"version": 99}), "'evil': made for version 9.9 of zip"),
     "a comment outside": (File(b"evil", central={"comment_bytes": 999}), "its directory is damaged"),
     "a huge claim": (
@@ -257,7 +261,8 @@ ZIPS = {
     "a long comment": (lambda: bot_zip(comment=b"c" * 1100), "it has no end"),
     "a zip in the comment": (lambda: bot_zip(comment=bot_zip()), "it has several ends; expected a zip that ends once"),
     "an end in the comment": (lambda: bot_zip(comment=b"PK\x05\x06" + bytes(18)), "it has several ends"),
-    "two zips": (lambda: bot_zip() + bot_zip(), "it has several ends"),
+    "half an end in the comment": (lambda: bot_zip(comment=b"PK\x05\x06" + bytes(30)), "12 bytes lie behind its end"),
+    "two zips": (lambda: bot_zip() + bot_zip(), "its directory ends at byte"),
     "bytes before the end": (lambda: bot_zip(between=b"hidden"), "its directory ends at byte"),
     "a directory elsewhere": (lambda: bot_zip(end={"start": 0}), "expected nothing between"),
     "a directory far away": (lambda: bot_zip(end={"start": 0xFFFFFFF0}), "expected nothing between"),
@@ -361,6 +366,7 @@ TARS = {
         "it has more than 2,000 files and directories",
     ),
     "no end": (lambda: bot_tar(end=b""), "it ends without the two blocks of zeros at the end of a tar"),
+    "half a block": (lambda: bot_tar(end=b"")[:-100], "it ends in the middle of a block; expected a whole tar"),
     "half an end": (lambda: bot_tar(end=bytes(512)), "it ends with one block of zeros"),
     "half a header": (lambda: bot_tar(tar_header(b"evil")[:300], end=b""), "it ends without the two blocks of zeros"),
     "an entry behind a block of zeros": (

@@ -183,6 +183,12 @@ def test_a_zip_with_a_comment_and_extra_fields(tmp_path):
     assert found == {**BOTH, "a.py": (BOT, False)}
 
 
+def test_an_archive_in_an_archive_is_a_file(tmp_path):
+    inner = {"a.zip": bot_zip(), "b.tar.gz": b"\x1f\x8b anything", "z.zip": bot_zip(comment=b"c")}
+    found = unpacked(bot_zip(*(File(name.encode(), data) for name, data in inner.items())), "b.zip", tmp_path)
+    assert found == {**BOTH, **{name: (data, False) for name, data in inner.items()}}
+
+
 def test_a_zip_with_names_in_utf8_that_does_not_say_so(tmp_path):
     assert "é.py" in unpacked(bot_zip(File("é.py".encode())), "b.zip", tmp_path)
 
