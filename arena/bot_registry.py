@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
+from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
+from arena.isolation.stale_cleanup import CLEANUP_SECONDS, COPY_PREFIX, remove_stale_directories
 from arena.names import as_file_name
 from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
 from arena.players.building import forget_build
@@ -236,7 +238,9 @@ def _check_place(bot: Bot) -> None:
 def _copy(files: Sequence[BotFile], target: Path) -> None:
     """Copy files into a new directory, which appears only when all of them are there."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="unfinished-", dir=target.parent, ignore_cleanup_errors=True) as unfinished:
+    remove_stale_directories(str(target.parent), CLEANUP_SECONDS)
+    prefix = f"{COPY_PREFIX}{process_tag()}-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=target.parent, ignore_cleanup_errors=True) as unfinished:
         whole = Path(unfinished) / "bot"
         copy_files(files, whole)
         whole.rename(target)

@@ -30,6 +30,9 @@ PROBE_PREFIX = "arena-outside-"
 DASK_WORKER_PREFIX = "arena-node-"
 """The same for the bots that a Dask worker has unpacked."""
 
+COPY_PREFIX = "unfinished-"
+"""The same for copies of submitted bots, in the home."""
+
 UPLOAD_PREFIX = "arena-upload-"
 """The same for what was unpacked from an archive."""
 
@@ -75,7 +78,7 @@ def remove_stale_directories(parent: str, seconds: float) -> None:
 
 def _tag(name: str) -> str:
     """Return the process tag in the name of one of the arena's directories; empty for other names."""
-    for prefix in (SCRATCH_PREFIX, PROBE_PREFIX, DASK_WORKER_PREFIX, UPLOAD_PREFIX):
+    for prefix in (SCRATCH_PREFIX, PROBE_PREFIX, DASK_WORKER_PREFIX, COPY_PREFIX, UPLOAD_PREFIX):
         if name.startswith(prefix):
             return name.removeprefix(prefix).partition("-")[0]
     return ""

@@ -103,10 +103,12 @@ def _decompressed(file: UploadFile, compression: Compression) -> Iterator[bytes]
     try:
         for data in _pieces(file):
             if decompressor.eof:
-                raise _behind(compression)
+                _check_behind(data, compression)
+                continue
             yield decompressor.decompress(data, CHUNK_BYTES)
             while not (decompressor.eof or decompressor.needs_input):
                 yield decompressor.decompress(b"", CHUNK_BYTES)
+            _check_behind(decompressor.unused_data, compression)
     except (zlib.error, lzma.LZMAError, OSError, EOFError) as error:
         if "limit" in str(error).lower():
             raise RefusedError(
@@ -116,9 +118,9 @@ def _decompressed(file: UploadFile, compression: Compression) -> Iterator[bytes]
         raise RefusedError(f"its {compression.name} is damaged; expected what {compression.name} makes") from None
     if not decompressor.eof:
         raise RefusedError(f"its {compression.name} ends in the middle; expected a whole file")
-    if decompressor.unused_data:
-        raise _behind(compression)
 
 
-def _behind(compression: Compression) -> RefusedError:
-    return RefusedError(f"something lies behind the end of its {compression.name}; expected nothing there")
+def _check_behind(data: bytes, compression: Compression) -> None:
+    """Raise RefusedError for anything but zeros, with which writers to tapes and pipes fill the last block."""
+    if data.strip(b"\0"):
+        raise RefusedError(f"something lies behind the end of its {compression.name}; expected nothing there")

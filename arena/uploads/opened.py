@@ -13,7 +13,7 @@ from arena.isolation.launcher_client import open_launcher
 from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
 from arena.isolation.stale_cleanup import UPLOAD_PREFIX
-from arena.text import counted, size_text
+from arena.text import size_text
 from arena.uploads.unpacking import unpack
 from arena.uploads.upload_format import format_by_name
 
@@ -42,7 +42,7 @@ def opened_bot(
     with unpacking_place() as place:
         tree = place / "tree"
         unpacked = unpack(Path(path), tree)
-        listener(f"{path}: {counted(unpacked.entries, 'entry')}, {size_text(unpacked.size_bytes)}")
+        listener(f"{path}: {unpacked.entries:,} files and directories, {size_text(unpacked.size_bytes)}")
         try:
             yield unpacked.bot
         except BotDefinitionError as error:

@@ -18,6 +18,15 @@ _ZEROS = bytes(_BLOCK)
 MAX_EXTENSION_BYTES = 16 * 1024
 """Of a header that belongs to an entry: a long name, or what pax knows besides."""
 
+MAX_PADDING_BYTES = 1024 * 1024
+"""Of zeros behind the end; tar writes records of 10,240 bytes unless it is asked for larger ones."""
+
+_OTHER_NUMBERS = (slice(108, 116), slice(116, 124), slice(136, 148), slice(329, 337), slice(337, 345))
+"""Owner, group, time and device: nobody needs them, but some readers take an entry without them for the end."""
+
+_LARGE = (b"\x80", b"\xff")
+"""What a number begins with that is not octal."""
+
 _FILE_TYPES, _DIRECTORY_TYPE = (b"0", b"\0"), b"5"
 _LONG_NAME, _PAX, _PAX_OF_ALL = b"L", b"x", b"g"
 _REFUSED = {
@@ -73,9 +82,18 @@ def tar_entries(file: UploadFile, compression: Compression | None, limits: Unpac
         _skip_padding(stream, header.size_bytes)
     if long_name:
         raise RefusedError(f"{shown(long_name)}: a long name without an entry; expected one behind it")
+    _check_behind(stream)
+
+
+def _check_behind(stream: Stream) -> None:
+    """Raise RefusedError for anything but the zeros that fill the last record."""
+    count = 0
     while data := stream.read_some(CHUNK_BYTES):
-        if data.strip(b"\0"):
-            raise RefusedError("something lies behind its end; expected nothing but zeros there")
+        count += len(data)
+        if data.strip(b"\0") or count > MAX_PADDING_BYTES:
+            raise RefusedError(
+                f"something lies behind its end; expected nothing there but zeros, at most {MAX_PADDING_BYTES:,}"
+            )
 
 
 def _next_header(stream: Stream) -> _Header | None:
@@ -91,11 +109,16 @@ def _next_header(stream: Stream) -> _Header | None:
     checksum = sum(block) - sum(block[148:156]) + 8 * ord(" ")
     if block[257:262] != b"ustar" or _number(block[148:156]) != checksum:
         raise RefusedError("it is damaged, or no tar: there is no header where one should be; expected a whole tar")
-    if prefix and block[257:265] == b"ustar\x0000":
+    if prefix:
+        if block[257:265] != b"ustar\x0000":  # the times of an incremental tar by GNU, which some take for a prefix
+            raise RefusedError(f"{shown(name)}: an entry of an incremental tar; expected an ordinary one")
         name = prefix + b"/" + name
     mode, size_bytes = _number(block[100:108]), _number(block[124:136])
     if mode is None or size_bytes is None:
         raise RefusedError(f"{shown(name)}: a size or a mode that is no octal number; expected one below 8 GiB")
+    for field in _OTHER_NUMBERS:
+        if _number(block[field]) is None and block[field][:1] not in _LARGE:
+            raise RefusedError(f"{shown(name)}: an owner, a time or a device that is no number; expected a whole tar")
     return _Header(name, mode, size_bytes, block[156:157])
 
 

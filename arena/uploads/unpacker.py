@@ -73,7 +73,3 @@ def _lower(limit: int, value: int) -> None:
     """Lower a limit of this process, also at the levels that have none."""
     _, hard = resource.getrlimit(limit)
     resource.setrlimit(limit, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
-
-
-if __name__ == "__main__":
-    main()

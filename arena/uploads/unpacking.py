@@ -31,6 +31,16 @@ from arena.uploads.upload_format import SUFFIXES, ArchiveFormat, format_by_name
 
 MAX_ANSWER_BYTES = 16 * 1024
 MAX_SENTENCE_CHARACTERS = 600
+_BOOTSTRAP = """
+import importlib.util, sys
+package = sys.argv.pop(1)
+spec = importlib.util.spec_from_file_location("arena", f"{package}/__init__.py", submodule_search_locations=[package])
+sys.modules["arena"] = importlib.util.module_from_spec(spec)
+from arena.uploads.unpacker import main
+main()
+"""
+"""Needs no more than this package and Python's own: what else is installed is not loaded, and need not be readable."""
+
 _SPARE_BYTES = 16 * MEBIBYTE
 """Of files on a file system, beyond what they hold: they fill whole pages."""
 
@@ -173,10 +183,10 @@ def _unpack_confined(
 
 
 def _program(archive_format: ArchiveFormat, limits: UnpackLimits) -> Bot:
-    file = Path(__file__).with_name("unpacker.py")
+    package = str(Path(__file__).parents[1])
     settings = (archive_format.suffixes[0], json.dumps(asdict(limits)))
-    command = (arena_interpreter(), "-P", str(file), *settings)
-    return Bot(name="unpacker", version="1", command=command, directory=str(file.parent), own_files=(str(file),))
+    command = (arena_interpreter(), "-I", "-S", "-c", _BOOTSTRAP, package, *settings)
+    return Bot(name="unpacker", version="1", command=command, directory=package, own_files=(package,))
 
 
 def _process_limits(limits: UnpackLimits) -> Limits:
@@ -198,7 +208,7 @@ def _wait(process: Subprocess, limits: UnpackLimits) -> _Answer:
     while not line.endswith(b"\n") and len(line) <= MAX_ANSWER_BYTES:
         line += process.read_stdout() or b""
         if process.has_exited():
-            raise RefusedError(_why_it_ended(process, limits))
+            raise _ended(process, limits)
         if time.monotonic() > deadline:
             raise _FailedError(f"it took more than {limits.wall_seconds:g} s, and the machine may be busy")
         if (broken := process.monitor.sample()) is not None:
@@ -208,17 +218,20 @@ def _wait(process: Subprocess, limits: UnpackLimits) -> _Answer:
     try:
         return from_stored(_Answer, from_json_text(line.decode(), "the answer"), "the answer")
     except (UnicodeDecodeError, StoreError) as error:
-        raise RefusedError("the process that unpacked it gave no answer") from error
+        raise _FailedError("the process gave no answer") from error
 
 
-def _why_it_ended(process: Subprocess, limits: UnpackLimits) -> str:
+def _ended(process: Subprocess, limits: UnpackLimits) -> RefusedError | _FailedError:
+    """Return the error for a process that has ended without an answer: the upload's only if it broke a limit."""
     if "SIGXCPU" in process.exit_text:
-        return f"unpacking it takes more than {limits.cpu_seconds} s of CPU time; expected no more than that"
+        return RefusedError(
+            f"unpacking it takes more than {limits.cpu_seconds} s of CPU time; expected no more than that"
+        )
     broken = process.broken_limit_after_exit()
+    if broken:
+        return RefusedError(f"unpacking it takes {broken}")
     last = process.stderr_text.take().strip().rpartition("\n")[2]
-    return (
-        f"unpacking it takes {broken}" if broken else _visible(f"unpacking it ended with {process.exit_text}: {last}")
-    )
+    return _FailedError(_visible(f"the process ended with {process.exit_text}: {last}"))
 
 
 def _copy(tree: int, into: Path, limits: UnpackLimits) -> TreeSize:

@@ -7,6 +7,7 @@ directory, nothing lies between, before or behind, and what stands before each e
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ _LOCATOR_BYTES = 20
 
 MAX_COMMENT_BYTES = 1024
 """Of the zip; GitHub writes the hash of a commit there."""
+
+MAX_VERSION = 63
+"""What readers of zips know of, times ten."""
 
 _IS_ENCRYPTED, HAS_DESCRIPTOR = 1 << 0, 1 << 3
 _ACCEPTED_FLAGS = 0b110 | HAS_DESCRIPTOR | 1 << 11
@@ -89,18 +93,8 @@ def _find_directory(file: UploadFile, limits: UnpackLimits) -> tuple[int, int, i
         raise RefusedError(f"a zip of {file.size_bytes} bytes; expected one with files in it")
     tail_bytes = min(file.size_bytes, _LOCATOR_BYTES + _END.size + MAX_COMMENT_BYTES)
     tail = file.read_at(file.size_bytes - tail_bytes, tail_bytes)
-    found = tail.count(_END_SIGNATURE)
-    if found != 1:
-        why = "it has several ends" if found else "it has no end: it is not whole, or something was added"
-        raise RefusedError(f"{why}; expected a zip that ends once, with a comment of at most {MAX_COMMENT_BYTES} bytes")
-    place = tail.index(_END_SIGNATURE)
-    if len(tail) - place < _END.size:
-        raise RefusedError("it ends in the middle of its last record; expected a whole zip")
-    _, disk, first_disk, on_disk, count, size, start, comment = _END.unpack_from(tail, place)
-    behind = len(tail) - place - _END.size - comment
-    if behind:
-        what = f"{behind:,} bytes lie behind its end" if behind > 0 else f"{-behind:,} bytes of its comment are missing"
-        raise RefusedError(f"{what}; expected a zip that ends with its comment")
+    place = _find_end(tail)
+    _, disk, first_disk, on_disk, count, size, start, _ = _END.unpack_from(tail, place)
     end = file.size_bytes - tail_bytes + place
     if tail[max(0, place - _LOCATOR_BYTES) :].startswith(_LOCATOR_SIGNATURE) or _IN_ZIP64 in (size, start):
         raise RefusedError(f"it is a zip64; {_NO_ZIP64} or 65,535 files")
@@ -117,6 +111,23 @@ def _find_directory(file: UploadFile, limits: UnpackLimits) -> tuple[int, int, i
     return count, start, end
 
 
+def _find_end(tail: bytes) -> int:
+    """Return where the end record is: only one may reach to the end of the file, and no comment may look like one."""
+    places = [match.start() for match in re.finditer(_END_SIGNATURE, tail)]
+    if not places:
+        raise RefusedError("it has no end: it is not whole, or something was added; expected a whole zip, and no more")
+    if len(tail) - places[-1] < _END.size:
+        raise RefusedError("it ends in the middle of its last record; expected a whole zip")
+    behind = [len(tail) - place - _END.size - _END.unpack_from(tail, place)[-1] for place in places]
+    if behind[-1]:
+        count = behind[-1]
+        what = f"{count:,} bytes lie behind its end" if count > 0 else f"{-count:,} bytes of its comment are missing"
+        raise RefusedError(f"{what}; expected a zip that ends with its comment of at most {MAX_COMMENT_BYTES:,} bytes")
+    if behind.count(0) > 1:
+        raise RefusedError("it has several ends; expected a zip that ends once")
+    return places[-1]
+
+
 def _central_entries(file: UploadFile, count: int, start: int, end: int) -> Iterator[ZipEntry]:
     """Yield the entries of the directory, which must fill it."""
     place = start
@@ -124,7 +135,7 @@ def _central_entries(file: UploadFile, count: int, start: int, end: int) -> Iter
         if end - place < _CENTRAL.size:
             raise RefusedError(f"its directory has fewer than the {count:,} entries that it claims")
         header = _CENTRAL.unpack(file.read_at(place, _CENTRAL.size))
-        signature, _, _, flags, method, _, _, crc, packed, size, *lengths, disk, _, external, offset = header
+        signature, _, version, flags, method, _, _, crc, packed, size, *lengths, disk, _, external, offset = header
         name_bytes, extra_bytes, comment_bytes = lengths
         place += _CENTRAL.size + name_bytes + extra_bytes + comment_bytes
         if signature != _CENTRAL_SIGNATURE or place > end:
@@ -134,14 +145,16 @@ def _central_entries(file: UploadFile, count: int, start: int, end: int) -> Iter
         _check_extra(name, text[name_bytes:])
         if disk or _IN_ZIP64 in (packed, size, offset):
             raise RefusedError(f"{shown(name)}: an entry in the manner of zip64; {_NO_ZIP64}")
-        _check_how(name, flags, method)
+        _check_how(name, version, flags, method)
         mode = external >> 16
         yield ZipEntry(name, flags, method, crc, packed, size, mode, external & 0xFFFF, offset)
     if place != end:
         raise RefusedError(f"its directory has more than the {count:,} entries that it claims")
 
 
-def _check_how(name: bytes, flags: int, method: int) -> None:
+def _check_how(name: bytes, version: int, flags: int, method: int) -> None:
+    if version & 0xFF > MAX_VERSION:
+        raise RefusedError(f"{shown(name)}: made for version {version / 10:.1f} of zip; expected an ordinary zip")
     if flags & _IS_ENCRYPTED or method == 99:
         raise RefusedError(f"{shown(name)}: encrypted; expected files that anybody can read")
     if flags & ~_ACCEPTED_FLAGS:

@@ -75,7 +75,7 @@ class File:
 def local_header(values):
     fixed = struct.pack(
         "<4s5H3L2H",
-        b"PK\x03\x04",
+        values.get("signature", b"PK\x03\x04"),
         20,
         values["flags"],
         values["method"],
@@ -95,7 +95,7 @@ def central_header(values, mode, attributes, offset):
         "<4s6H3L5H2L",
         values.get("signature", b"PK\x01\x02"),
         3 << 8 | 20,
-        20,
+        values.get("version", 20),
         values["flags"],
         values["method"],
         0,
@@ -125,13 +125,14 @@ def make_zip(*files, before=b"", between=b"", behind=b"", comment=b"", end=None)
         comment: the comment.
         end: fields of the end record that differ.
     """
-    body, directory = b"", b""
+    bodies, headers, offset = [], [], 0
     for file in files:
-        offset = len(body)
-        if file.is_written:
-            body += local_header(file.values(file.local)) + file.stored() + file.behind
         if file.is_listed:
-            directory += central_header(file.values(file.central), file.mode, file.attributes, offset)
+            headers.append(central_header(file.values(file.central), file.mode, file.attributes, offset))
+        if file.is_written:
+            bodies.append(local_header(file.values(file.local)) + file.stored() + file.behind)
+            offset += len(bodies[-1])
+    body, directory = b"".join(bodies), b"".join(headers)
     count = sum(file.is_listed for file in files)
     values = {"disk": 0, "count": count, "size": len(directory), "start": len(body), "comment_bytes": len(comment)}
     values |= end or {}
@@ -154,14 +155,23 @@ def octal(value, width):
 
 
 def tar_header(
-    name, size=0, kind=b"0", mode=0o644, magic=b"ustar\x0000", prefix=b"", link=b"", size_field=None, checksum=None
+    name,
+    size=0,
+    kind=b"0",
+    mode=0o644,
+    magic=b"ustar\x0000",
+    prefix=b"",
+    link=b"",
+    size_field=None,
+    checksum=None,
+    owner=None,
 ):
     """Return a header block of a tar."""
     block = b"".join(
         (
             name.ljust(100, b"\0"),
             octal(mode, 8),
-            octal(1000, 8),
+            octal(1000, 8) if owner is None else owner,
             octal(1000, 8),
             octal(size, 12) if size_field is None else size_field,
             octal(0, 12),

@@ -127,7 +127,7 @@ COMMANDS = {
     "zip without compression": (["zip", "-qr0", "-", "my-bot"], "b.zip"),
     "jar": (["jar", "-c", "my-bot"], "b.zip"),
     "7z": (["7z", "a", "-tzip", "-so", "x", "my-bot"], "b.zip"),
-    "bsdtar zip": (["bsdtar", "-c", "--format", "zip", "-f", "-", "my-bot"], "b.zip"),
+    "bsdtar zip": (["bsdtar", "-c", "--format", "zip", "-f", "OUT", "my-bot"], "b.zip"),
     "bsdtar": (["bsdtar", "-cz", "-f", "-", "my-bot"], "b.tar.gz"),
     "tar": (["tar", "-c", "my-bot"], "b.tar"),
     "tar gzip": (["tar", "-cz", "my-bot"], "b.tgz"),
@@ -147,8 +147,11 @@ def test_an_archive_by_a_program(source, tmp_path, what):
     command, name = COMMANDS[what]
     if not all(map(shutil.which, (command[0], PACKERS.get(what.removeprefix("tar "), command[0])))):
         pytest.skip(f"needs {command[0]}")
-    done = subprocess.run(command, cwd=source.parent, stdout=subprocess.PIPE, check=True)
-    found = {path: file for path, file in unpacked(done.stdout, name, tmp_path).items() if "META-INF" not in path}
+    out = tmp_path / "out"
+    given = [str(out) if word == "OUT" else word for word in command]
+    done = subprocess.run(given, cwd=source.parent, stdout=subprocess.PIPE, check=True)
+    data = out.read_bytes() if "OUT" in command else done.stdout
+    found = {path: file for path, file in unpacked(data, name, tmp_path).items() if "META-INF" not in path}
     expected = {f"my-bot/{path}": file for path, file in tree(source).items()}
     if what == "jar":  # which knows no modes
         assert found.pop("my-bot/run.sh")[1]
@@ -180,6 +183,12 @@ def test_a_zip_with_a_comment_and_extra_fields(tmp_path):
     assert found == {**BOTH, "a.py": (BOT, False)}
 
 
+def test_an_archive_in_an_archive_is_a_file(tmp_path):
+    inner = {"a.zip": bot_zip(), "b.tar.gz": b"\x1f\x8b anything", "z.zip": bot_zip(comment=b"c")}
+    found = unpacked(bot_zip(*(File(name.encode(), data) for name, data in inner.items())), "b.zip", tmp_path)
+    assert found == {**BOTH, **{name: (data, False) for name, data in inner.items()}}
+
+
 def test_a_zip_with_names_in_utf8_that_does_not_say_so(tmp_path):
     assert "é.py" in unpacked(bot_zip(File("é.py".encode())), "b.zip", tmp_path)
 
@@ -192,7 +201,7 @@ def test_a_tar_with_headers_for_all_and_for_one(tmp_path):
         tar_header(b"./", kind=b"5"),
         tar_header(b"./lib", kind=b"5"),
         tar_file(b"./lib/b.py", magic=b"ustar  \0", mode=0o755),
-        tar_file(b"c.py", kind=b"\0", prefix=b"lib/deep"),
+        tar_file(b"c.py", kind=b"\0", prefix=b"lib/deep", owner=b"\x80\0\0\0\x7f\0\0\0"),
     )
     found = unpacked(bot_tar(*parts), "b.tar", tmp_path)
     more = {"a.py": (BOT, False), "lib/b.py": (BOT, True), "lib/deep/c.py": (BOT, False)}

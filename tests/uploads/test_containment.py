@@ -1,0 +1,48 @@
+"""Whether a machine can contain what strangers hand in: its reason is a sentence for whoever operates it."""
+
+import pytest
+
+from arena.enums import IsolationLevel
+from arena.isolation import levels
+from arena.isolation.sandbox_policy import Isolation
+from arena.uploads import containment
+from arena.uploads.containment import can_contain_uploads
+
+LANDLOCK, BUBBLEWRAP, LIMITS, NONE = (
+    IsolationLevel.LANDLOCK,
+    IsolationLevel.BUBBLEWRAP,
+    IsolationLevel.LIMITS,
+    IsolationLevel.NONE,
+)
+
+
+@pytest.mark.parametrize(
+    ("level", "groups", "is_enough", "reason"),
+    [
+        (LANDLOCK, True, True, "uploads are contained: unpacked, built and run at landlock+cgroup"),
+        (BUBBLEWRAP, True, True, "uploads are contained: unpacked, built and run at bubblewrap+cgroup"),
+        (LANDLOCK, False, False, "uploads can't be contained: no control group for memory and processes can be made"),
+        (BUBBLEWRAP, False, False, "uploads can't be contained: no control group"),
+        (LIMITS, True, False, "uploads can't be contained: at the level limits+cgroup a bot can read the files"),
+        (NONE, False, False, "uploads can't be contained: at the level none a bot can read the files of the arena"),
+    ],
+)
+def test_only_confined_files_and_limited_memory_are_enough(monkeypatch, level, groups, is_enough, reason):
+    monkeypatch.setattr(containment, "choose_isolation", lambda wanted: Isolation(level=level, groups=groups))
+    found = can_contain_uploads()
+    assert found.is_enough is is_enough
+    assert found.reason.startswith(reason)
+    assert found.isolation == Isolation(level=level, groups=groups)
+
+
+def test_a_level_that_is_not_there_is_a_reason():
+    found = can_contain_uploads("chroot")
+    assert not found.is_enough
+    assert found.reason.startswith("uploads can't be contained: isolation = 'chroot': expected 'auto', 'none'")
+    assert found.isolation is None
+
+
+@pytest.mark.processes
+def test_this_machine_answers_as_its_levels_are():
+    isolation = levels.choose_isolation("auto")
+    assert can_contain_uploads().is_enough == (isolation.confines_files and isolation.groups)
