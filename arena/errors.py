@@ -9,6 +9,8 @@
         ``UploadError``         an archive or a file that was handed in
         ``GameError``           the rules of a game: they raised, or returned what a game must not return
         ``StoreError``          the database: newer, read-only, full, in use
+        ``SiteError``           the site of an arena refuses, or is no such site
+    ``SiteAwayError``       the site of an arena can't be reached now, or fails
     ``IllegalActionError``  an action the rules refuse (also a ``ValueError``)
     ``MatchStateError``     the arena's own misuse of a player or a state
     ``BotError``            what a bot did wrong; the referee turns it into a fault
@@ -151,6 +153,30 @@ class StoreAwayError(DatabaseError):
 
 class ClusterError(UsageError):
     """A cluster can't be reached, can't be used, or is lost; what was recorded stays."""
+
+
+class SiteError(UsageError):
+    """The site of an arena refuses what a program asks, or what answers there is no such site.
+
+    Attributes:
+        status: of its response; None without one.
+    """
+
+    def __init__(self, text: str, status: int | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class SiteAwayError(ArenaError):
+    """The site of an arena can't be reached now, or fails; the same may work later.
+
+    Attributes:
+        retry_after_seconds: when to ask again; None if it does not say so.
+    """
+
+    def __init__(self, text: str, retry_after_seconds: int | None = None) -> None:
+        super().__init__(text)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class IllegalActionError(ArenaError, ValueError):

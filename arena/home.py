@@ -16,16 +16,38 @@ from arena.text import shortened_text
 
 if TYPE_CHECKING:
     from arena.bot_registry import BotRegistry
+    from arena.store.people.people_store import PeopleStore
 
 DEFAULT_HOME = ".arena"
 DATABASE_FILE = "arena.sqlite3"
+PEOPLE_FILE = "people.sqlite3"
 HOME_VARIABLE = "ARENA_HOME"
 STORE_VARIABLE = "ARENA_STORE"
+PEOPLE_VARIABLE = "ARENA_PEOPLE"
 
 
 def home_path(directory: str | os.PathLike[str] | None = None) -> Path:
     """Return where a home is: by default $ARENA_HOME, or ``.arena`` in the working directory."""
     return Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
+
+
+def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
+    """Open the database of people: $ARENA_PEOPLE, the URL of a PostgreSQL database, or a file in a home.
+
+    Args:
+        directory: of the home.
+
+    Raises:
+        StoreError: if it can't be opened.
+    """
+    from arena.store.people.people_store import PeopleStore
+
+    return PeopleStore(os.environ.get(PEOPLE_VARIABLE) or home_path(directory).resolve() / PEOPLE_FILE)
+
+
+def uploads_path(directory: str | os.PathLike[str] | None = None) -> Path:
+    """Return where a home keeps what authors have handed in."""
+    return home_path(directory).resolve() / "uploads"
 
 
 class ArenaHome:

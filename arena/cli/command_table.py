@@ -13,6 +13,7 @@ class CommandGroup(Enum):
     LOOK = "Look"
     WRITE = "Write a bot"
     KEEP = "Keep"
+    OPEN = "Open to others"
     CORRECT = "Correct"
 
 
@@ -28,7 +29,7 @@ class CommandEntry(NamedTuple):
     summary: str
 
 
-PLAY, LOOK, WRITE, KEEP, CORRECT = CommandGroup
+PLAY, LOOK, WRITE, KEEP, OPEN, CORRECT = CommandGroup
 
 COMMANDS = {
     "quickstart": CommandEntry(PLAY, "Play four example bots, and say what to do next."),
@@ -67,6 +68,9 @@ COMMANDS = {
     "merge": CommandEntry(KEEP, "Take what was played in another home."),
     "completion": CommandEntry(KEEP, "Complete commands and names in bash, zsh or fish."),
     "doctor": CommandEntry(KEEP, "Show what this machine can contain, and measure its clock."),
+    "people": CommandEntry(OPEN, "Add people, change their roles, close accounts."),
+    "login": CommandEntry(OPEN, "Sign in at an arena elsewhere, for other commands."),
+    "logout": CommandEntry(OPEN, "Sign out of an arena elsewhere."),
     "withdraw": CommandEntry(CORRECT, "Let a bot leave a tournament; its results stay."),
     "disqualify": CommandEntry(CORRECT, "Take a bot out of a tournament and its table."),
     "replace": CommandEntry(CORRECT, "Give an entrant new files, and play its matches again."),

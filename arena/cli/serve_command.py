@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from arena.cli.common import open_home
 from arena.cli.global_options import global_option
 from arena.cli.group import INTERRUPTED, OK
 from arena.cli.options import WholeNumber
 from arena.errors import UsageError
+from arena.loopback import is_loopback
+from arena.shipped import PREFIX
 
 if TYPE_CHECKING:
     import socket
 
-NEEDED = ("starlette", "uvicorn", "httptools")
+NEEDED = ("starlette", "uvicorn", "httptools", "argon2")
+
+AUTHORS, VISITORS = "authors", "visitors"
+OPEN_LADDER = "arena:open_ladder"
 
 
 @click.command("serve")
@@ -30,14 +38,48 @@ NEEDED = ("starlette", "uvicorn", "httptools")
     metavar="NAME",
     help="A name under which the site is reached; repeatable.",
 )
-def command(host: str, port: int, is_opened: bool, public: bool, allowed_hosts: tuple[str, ...]) -> int:
+@click.option(
+    "--open-to",
+    "open_to",
+    type=click.Choice([VISITORS, AUTHORS]),
+    default=VISITORS,
+    show_default=True,
+    help="Who may enter: visitors only look; authors have accounts.",
+)
+@click.option(
+    "--ladder",
+    "ladders",
+    multiple=True,
+    metavar="FILE",
+    help=f"A ladder that submitted bots enter; repeatable [default: {OPEN_LADDER}].",
+)
+@click.option(
+    "--trusted-proxy",
+    "trusted_proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="A proxy whose X-Forwarded headers are believed; repeatable.",
+)
+def command(
+    host: str,
+    port: int,
+    is_opened: bool,
+    public: bool,
+    allowed_hosts: tuple[str, ...],
+    open_to: str,
+    ladders: tuple[str, ...],
+    trusted_proxies: tuple[str, ...],
+) -> int:
     """Show tournaments, bots and matches in a browser, live while they are played.
 
-    It only reads, needs no account, and can be ended and started at any time. Everybody who reaches HOST can see
-    everything in the home, so other machines only reach it with `--public`.
+    Looking needs no account, and changes nothing. Everybody who reaches HOST can see everything in the home, so other
+    machines only reach it with `--public`.
+
+    With `--open-to authors` people sign in, hand in bots, and the bots enter the ladders by themselves. The first
+    account is made by `arena people add`.
     """
     _require_packages()
-    from arena.web.hosts import Hosts, is_loopback
+    from arena.web.hosts import Hosts
 
     if not public and not is_loopback(host):
         raise UsageError(
@@ -46,19 +88,44 @@ def command(host: str, port: int, is_opened: bool, public: bool, allowed_hosts: 
     from arena.web.app import Site
     from arena.web.events import Events
     from arena.web.opened_home import OpenedHome
+    from arena.web.people.opened_people import OpenedPeople
+    from arena.web.proxies import checked_proxies
     from arena.web.server import listen, serve
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
     store = global_option("store")
+    proxies = checked_proxies(trusted_proxies)
+    files = _checked_ladders(ladders or (OPEN_LADDER,)) if open_to == AUTHORS else ()
     home = OpenedHome(global_option("home"), store)
+    people = OpenedPeople(global_option("home"), store, files) if open_to == AUTHORS else None
     try:
         with listen(host, port) as listening:
             address = _address(host, listening)
-            site = Site(home, hosts=Hosts(host, allowed_hosts), store=store, events=Events(home))
-            is_interrupted = serve(site, listening, lambda: _say(address, is_opened))
+            site = Site(
+                home,
+                hosts=Hosts(host, allowed_hosts),
+                store=store,
+                events=Events(home),
+                endpoints=people.endpoints if people is not None else (),
+                links=people.links if people is not None else None,
+                services=people.services if people is not None else (),
+            )
+            is_interrupted = serve(site, listening, lambda: _say(address, is_opened), proxies)
             return INTERRUPTED if is_interrupted else OK
     finally:
+        if people is not None:
+            people.close()
         home.close()
+
+
+def _checked_ladders(files: Sequence[str]) -> tuple[str, ...]:
+    """Return where ladders are, from any working directory; without a home, one is made."""
+    from arena.ladders.open_ladder import OpenLadder
+
+    with open_home() as home:
+        for file in files:
+            OpenLadder(file, home)
+    return tuple(file if file.startswith(PREFIX) else str(Path(file).resolve()) for file in files)
 
 
 def _require_packages() -> None:

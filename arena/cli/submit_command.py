@@ -1,4 +1,4 @@
-"""``arena submit``: check a bot and copy it into the arena."""
+"""``arena submit``: check a bot and copy it into the arena, here or at a site."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import click
 from arena.cli.common import open_home, print_json, show_stderr
 from arena.cli.group import FAILED, OK
 from arena.cli.options import games_option, json_option
+from arena.cli.site_options import plain_http_option
+from arena.errors import UsageError
 from arena.report.tables import printable
+from arena.text import size_text
 
 if TYPE_CHECKING:
     from arena.conformance.submission import Submission
@@ -18,15 +21,34 @@ if TYPE_CHECKING:
 
 @click.command("submit")
 @click.argument("path", type=click.Path(path_type=Path))
+@click.option("--to", "url", metavar="URL", help="Hand it in at the site of an arena, where you are signed in.")
+@click.option("--note", default="", metavar="TEXT", help="A note for yourself, with --to.")
 @games_option("Load this external game, which the bot claims")
+@plain_http_option
 @json_option
-def command(path: Path, games: tuple[str, ...], as_json: bool) -> int:
+def command(path: Path, url: str | None, note: str, games: tuple[str, ...], plain_http: bool, as_json: bool) -> int:
     """Copy the bot at PATH into the arena, after a match against itself of every game it claims. PATH is a directory, a
     single program, or an archive: .zip, .tar, .tar.gz, .tar.xz or .tar.bz2.
 
     It can then be entered in tournaments by its name, or as name@version. A name and version can be submitted once;
     give changed files a new version in bot.toml.
+
+    \b
+    arena submit mybot --to https://arena.example.org
+
+    hands it in at an arena elsewhere, after `arena login`, and shows what becomes of it. The same files again are the
+    same submission, so a command that was interrupted can be repeated.
     """
+    if url is not None:
+        if games:
+            raise UsageError(f"--game {games[0]!r}: the site at --to decides which games it has")
+        return _hand_in(path, url, note, plain_http, as_json)
+    if note:
+        raise UsageError("--note: it is for a submission at a site; expected --to URL as well")
+    return _submit(path, games, as_json)
+
+
+def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
     from arena.conformance.submission import submit
 
     with open_home() as arena_home:
@@ -41,6 +63,37 @@ def command(path: Path, games: tuple[str, ...], as_json: bool) -> int:
         if not as_json:
             click.echo(f"{printable(submission.bot.label)} is {'already ' if submission.is_old else ''}submitted")
     return OK
+
+
+def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -> int:
+    from arena.client import for_site
+    from arena.client.submission import follow, hand_in
+    from arena.people.submission import SubmissionState
+    from arena.uploads.packing import packed
+
+    def say(text: str) -> None:
+        if not as_json:
+            click.echo(printable(text))
+
+    client = for_site(url, plain_http)
+    with packed(path) as bot:
+        number = hand_in(client, bot.file, bot.size_bytes, bot.name, note, lambda _: None)
+        say(f"{bot.name}, {size_text(bot.size_bytes)}: {client.site}/submissions/{number}")
+    outcome = follow(client, number, say)
+    if as_json:
+        print_json(
+            {
+                "submission": outcome.number,
+                "state": outcome.state,
+                "bot": outcome.bot,
+                "reason": outcome.reason,
+                "page": f"{client.site}/submissions/{number}",
+            }
+        )
+    if outcome.state is SubmissionState.ACCEPTED:
+        return OK
+    click.echo(f"arena: submission {number} is {outcome.state}{': ' * bool(outcome.reason)}{outcome.reason}", err=True)
+    return FAILED
 
 
 def _as_json(submission: Submission) -> dict[str, object]:

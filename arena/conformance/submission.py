@@ -46,6 +46,7 @@ def submit(
     path: str | os.PathLike[str],
     listener: Callable[[str], None] = lambda text: None,
     external_games: Sequence[str] = (),
+    before_trial: Callable[[Bot], None] = lambda bot: None,
 ) -> Submission:
     """Copy a bot, play one match of each claimed game against itself, and list it if all goes well.
 
@@ -54,6 +55,7 @@ def submit(
         path: the bot, an archive with a bot, or ``arena:NAME``.
         listener: called with each step.
         external_games: games from outside the package that may be loaded when the bot claims them.
+        before_trial: called with the copied bot before it is tried out; it may raise UsageError.
 
     Raises:
         UploadError: if an archive is not accepted.
@@ -65,6 +67,7 @@ def submit(
         for sentence in describe_left_out(resolved_bot_path(bot_path(opened))):
             listener(sentence)
     try:
+        before_trial(bot)
         if home.bots.is_submitted(bot):
             return Submission(bot, is_old=True)
         refused = _try_out(bot, listener, external_games)

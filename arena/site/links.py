@@ -43,17 +43,26 @@ class Links(Protocol):
     def asset(self, name: str) -> str:
         """Return the address of a file in ``static``."""
 
+    @property
+    def account(self) -> str | None:
+        """The address of the account of whoever looks; None where nobody can sign in."""
+
 
 class ServedLinks:
-    """Addresses on a server."""
+    """Addresses on a server.
 
-    def __init__(self, asset_digests: dict[str, str]) -> None:
+    Attributes:
+        account: the address of the account of whoever looks; None where nobody can sign in.
+    """
+
+    def __init__(self, asset_digests: dict[str, str], account: str | None = None) -> None:
         """Prepare addresses.
 
         Args:
             asset_digests: of the files in ``static``; they are part of addresses, so that files can be cached for good.
+            account: the address of accounts.
         """
-        self._digests = asset_digests
+        self._digests, self.account = asset_digests, account
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
         """Return the address of a page."""
@@ -122,6 +131,8 @@ class Places(Protocol):
 
 class FolderLinks:
     """Addresses in a folder of files, seen from one of them: they hold wherever the folder is, on a disk as well."""
+
+    account = None
 
     def __init__(self, places: Places, here: str) -> None:
         """Prepare addresses.

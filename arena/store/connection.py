@@ -159,7 +159,8 @@ def _sqlite_engine(path: Path, max_value_bytes: int | None) -> Engine:
     url = f"sqlite:///{path}"
     if path.exists() and not os.access(path.parent, os.W_OK):
         url = f"sqlite:///file:{quote(str(path))}?immutable=1&uri=true"
-    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_SECONDS, "isolation_level": None})
+    connect_args = {"timeout": BUSY_TIMEOUT_SECONDS, "isolation_level": None}
+    engine = create_engine(url, connect_args=connect_args, hide_parameters=True)
     event.listen(engine, "connect", _set_up)
     if max_value_bytes is not None:
         event.listen(engine, "connect", lambda raw, _: raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max_value_bytes))
@@ -180,6 +181,7 @@ def _server(text: str) -> tuple[str, Engine]:
         engine = create_engine(
             url.set(drivername="postgresql+psycopg"),
             connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS},
+            hide_parameters=True,
             pool_pre_ping=True,
         )
     except (ModuleNotFoundError, NoSuchModuleError):

@@ -43,7 +43,7 @@ def expected(*kinds: type) -> Callable[[Any], Any]:
     return checked
 
 
-def _member_of(kinds: type[StrEnum], noun: str) -> Callable[[Any], StrEnum]:
+def member_of(kinds: type[StrEnum], noun: str) -> Callable[[Any], StrEnum]:
     """Return the check of a column that holds members of an enumeration."""
 
     def member(value: Any) -> StrEnum:
@@ -57,7 +57,7 @@ def _member_of(kinds: type[StrEnum], noun: str) -> Callable[[Any], StrEnum]:
     return member
 
 
-class _Checked(sa.TypeDecorator[Any]):
+class Checked(sa.TypeDecorator[Any]):
     """A column whose values are checked when they are read, by any driver.
 
     Attributes:
@@ -71,7 +71,7 @@ class _Checked(sa.TypeDecorator[Any]):
         return self.check
 
 
-class Integer(_Checked):
+class Integer(Checked):
     """A column of whole numbers."""
 
     impl = sa.Integer
@@ -79,7 +79,7 @@ class Integer(_Checked):
     check = staticmethod(expected(int))
 
 
-class BigInteger(_Checked):
+class BigInteger(Checked):
     """A column of large whole numbers."""
 
     impl = sa.BigInteger
@@ -87,7 +87,7 @@ class BigInteger(_Checked):
     check = staticmethod(expected(int))
 
 
-class String(_Checked):
+class String(Checked):
     """A column of short texts."""
 
     impl = sa.String
@@ -95,7 +95,7 @@ class String(_Checked):
     check = staticmethod(expected(str))
 
 
-class OptionalString(_Checked):
+class OptionalString(Checked):
     """A column of short texts that may be left out."""
 
     impl = sa.String
@@ -103,7 +103,7 @@ class OptionalString(_Checked):
     check = staticmethod(expected(str, type(None)))
 
 
-class Label(_Checked):
+class Label(Checked):
     """A column of bots (``name@version``), in the same order in every database: by code point."""
 
     impl = sa.String
@@ -116,7 +116,7 @@ class Label(_Checked):
         return dialect.type_descriptor(sa.String(140, collation))
 
 
-class Text(_Checked):
+class Text(Checked):
     """A column of texts."""
 
     impl = sa.Text
@@ -124,28 +124,28 @@ class Text(_Checked):
     check = staticmethod(expected(str))
 
 
-class FaultKindText(_Checked):
+class FaultKindText(Checked):
     """A column of kinds of faults."""
 
     impl = sa.String
     cache_ok = True
-    check = staticmethod(_member_of(FaultKind, "fault"))
+    check = staticmethod(member_of(FaultKind, "fault"))
 
 
-class CorrectionKindText(_Checked):
+class CorrectionKindText(Checked):
     """A column of kinds of corrections."""
 
     impl = sa.String
     cache_ok = True
-    check = staticmethod(_member_of(CorrectionKind, "correction"))
+    check = staticmethod(member_of(CorrectionKind, "correction"))
 
 
-class EventKindText(_Checked):
+class EventKindText(Checked):
     """A column of kinds of events."""
 
     impl = sa.String
     cache_ok = True
-    check = staticmethod(_member_of(EventKind, "event"))
+    check = staticmethod(member_of(EventKind, "event"))
 
 
 metadata = MetaData()

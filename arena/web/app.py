@@ -30,6 +30,7 @@ from arena.web.page_response import PageResponses
 from arena.web.problems import DEFECT, ENDING, bad_address, problem_of
 from arena.web.rendered import FOR_GOOD, PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.security_headers import with_security_headers
+from arena.web.services import Service
 from arena.web.snapshots import Snapshots
 from arena.web.value_builder import ValueBuilder
 from arena.web.versions import VersionOfTheSecond, Versions
@@ -50,6 +51,8 @@ class Site:
         versions: Versions | None = None,
         events: Events | None = None,
         endpoints: Sequence[Endpoint] = (),
+        links: ServedLinks | None = None,
+        services: Sequence[Service] = (),
         store: str | None = None,
     ) -> None:
         """Prepare to answer.
@@ -60,9 +63,11 @@ class Site:
             versions: of the topics of pages; by default those of the events.
             events: in the store; None if nobody watches it.
             endpoints: addresses that are no pages.
+            links: the addresses of pages; None for those of a site where nobody signs in.
+            services: programs that work beside it.
             store: the URL of its database; None for a file in the home.
         """
-        self._events = events
+        self._events, self._services = events, services
         self._watching: asyncio.Task[None] | None = None
         self.versions = versions or (events.watcher if events else VersionOfTheSecond())
         lanes = (Lane.RATINGS, Lane.BOARDS)
@@ -72,7 +77,7 @@ class Site:
         health = Health(home, self.versions, self.builders, self.csp_reports, events)
         self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory))
         self.cache = PageCache(self._builder, self.versions)
-        self._responses = PageResponses(self.cache, ServedLinks(asset_digests()), health.page)
+        self._responses = PageResponses(self.cache, links or ServedLinks(asset_digests()), health.page)
         self._feeds = Feeds(home, self.versions)
         self._endpoints = (*self._own_endpoints(), *endpoints)
         targets: list[tuple[str, Page | Endpoint, bool]] = [(page.path, page, True) for page in PAGES]
@@ -140,7 +145,9 @@ class Site:
         return response_of(self._openapi_document, request.headers, {"cache-control": PAGE_CACHING})
 
     async def start(self) -> None:
-        """Begin to watch the store."""
+        """Begin to watch the store, and start the programs beside it."""
+        for service in self._services:
+            service.start()
         if self._events is not None:
             self._watching = asyncio.create_task(self._events.run())
 
@@ -152,6 +159,8 @@ class Site:
     async def close(self) -> None:
         """Stop watching the store and building pages."""
         self.end_streams()
+        for service in self._services:
+            await service.close()
         if self._watching is not None:
             await self._watching
         await self.cache.close()

@@ -24,12 +24,16 @@ class Endpoint:
         handler: answers the requests.
         methods: which of them; HEAD comes with GET.
         operation: its description in the OpenAPI document; None to leave it out.
+        operations: the same by method, where each has its own.
+        schemas: of the models in ``operations``, by name.
     """
 
     path: str
     handler: Handler
     methods: tuple[str, ...] = ("GET",)
     operation: Mapping[str, Any] | None = field(default=None)
+    operations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    schemas: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def allowed(self) -> tuple[str, ...]:
@@ -48,11 +52,16 @@ def operation(
         parameters: of its address, as OpenAPI describes them.
         refusals: what other statuses mean; each comes with a problem as HTML or as JSON.
     """
-    problem = {"text/html": {"schema": {"type": "string"}}}
-    problem |= {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    answers = {str(status): {"description": meaning, "content": problem} for status, meaning in refusals.items()}
+    answers = {str(status): problem_answer(meaning) for status, meaning in refusals.items()}
     return {
         "summary": summary,
         "parameters": list(parameters),
         "responses": {"200": {"description": summary, "content": {content_type: {}}}, **answers},
     }
+
+
+def problem_answer(meaning: str) -> dict[str, Any]:
+    """Return the description of a response that is a problem."""
+    problem = {"text/html": {"schema": {"type": "string"}}}
+    problem |= {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {"description": meaning, "content": problem}

@@ -22,14 +22,6 @@ _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<name>[^\[\]:/@\s]+))(?::\
 MAX_HOST_CHARACTERS = 255
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches an address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.rstrip(".").lower() == "localhost"
-
-
 class Hosts:
     """The names that are answered to: those of this machine, the one it listens on, and those that are allowed."""
 

@@ -15,7 +15,15 @@ from arena.version import __version__
 from arena.web.endpoint import Endpoint
 from arena.web.problems import Problem
 
-_SCHEMAS = "#/components/schemas/"
+SCHEMAS = "#/components/schemas/"
+SESSION, TOKEN = "session", "token"
+"""The ways to say who asks."""
+
+_SECURITY = {
+    SESSION: {"type": "apiKey", "in": "cookie", "name": "__Host-arena", "description": "Of a browser."},
+    TOKEN: {"type": "http", "scheme": "bearer", "description": "Of a program: `arena_…`, with scopes."},
+}
+
 _HTML, _JSON, _CSV = "text/html", "application/json", "text/csv"
 
 _REFUSALS = {
@@ -47,10 +55,15 @@ def document(pages: Sequence[Page], endpoints: Iterable[Endpoint]) -> dict[str, 
     paths: dict[str, Any] = {}
     for page in pages:
         paths |= _paths(page, schemas)
+    components: dict[str, Any] = {"schemas": schemas}
     for endpoint in endpoints:
         if endpoint.operation is not None:
-            operation = {"operationId": _identifier(endpoint.path), **endpoint.operation}
+            operation = {"operationId": identifier_of(endpoint.path), **endpoint.operation}
             paths[endpoint.path] = {method.lower(): operation for method in endpoint.methods}
+        if endpoint.operations:
+            paths[endpoint.path] = {method.lower(): one for method, one in endpoint.operations.items()}
+            schemas |= endpoint.schemas
+            components["securitySchemes"] = _SECURITY
     return {
         "openapi": "3.1.0",
         "info": {
@@ -61,7 +74,7 @@ def document(pages: Sequence[Page], endpoints: Iterable[Endpoint]) -> dict[str, 
         },
         "servers": [{"url": "/"}],
         "paths": paths,
-        "components": {"schemas": schemas},
+        "components": components,
     }
 
 
@@ -70,13 +83,13 @@ def _schemas(pages: Sequence[Page]) -> dict[str, Any]:
     models: list[tuple[type[BaseModel], Literal["serialization", "validation"]]] = [(Problem, "serialization")]
     for page in pages:
         models += [(page.model, "serialization"), (page.parameters, "validation")]
-    _, found = models_json_schema(models, ref_template=f"{_SCHEMAS}{{model}}")
+    _, found = models_json_schema(models, ref_template=f"{SCHEMAS}{{model}}")
     return dict(found["$defs"])
 
 
 def _paths(page: Page, schemas: Mapping[str, Any]) -> dict[str, Any]:
     """Return the addresses of a page: itself, its JSON and its tables."""
-    value = {"schema": {"$ref": f"{_SCHEMAS}{page.model.__name__}"}}
+    value = {"schema": {"$ref": f"{SCHEMAS}{page.model.__name__}"}}
     parameters = _parameters(page, schemas)
     base = page.path if page.path != "/" else INDEX_PATH
     paths = {
@@ -92,7 +105,7 @@ def _paths(page: Page, schemas: Mapping[str, Any]) -> dict[str, Any]:
 def _operation(
     page: Page, form: str, content: Mapping[str, Any], parameters: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    refusal = {_JSON: {"schema": {"$ref": f"{_SCHEMAS}{Problem.__name__}"}}}
+    refusal = {_JSON: {"schema": {"$ref": f"{SCHEMAS}{Problem.__name__}"}}}
     if not form:
         refusal = {_HTML: {"schema": {"type": "string"}}, **refusal}
     responses: dict[str, Any] = {"200": {"description": page.summary, "content": content}}
@@ -127,5 +140,6 @@ def _parameters(page: Page, schemas: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _identifier(path: str) -> str:
+def identifier_of(path: str) -> str:
+    """Return the name of an operation at a path."""
     return "".join(letter if letter.isalnum() else "_" for letter in path.strip("/"))

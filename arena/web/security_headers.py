@@ -13,7 +13,7 @@ _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),  # with no-referrer, forms of ours would be sent with "Origin: null"
     (b"reporting-endpoints", b'csp="/csp-reports"'),
 ]
 

@@ -9,7 +9,7 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -105,19 +105,20 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def serve(site: Site, listening: socket.socket, when_ready: Callable[[], None]) -> bool:
+def serve(site: Site, listening: socket.socket, when_ready: Callable[[], None], proxies: Sequence[str] = ()) -> bool:
     """Answer requests until SIGTERM or Ctrl-C, and return whether it was Ctrl-C.
 
     Args:
         site: what answers.
         listening: the socket it listens on.
         when_ready: called when requests are answered.
+        proxies: addresses whose headers about the real client are believed.
     """
     _log.setLevel(logging.ERROR)  # "Invalid HTTP request received."
-    return asyncio.run(_serve(site, listening, when_ready))
+    return asyncio.run(_serve(site, listening, when_ready, proxies))
 
 
-async def _serve(site: Site, listening: socket.socket, when_ready: Callable[[], None]) -> bool:
+async def _serve(site: Site, listening: socket.socket, when_ready: Callable[[], None], proxies: Sequence[str]) -> bool:
     connections = Connections(raise_descriptor_limit())
     config = uvicorn.Config(
         site,
@@ -127,7 +128,8 @@ async def _serve(site: Site, listening: socket.socket, when_ready: Callable[[], 
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,

@@ -1,5 +1,6 @@
 """A home of every kind of tournament, its site as a program of its own, and a browser that looks at it."""
 
+import contextlib
 import shutil
 import socket
 import subprocess
@@ -51,16 +52,23 @@ def free_port():
         return listening.getsockname()[1]
 
 
-@pytest.fixture(scope="module")
-def site(home_directory):
-    """Return the address of the site, without a slash at its end."""
+@contextlib.contextmanager
+def served(home_directory, *options):
+    """Yield the address of the site of a home, without a slash at its end."""
     port = free_port()
-    command = [sys.executable, "-m", "arena", "serve", "--home", str(home_directory), "--port", str(port)]
+    command = [sys.executable, "-m", "arena", "serve", "--home", str(home_directory), "--port", str(port), *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert f"http://127.0.0.1:{port}/" in server.stdout.readline()
         yield f"http://127.0.0.1:{port}"
         server.terminate()
         assert server.wait(10) in (0, -15)
+
+
+@pytest.fixture(scope="module")
+def site(home_directory):
+    """Return the address of the site, without a slash at its end."""
+    with served(home_directory) as address:
+        yield address
 
 
 def built(address):

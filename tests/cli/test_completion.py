@@ -169,7 +169,7 @@ def test_an_odd_line_is_no_error(directory, line):
 
 
 def test_every_argument_is_completed_or_is_a_word_of_its_own():
-    own = {"matches", "name", "number", "path", "ply", "shell"}
+    own = {"matches", "name", "number", "path", "ply", "shell", "url"}
     for name in COMMANDS:
         command = LazyGroup().get_command(click.Context(click.Group()), name)
         for parameter in command.params:

@@ -13,7 +13,10 @@ from arena import crosstable_of, standings_of
 from arena.cli.command_table import COMMANDS
 from arena.cli.group import arena as arena_group
 from arena.cli.group import run
+from arena.client.credentials import Credentials
+from arena.client.site_address import site_address
 from arena.home import ArenaHome
+from arena.people.secret import new_token
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.transfer import whole_export
@@ -109,6 +112,8 @@ CALLS = {
     "arena new": ["new mine"],
     "arena doctor": ["doctor"],
     "arena doctor --clock": ["doctor --clock --turns 100"],
+    "arena login": ["login"],
+    "arena logout": ["logout"],
 }
 """For each command on the page, calls whose output together has all its fields."""
 
@@ -188,6 +193,8 @@ def directory(tmp_path_factory):
 def printed(directory, capsys, monkeypatch):
     """Return a function that runs a command with --json and returns what it prints, JSON lines as a list."""
     monkeypatch.chdir(directory)
+    monkeypatch.setenv("ARENA_CREDENTIALS", str(directory / "credentials.json"))
+    Credentials().put(site_address("http://127.0.0.1:1"), new_token())  # where nothing answers
 
     def call(text, *options):
         capsys.readouterr()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from arena.web.hosts import Hosts, is_loopback
+from arena.loopback import is_loopback
+from arena.web.hosts import Hosts
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ async def test_every_response_has_the_security_headers(client):
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["cross-origin-opener-policy"] == "same-origin"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
 
 
 async def test_an_unchanged_page_is_not_sent_again(client):

@@ -49,6 +49,8 @@ SCRIPTS = ("tables.js", "filter.js", "viewer.js")
 class OneFileLinks:
     """Addresses in a file: of bots and matches that are in it."""
 
+    account = None
+
     def __init__(self, report: Report) -> None:
         """Note what is in the file."""
         self._bots = {card.line.label: f"#bot-{number}" for number, card in enumerate(report.cards, 1)}

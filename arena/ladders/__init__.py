@@ -1,0 +1,1 @@
+"""Ladders that all submitted bots enter by themselves."""

@@ -1,0 +1,87 @@
+"""A ladder with the bots of its file, and the latest version of every submitted bot that plays its games.
+
+A new version enters as soon as it is submitted, and the one before it is not paired any more; its results stay.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+from arena.definition import Definition
+from arena.errors import DefinitionError, UsageError
+from arena.home import ArenaHome
+from arena.isolation.levels import choose_isolation
+from arena.players.building import build_bots
+from arena.players.manifest import claims_problem
+from arena.records import Bot
+from arena.tournament.definition import load_definition
+from arena.tournament.formats import format_class
+
+_log = logging.getLogger("arena.ladder")
+
+
+class OpenLadder:
+    """A ladder that submitted bots enter."""
+
+    def __init__(self, path: str | os.PathLike[str], home: ArenaHome) -> None:
+        """Read its file.
+
+        Args:
+            path: the tournament file, or ``arena:NAME``.
+            home: where bots are submitted.
+
+        Raises:
+            DefinitionError: if the file is no ladder.
+        """
+        self._file = load_definition(path, home.bots)
+        if not format_class(self._file).open_entry:
+            raise DefinitionError(f"{path}: format = {self._file.format!r}: expected 'ladder', which is always open")
+        self._home = home
+        self._bots: dict[str, Bot | None] = {}
+        self._entrants: tuple[Bot, ...] = ()
+
+    @property
+    def players(self) -> int:
+        """How many seats its largest game has."""
+        return max(game.players for game in self._file.games)
+
+    def definition(self) -> Definition:
+        """Return the ladder with all who are in it now."""
+        self._entrants = tuple(self._present())
+        return replace(self._file, entrants=self._entrants)
+
+    def refresh(self) -> Definition | None:
+        """Return the ladder if its entrants have changed; None if they are the same."""
+        before = self._entrants
+        definition = self.definition()
+        return definition if definition.entrants != before else None
+
+    def _present(self) -> Iterator[Bot]:
+        """Yield those of the file, then the latest version of each other bot."""
+        yield from self._file.entrants
+        taken = {bot.name for bot in self._file.entrants}
+        latest = {bot.name: bot.label for bot in self._home.store.submitted_bots()}
+        for name, label in latest.items():
+            bot = self._found(label) if name not in taken else None
+            if bot is not None:
+                yield bot
+
+    def _found(self, label: str) -> Bot | None:
+        """Return a submitted bot, built; None if it can't play here."""
+        if label not in self._bots:
+            self._bots[label] = self._load(label)
+        return self._bots[label]
+
+    def _load(self, label: str) -> Bot | None:
+        try:
+            bot = self._home.bots.find(label)
+            if any(claims_problem(bot, choice.game) is not None for choice in self._file.games):
+                return None
+            build_bots([bot], choose_isolation(self._file.isolation))
+        except UsageError as error:
+            _log.warning("%s does not enter: %s", label, error)
+            return None
+        return bot

@@ -1,0 +1,29 @@
+"""The names of people: names that look alike are the same name, so that nobody can pass for another person."""
+
+from __future__ import annotations
+
+import re
+
+MAX_CHARACTERS = 32
+
+ACCEPTED = (
+    f"expected 2 to {MAX_CHARACTERS} letters a-z or A-Z and digits, with single '-', '_' or '.' between them,"
+    " beginning with a letter"
+)
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
+_RESERVED = frozenset({"admin", "arena", "everybody", "human", "nobody", "root", "somebody", "system", "visitor"})
+_ALIKE = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("0", "o"), ("1", "l"), ("i", "l"), ("5", "s"))
+
+
+def is_person_name(text: str) -> bool:
+    """Return whether a text may be the name of a person; ``ACCEPTED`` is the rule in words."""
+    return 2 <= len(text) <= MAX_CHARACTERS and _NAME.fullmatch(text) is not None and text.lower() not in _RESERVED
+
+
+def look_alike_key(name: str) -> str:
+    """Return what names that can be mistaken for each other have in common: no two people have the same."""
+    key = re.sub("[-_.]", "", name.lower())
+    for seen, meant in _ALIKE:
+        key = key.replace(seen, meant)
+    return key

@@ -1,0 +1,78 @@
+"""A submission: what an author handed in, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class SubmissionState(StrEnum):
+    """How far a submission is."""
+
+    WAITING = "waiting"
+    CHECKING = "checking"
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    WITHDRAWN = "withdrawn"
+    """By its author, who does not want it to play."""
+    FAILED = "failed"
+    """The arena could not check it; that is no fault of the author."""
+
+
+FINAL = (SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.WITHDRAWN, SubmissionState.FAILED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """What an author handed in. Times are UTC, as ISO 8601 to the second.
+
+    Attributes:
+        number: in the order in which they came.
+        author: whose it is.
+        upload: the name of the file with the bytes that came.
+        digest: SHA-256 of them.
+        size_bytes: how many there were.
+        file_name: what the author's file was called.
+        note: of the author, for the author alone.
+        state: how far it is.
+        created_at: when it came.
+        finished_at: when it was known what becomes of it; None before.
+        bot: its name@version; None before its manifest was read.
+        reason: why it was refused or failed, in a sentence; "" otherwise.
+        report: what was tried, line by line, for the author alone.
+    """
+
+    number: int
+    author: str
+    upload: str
+    digest: str
+    size_bytes: int
+    file_name: str
+    note: str
+    state: SubmissionState
+    created_at: str
+    finished_at: str | None
+    bot: str | None
+    reason: str
+    report: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedSubmission:
+    """A submission that a checker has taken.
+
+    Attributes:
+        number: of the submission.
+        person: the number of its author.
+        author: the name of its author.
+        upload: the name of the file with the bytes that came.
+        file_name: what the author's file was called.
+        tries: how often it was taken, with this time.
+    """
+
+    number: int
+    person: int
+    author: str
+    upload: str
+    file_name: str
+    tries: int

@@ -1,0 +1,119 @@
+"""Opens the database of people."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect, select
+
+from arena.errors import StoreError
+from arena.store.connection import Database
+from arena.store.people.accounts import Accounts
+from arena.store.people.device_logins import DeviceLogins
+from arena.store.people.invitations import Invitations
+from arena.store.people.public_log import PublicLog
+from arena.store.people.rates import Rates
+from arena.store.people.schema import SCHEMA_VERSION, meta, metadata
+from arena.store.people.sessions import Sessions
+from arena.store.people.submissions import Submissions
+from arena.store.people.times import Clock, Now
+from arena.store.people.tokens import Tokens
+
+FILE_MODE = 0o600
+
+
+class PeopleStore:
+    """A database of people. A context manager, or closed with ``close``.
+
+    Attributes:
+        accounts: who there is.
+        sessions: browsers in which somebody is signed in.
+        tokens: what programs sign in with.
+        invitations: links by which people get accounts.
+        device_logins: programs that wait to be signed in.
+        submissions: what authors handed in.
+        log: what was done about people.
+        rates: how often something was done.
+    """
+
+    def __init__(self, place: Path | str, now: Now = time.time) -> None:
+        """Open the database, creating its tables where there are none.
+
+        Args:
+            place: the path of an SQLite file, or the URL of a PostgreSQL database. A new file can be read by its owner
+                alone.
+            now: the clock.
+
+        Raises:
+            StoreError: if it can't be opened, was made by a newer arena, or is a database of results.
+        """
+        if isinstance(place, Path):
+            _create_file(place)
+        self._database = Database(place)
+        clock = Clock(now)
+        self.accounts = Accounts(self._database, clock)
+        self.sessions = Sessions(self._database, clock)
+        self.tokens = Tokens(self._database, clock)
+        self.invitations = Invitations(self._database, clock)
+        self.device_logins = DeviceLogins(self._database, clock)
+        self.submissions = Submissions(self._database, clock)
+        self.log = PublicLog(self._database)
+        self.rates = Rates(self._database, clock)
+        try:
+            _bring_up_to_date(self._database)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> PeopleStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+
+def _create_file(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(FILE_MODE)
+    except OSError as error:
+        raise StoreError(f"{path}: can't be written: {error.strerror}") from error
+
+
+def _bring_up_to_date(database: Database) -> None:
+    version = database.read(lambda connection: _version(connection, database.shown))
+    if version is None:
+        database.use_write_ahead_log()
+        database.write(lambda connection: _create(connection, database))
+    elif version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{database.shown}: the database has version {version}, and this arena knows {SCHEMA_VERSION};"
+            " a newer arena is needed"
+        )
+
+
+def _create(connection: Connection, database: Database) -> None:
+    if database.is_server:
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7462)")  # others may create them now
+    if _version(connection, database.shown) is None:
+        metadata.create_all(connection)
+        connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})
+        connection.execute(meta.insert(), {"key": "log", "value": "0"})
+
+
+def _version(connection: Connection, shown: str) -> int | None:
+    """Return the version of a database; None if it is empty."""
+    names = inspect(connection).get_table_names()
+    if meta.name not in names:
+        if names:
+            raise StoreError(f"{shown}: this is a database of something else than people; nothing was changed")
+        return None
+    text = connection.execute(select(meta.c.value).where(meta.c.key == "schema_version")).scalar()
+    if text is None or not text.isdecimal():
+        raise StoreError(f"{shown}: the database's version is {text!r:.20}; expected a number")
+    return int(text[:9])

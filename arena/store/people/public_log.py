@@ -1,0 +1,39 @@
+"""The public log: written in the transaction of what it tells, and never changed."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, func, select
+
+from arena.people.values import LogEntry
+from arena.store.connection import Database
+from arena.store.people.schema import log, meta
+
+PAGE_LENGTH = 100
+
+
+def add_line(connection: Connection, at: str, by: str, action: str, subject: str, reason: str) -> None:
+    """Write a line, in a transaction that makes the change."""
+    connection.execute(meta.update().where(meta.c.key == "log").values(value="1"))  # one writer at a time
+    last = connection.execute(select(func.coalesce(func.max(log.c.number), 0))).scalar_one()
+    row = {"number": last + 1, "at": at, "by": by, "action": action, "subject": subject, "reason": reason}
+    connection.execute(log.insert(), row)
+
+
+class PublicLog:
+    """Reads the log."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def lines(self, before: int | None = None, most: int = PAGE_LENGTH) -> list[LogEntry]:
+        """Return lines, the latest first.
+
+        Args:
+            before: only those with a smaller number.
+            most: how many.
+        """
+        query = select(log).order_by(log.c.number.desc()).limit(most)
+        if before is not None:
+            query = query.where(log.c.number < before)
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return [LogEntry(**row._mapping) for row in rows]

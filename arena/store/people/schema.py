@@ -1,0 +1,160 @@
+"""The tables of people. Of secrets they have digests alone."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
+
+from arena.people.roles import Role
+from arena.people.submission import SubmissionState
+from arena.store.schema import BigInteger, Checked, Integer, OptionalString, String, Text, expected, member_of
+
+SCHEMA_VERSION = 1
+
+
+class OptionalInteger(Checked):
+    """A column of whole numbers that may be left out."""
+
+    impl = sa.Integer
+    cache_ok = True
+    check = staticmethod(expected(int, type(None)))
+
+
+class RoleText(Checked):
+    """A column of roles."""
+
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(member_of(Role, "role"))
+
+
+class StateText(Checked):
+    """A column of states of submissions."""
+
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(member_of(SubmissionState, "state"))
+
+
+metadata = MetaData()
+
+meta = Table(
+    "people_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False)
+)
+
+people = Table(
+    "people",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(64), nullable=False, unique=True),
+    Column("look_alike_key", String(64), nullable=False, unique=True),
+    Column("role", RoleText(16), nullable=False),
+    Column("password_hash", OptionalString(200)),
+    Column("created_at", String(40), nullable=False),
+    Column("closed_at", OptionalString(40)),
+    sqlite_autoincrement=True,
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("person_id", ForeignKey("people.id"), nullable=False),
+    Column("began_at", String(40), nullable=False),
+    Column("seen_at", String(40), nullable=False),
+    Column("expires_at", String(40), nullable=False),
+    Column("device", String(200), nullable=False),
+    Column("address", String(64), nullable=False),
+    Index("sessions_by_person", "person_id"),
+    sqlite_autoincrement=True,
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("person_id", ForeignKey("people.id"), nullable=False),
+    Column("name", String(64), nullable=False),
+    Column("scopes", String(64), nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Column("expires_at", String(40), nullable=False),
+    Column("seen_at", OptionalString(40)),
+    Index("tokens_by_person", "person_id"),
+    sqlite_autoincrement=True,
+)
+
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("role", RoleText(16), nullable=False),
+    Column("person_id", OptionalInteger, ForeignKey("people.id")),
+    Column("made_by", String(64), nullable=False),
+    Column("expires_at", String(40), nullable=False),
+    Column("used_at", OptionalString(40)),
+    sqlite_autoincrement=True,
+)
+
+device_logins = Table(
+    "device_logins",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("code", String(16), nullable=False, unique=True),
+    Column("machine", String(64), nullable=False),
+    Column("scopes", String(64), nullable=False),
+    Column("expires_at", String(40), nullable=False),
+    Column("person_id", OptionalInteger, ForeignKey("people.id")),
+)
+
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("person_id", ForeignKey("people.id"), nullable=False),
+    Column("upload", String(64), nullable=False, unique=True),
+    Column("digest", String(64), nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("file_name", String(200), nullable=False),
+    Column("note", Text, nullable=False),
+    Column("state", StateText(16), nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Column("finished_at", OptionalString(40)),
+    Column("bot", OptionalString(140)),
+    Column("reason", Text, nullable=False),
+    Column("report", Text, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("claim", OptionalString(64)),
+    Column("claimed_until", OptionalString(40)),
+    Index("submissions_by_state", "state", "id"),
+    Index("submissions_by_person", "person_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+bot_owners = Table(
+    "bot_owners",
+    metadata,
+    Column("look_alike_key", String(200), primary_key=True),
+    Column("name", String(64), nullable=False),
+    Column("person_id", ForeignKey("people.id"), nullable=False),
+)
+
+log = Table(
+    "log",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("at", String(40), nullable=False),
+    Column("by", String(64), nullable=False),
+    Column("action", String(64), nullable=False),
+    Column("subject", String(200), nullable=False),
+    Column("reason", Text, nullable=False),
+)
+
+rates = Table(
+    "rates",
+    metadata,
+    Column("key", String(200), primary_key=True),
+    Column("free_at_milliseconds", BigInteger, nullable=False),
+)

@@ -1,0 +1,292 @@
+"""Submissions: what authors handed in, in the order in which it is checked.
+
+A checker claims the oldest that waits, and says again and again that it is still at it. What nobody is at any more, for
+the checker was killed, waits again; after ``MAX_TRIES`` it has failed. Only who holds the claim can finish it, so that
+nothing is decided twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from arena.errors import UsageError
+from arena.people.person_name import look_alike_key
+from arena.people.secret import new_secret
+from arena.people.submission import FINAL, ClaimedSubmission, Submission, SubmissionState
+from arena.people.values import Person
+from arena.store.connection import Database
+from arena.store.people.accounts import lock_person
+from arena.store.people.rates import Rate, take
+from arena.store.people.schema import bot_owners, people, submissions
+from arena.store.people.times import Clock
+
+MAX_WAITING = 3
+"""Of a person, at once."""
+PER_PERSON = Rate(30, 3600.0)
+MAX_TRIES = 3
+CLAIM_SECONDS = 60.0
+MAX_REPORT_CHARACTERS = 64 * 1024
+MAX_NOTE_CHARACTERS = 2000
+MAX_FILE_NAME_CHARACTERS = 200
+LISTED = 100
+
+_UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
+_FAILED = "the checker was interrupted three times; this is no fault of the bot, so hand it in again"
+
+
+class Claim:
+    """The right to finish a submission; it is lost when it was not kept up in time."""
+
+    def __init__(self, store: Submissions, submission: ClaimedSubmission, secret: str) -> None:
+        self.submission = submission
+        self._store, self._secret = store, secret
+
+    def keep(self, report: str, bot: str | None = None) -> bool:
+        """Say that it is still being checked, and what was found so far; return whether the claim still holds."""
+        return self._store.keep(self.submission.number, self._secret, report, bot)
+
+    def finish(self, state: SubmissionState, report: str, reason: str = "", bot: str | None = None) -> bool:
+        """Decide what becomes of it; return whether the claim held until now."""
+        return self._store.finish(self.submission.number, self._secret, state, report, reason, bot)
+
+
+class Submissions:
+    """The submissions in a database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    def add(self, person: Person, upload: str, digest: str, size_bytes: int, file_name: str, note: str) -> Submission:
+        """Hand something in; the same bytes again are the submission that they were before, unless it failed.
+
+        Args:
+            person: the author.
+            upload: the name of the file with the bytes.
+            digest: SHA-256 of the bytes.
+            size_bytes: how many there are.
+            file_name: what the author's file is called.
+            note: for the author alone.
+
+        Raises:
+            UsageError: if the note is too long, too many wait, or it was done too often.
+        """
+        if len(note) > MAX_NOTE_CHARACTERS:
+            raise UsageError(f"the note has {len(note)} characters; expected at most {MAX_NOTE_CHARACTERS}")
+        row = {
+            "person_id": person.number,
+            "upload": upload,
+            "digest": digest,
+            "size_bytes": size_bytes,
+            "file_name": file_name[:MAX_FILE_NAME_CHARACTERS],
+            "note": note,
+            "state": SubmissionState.WAITING,
+            "created_at": self._clock.text(),
+            "reason": "",
+            "report": "",
+            "tries": 0,
+        }
+        mine = submissions.c.person_id == person.number
+        same = mine & (submissions.c.digest == digest) & (submissions.c.state != SubmissionState.FAILED)
+
+        def add(connection: Connection) -> Submission:
+            lock_person(connection, person.number)
+            known = connection.execute(select(submissions.c.id).where(same).order_by(submissions.c.id.desc())).scalar()
+            if known is not None:
+                return _get(connection, known)
+            waiting = select(func.count()).where(mine, submissions.c.state.in_(_UNFINISHED))
+            if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
+                raise UsageError(
+                    f"{MAX_WAITING} submissions of yours wait already; hand in the next when one is checked"
+                )
+            wait = take(connection, self._clock, f"submissions of {person.number}", PER_PERSON)
+            if wait:
+                raise UsageError(
+                    f"you have handed in {PER_PERSON.times} bots within an hour; try again in {wait:.0f} s"
+                )
+            result = connection.execute(submissions.insert().returning(submissions.c.id), row)
+            return _get(connection, result.scalar_one())
+
+        return self._database.write(add)
+
+    def find(self, number: int) -> Submission | None:
+        """Return a submission; None if it does not exist."""
+        query = _all().where(submissions.c.id == number)
+        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        return _submission_of(row) if row is not None else None
+
+    def uploads(self) -> frozenset[str]:
+        """Return the names of all files that belong to submissions."""
+        query = select(submissions.c.upload)
+        return frozenset(self._database.read(lambda connection: connection.execute(query).scalars().all()))
+
+    def has_upload(self, name: str) -> bool:
+        """Return whether a file belongs to a submission."""
+        query = select(submissions.c.id).where(submissions.c.upload == name)
+        return self._database.read(lambda connection: connection.execute(query).scalar()) is not None
+
+    def of(self, person: Person) -> list[Submission]:
+        """Return the submissions of a person, the latest first."""
+        return self._list(submissions.c.person_id == person.number)
+
+    def latest(self) -> list[Submission]:
+        """Return the latest submissions of everybody."""
+        return self._list(submissions.c.id.is_not(None))
+
+    def unfinished(self) -> list[Submission]:
+        """Return what waits and what is being checked, in the order in which it came."""
+        return list(reversed(self._list(submissions.c.state.in_(_UNFINISHED))))
+
+    def _list(self, which: ColumnElement[bool]) -> list[Submission]:
+        query = _all().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return [_submission_of(row) for row in rows]
+
+    def seconds_to_check(self) -> list[float]:
+        """Return how long the latest checks took, from the submission to the decision."""
+        query = (
+            select(submissions.c.created_at, submissions.c.finished_at)
+            .where(submissions.c.state.in_((SubmissionState.ACCEPTED, SubmissionState.REFUSED)))
+            .order_by(submissions.c.id.desc())
+            .limit(LISTED)
+        )
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return [self._clock.between(row.created_at, row.finished_at) for row in rows]
+
+    def withdraw(self, person: Person, number: int) -> Submission:
+        """Withdraw a submission of a person before it is decided.
+
+        Raises:
+            UsageError: if the person has no such submission, or it is decided.
+        """
+        mine = (submissions.c.id == number) & (submissions.c.person_id == person.number)
+
+        def withdraw(connection: Connection) -> Submission:
+            change = submissions.update().where(mine, submissions.c.state.in_(_UNFINISHED))
+            values = {"state": SubmissionState.WITHDRAWN, "claim": None, "finished_at": self._clock.text()}
+            if connection.execute(change.values(values)).rowcount != 1:
+                raise UsageError(f"submission {number}: it is decided already, or not yours")
+            return _get(connection, number)
+
+        return self._database.write(withdraw)
+
+    # checking
+
+    def claim(self) -> Claim | None:
+        """Take the oldest submission that waits; None if nothing waits."""
+        secret = new_secret()
+        now, until = self._clock.text(), self._clock.text(CLAIM_SECONDS)
+        waits = submissions.c.state == SubmissionState.WAITING
+        abandoned = (submissions.c.state == SubmissionState.CHECKING) & (submissions.c.claimed_until <= now)
+        oldest = select(submissions).where(waits | abandoned).order_by(submissions.c.id).limit(1)
+        if self._database.is_server:
+            oldest = oldest.with_for_update(skip_locked=True)
+
+        def claim(connection: Connection) -> Claim | None:
+            while (row := connection.execute(oldest).one_or_none()) is not None:
+                this = submissions.update().where(submissions.c.id == row.id)
+                if row.tries >= MAX_TRIES:
+                    failed = {"state": SubmissionState.FAILED, "reason": _FAILED, "finished_at": now, "claim": None}
+                    connection.execute(this.values(failed))
+                    continue
+                connection.execute(
+                    this.values(
+                        state=SubmissionState.CHECKING,
+                        tries=row.tries + 1,
+                        claim=secret,
+                        claimed_until=until,
+                        report="",
+                    )
+                )
+                author = connection.execute(select(people.c.name).where(people.c.id == row.person_id)).scalar_one()
+                taken = ClaimedSubmission(
+                    number=row.id,
+                    person=row.person_id,
+                    author=author,
+                    upload=row.upload,
+                    file_name=row.file_name,
+                    tries=row.tries + 1,
+                )
+                return Claim(self, taken, secret)
+            return None
+
+        return self._database.write(claim)
+
+    def keep(self, number: int, secret: str, report: str, bot: str | None) -> bool:
+        """Keep a claim up; return whether it still holds."""
+        values: dict[str, Any] = {"claimed_until": self._clock.text(CLAIM_SECONDS), "report": _bounded(report)}
+        if bot is not None:
+            values["bot"] = bot
+        return self._change(number, secret, values)
+
+    def finish(
+        self, number: int, secret: str, state: SubmissionState, report: str, reason: str, bot: str | None
+    ) -> bool:
+        """Finish a claimed submission; return whether the claim held until now."""
+        assert state in FINAL
+        values = {
+            "state": state,
+            "report": _bounded(report),
+            "reason": reason,
+            "finished_at": self._clock.text(),
+            "claim": None,
+        }
+        if bot is not None:
+            values["bot"] = bot
+        return self._change(number, secret, values)
+
+    def _change(self, number: int, secret: str, values: dict[str, Any]) -> bool:
+        change = submissions.update().where(submissions.c.id == number, submissions.c.claim == secret).values(values)
+        return self._database.write(lambda connection: connection.execute(change).rowcount == 1)
+
+    def own_bot_name(self, person: int, name: str) -> None:
+        """Give a bot's name to a person: the first who hands in a bot of that name.
+
+        Raises:
+            UsageError: if it, or one that looks like it, belongs to another person.
+        """
+        row = {"look_alike_key": look_alike_key(name), "name": name, "person_id": person}
+
+        def own(connection: Connection) -> None:
+            insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+            connection.execute(insert(bot_owners).values(row).on_conflict_do_nothing())
+            owner = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == row["look_alike_key"])
+            if connection.execute(owner).scalar_one() != person:
+                raise UsageError(f"bot {name!r}: this name, or one that looks like it, belongs to another author")
+
+        self._database.write(own)
+
+
+def _get(connection: Connection, number: int) -> Submission:
+    return _submission_of(connection.execute(_all().where(submissions.c.id == number)).one())
+
+
+def _all() -> Select[Any]:
+    return select(submissions, people.c.name.label("author")).join(people, submissions.c.person_id == people.c.id)
+
+
+def _submission_of(row: Row[Any]) -> Submission:
+    return Submission(
+        number=row.id,
+        author=row.author,
+        upload=row.upload,
+        digest=row.digest,
+        size_bytes=row.size_bytes,
+        file_name=row.file_name,
+        note=row.note,
+        state=row.state,
+        created_at=row.created_at,
+        finished_at=row.finished_at,
+        bot=row.bot,
+        reason=row.reason,
+        report=row.report,
+    )
+
+
+def _bounded(report: str) -> str:
+    if len(report) <= MAX_REPORT_CHARACTERS:
+        return report
+    half = MAX_REPORT_CHARACTERS // 2
+    return f"{report[:half]}\n…\n{report[-half:]}"

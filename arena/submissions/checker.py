@@ -1,0 +1,134 @@
+"""Checks what authors have handed in, one after the other: unpacked, built and tried out, all confined.
+
+What a bot does wrong is in the report for its author. What the arena does wrong makes the submission fail, or wait for
+another try; it is never blamed on the bot.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from arena.conformance.submission import submit
+from arena.errors import DatabaseError, UsageError, VoidMatchError
+from arena.home import ArenaHome
+from arena.people.submission import SubmissionState
+from arena.records import Bot
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.submissions import CLAIM_SECONDS, Claim
+from arena.submissions.upload_directory import UploadDirectory
+
+KEEP_EVERY_SECONDS = CLAIM_SECONDS / 6
+
+BOT_NAME = re.compile(r"[A-Za-z0-9]+(?:[ ._-][A-Za-z0-9]+)*")
+NAME_RULE = "expected letters a-z or A-Z and digits, with single spaces, '.', '_' or '-' between them"
+
+_OUR_FAILURE = "the arena could not check it; that is no fault of the bot, so hand it in again"
+
+_log = logging.getLogger("arena.checker")
+
+
+class Checker:
+    """Checks submissions."""
+
+    def __init__(self, home: ArenaHome, people: PeopleStore, uploads: UploadDirectory) -> None:
+        """Prepare.
+
+        Args:
+            home: where accepted bots go.
+            people: has the submissions.
+            uploads: what was handed in.
+        """
+        self._home, self._people, self._uploads = home, people, uploads
+
+    def check_next(self) -> bool:
+        """Check the oldest submission that waits; return whether there was one."""
+        claim = self._people.submissions.claim()
+        if claim is None:
+            return False
+        with _kept_up(claim, str(self._home.directory)) as report:
+            try:
+                state, reason = self._check(claim, report)
+            except (DatabaseError, VoidMatchError, OSError):
+                _log.exception("submission %d could not be checked", claim.submission.number)
+                state, reason = SubmissionState.FAILED, _OUR_FAILURE
+        if not claim.finish(state, report.text(), reason, report.bot):
+            _log.warning("submission %d was decided otherwise while it was checked", claim.submission.number)
+            self._forget(state, report)
+        return True
+
+    def _check(self, claim: Claim, report: _Report) -> tuple[SubmissionState, str]:
+        def accept(bot: Bot) -> None:
+            report.bot = bot.label
+            report.add(f"{bot.label}: copied")
+            if BOT_NAME.fullmatch(bot.name) is None or not bot.version.isascii():
+                raise UsageError(f"bot {bot.label!r}: {NAME_RULE}")
+            self._people.submissions.own_bot_name(claim.submission.person, bot.name)
+
+        with self._uploads.named(claim.submission.upload, claim.submission.file_name) as path:
+            try:
+                result = submit(self._home, path, report.add, before_trial=accept)
+            except DatabaseError:
+                raise
+            except UsageError as error:
+                sentence = report.shown(str(error).replace(f"{path.parent}/", ""))
+                report.add(sentence)
+                return SubmissionState.REFUSED, sentence
+        if result.refusal is not None:
+            report.add(result.refusal)
+            refusal = report.shown(result.refusal)
+            if result.stderr:
+                report.add(f"what it wrote to stderr:\n{result.stderr}")
+            report.add(f"to fix it: {result.hint}")
+            return SubmissionState.REFUSED, refusal
+        report.add(f"{result.bot.label} is {'already ' if result.is_old else ''}accepted")
+        return SubmissionState.ACCEPTED, ""
+
+    def _forget(self, state: SubmissionState, report: _Report) -> None:
+        """Take a bot out of the list again whose author did not want it any more."""
+        if state is SubmissionState.ACCEPTED and report.bot is not None:
+            with contextlib.suppress(UsageError):
+                self._home.bots.remove(report.bot)
+
+
+class _Report:
+    """The lines of a report, and the bot it is about; written in one thread and read in another."""
+
+    def __init__(self, home: str) -> None:
+        self.bot: str | None = None
+        self._lines: list[str] = []
+        own = re.escape(str(Path(__file__).parents[1]))
+        self._places = re.compile(rf"{re.escape(home)}/bots/[0-9a-f]+/(?=[^/])|{re.escape(home)}/|{own}/")
+
+    def add(self, line: str) -> None:
+        self._lines.append(self.shown(line))
+
+    def shown(self, line: str) -> str:
+        """Return a line without the places of the machine: the author has other ones."""
+        return self._places.sub("", line)
+
+    def text(self) -> str:
+        return "\n".join(self._lines)
+
+
+@contextlib.contextmanager
+def _kept_up(claim: Claim, home: str) -> Iterator[_Report]:
+    """Give a report that is written to the database again and again, which keeps the claim up."""
+    report, is_over = _Report(home), threading.Event()
+
+    def keep() -> None:
+        while not is_over.wait(KEEP_EVERY_SECONDS):
+            with contextlib.suppress(DatabaseError):
+                claim.keep(report.text(), report.bot)
+
+    keeper = threading.Thread(target=keep, daemon=True)
+    keeper.start()
+    try:
+        yield report
+    finally:
+        is_over.set()
+        keeper.join()

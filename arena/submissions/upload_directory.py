@@ -1,0 +1,159 @@
+"""The bytes that authors hand in, each in a file of its own. Nothing in them is looked at here."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import tempfile
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from arena.errors import UploadError, UsageError
+from arena.isolation.removal import remove_tree
+from arena.names import as_file_name
+from arena.records import MEBIBYTE
+from arena.text import size_text
+
+MAX_UPLOAD_BYTES = 32 * MEBIBYTE
+SPARE_BYTES = 512 * MEBIBYTE
+"""Free on the disk, or nothing more is taken."""
+
+_NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}")
+RECEIVING, CHECKING = "receiving-", "checking-"
+"""How names begin that are there only for a while."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What has come in whole.
+
+    Attributes:
+        name: of its file; no two uploads share one, so that either can be removed.
+        digest: SHA-256 of the bytes.
+        size_bytes: how many there are.
+    """
+
+    name: str
+    digest: str
+    size_bytes: int
+
+
+class UploadDirectory:
+    """A directory of uploads."""
+
+    def __init__(self, directory: Path, why_not: Callable[[], str] = lambda: "") -> None:
+        """Prepare.
+
+        Args:
+            directory: where it is.
+            why_not: returns why nothing is taken here; "" if uploads are. Called when somebody wants to know.
+        """
+        self._directory, self._why_not = directory, why_not
+
+    @cached_property
+    def refusal(self) -> str:
+        """Why nothing is taken here; "" if uploads are."""
+        return self._why_not()
+
+    def path(self, name: str) -> Path:
+        """Return where an upload is, or would be."""
+        assert _NAME.fullmatch(name), name
+        return self._directory / name
+
+    def receive(self) -> Receiving:
+        """Return what takes a new upload, piece by piece.
+
+        Raises:
+            UsageError: if nothing is taken here, the directory can't be written, or the disk is nearly full.
+        """
+        if self.refusal:
+            raise UsageError(self.refusal)
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            disk = os.statvfs(self._directory)
+            descriptor, name = tempfile.mkstemp(prefix=RECEIVING, dir=self._directory)
+        except OSError as error:
+            raise UsageError(f"uploads can't be taken now: {error.strerror}") from error
+        if disk.f_bavail * disk.f_frsize < SPARE_BYTES:
+            os.close(descriptor)
+            Path(name).unlink()
+            raise UsageError("uploads can't be taken now: the disk of the arena is nearly full")
+        return Receiving(self._directory, descriptor, Path(name))
+
+    def remove(self, name: str) -> None:
+        """Remove an upload that nobody needs any more."""
+        self.path(name).unlink(missing_ok=True)
+
+    def remove_others(self, names: Collection[str]) -> None:
+        """Remove all uploads but these: of requests that did not come to their end."""
+        for path in self._directory.glob("*"):
+            if _NAME.fullmatch(path.name) and path.name not in names:
+                path.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def named(self, name: str, file_name: str) -> Iterator[Path]:
+        """Give an upload under the name that its author gave it, as far as that is one: its ending says what it is."""
+        with tempfile.TemporaryDirectory(prefix=CHECKING, dir=self._directory) as directory:
+            path = Path(directory) / as_file_name(file_name)
+            path.hardlink_to(self.path(name))
+            yield path
+
+    def remove_unfinished(self, prefix: str) -> None:
+        """Remove what a process has left that was killed.
+
+        Args:
+            prefix: ``RECEIVING`` or ``CHECKING``.
+        """
+        for path in self._directory.glob(f"{prefix}*"):
+            remove_tree(str(path))
+
+
+class Receiving:
+    """An upload that is coming in. A context manager: what was not kept is removed at the end."""
+
+    def __init__(self, directory: Path, descriptor: int, path: Path) -> None:
+        self._directory, self._path = directory, path
+        self._file = os.fdopen(descriptor, "wb")
+        self._digest = hashlib.sha256()
+        self._size_bytes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._file.close()
+        self._path.unlink(missing_ok=True)
+
+    def write(self, data: bytes) -> None:
+        """Take a piece.
+
+        Raises:
+            UploadError: if there is too much.
+        """
+        self._size_bytes += len(data)
+        if self._size_bytes > MAX_UPLOAD_BYTES:
+            raise UploadError(f"the upload is larger than {size_text(MAX_UPLOAD_BYTES)}")
+        self._digest.update(data)
+        self._file.write(data)
+
+    def keep(self) -> Received:
+        """Keep what has come, for good.
+
+        Raises:
+            UploadError: if nothing has.
+        """
+        if not self._size_bytes:
+            raise UploadError("the upload is empty")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        digest = self._digest.hexdigest()
+        received = Received(f"{digest[:16]}-{secrets.token_hex(8)}", digest, self._size_bytes)
+        self._path.replace(self._directory / received.name)
+        return received

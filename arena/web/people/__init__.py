@@ -1,0 +1,1 @@
+"""The site for people who sign in: accounts, invitations, tokens, and who may do what."""

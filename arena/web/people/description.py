@@ -1,0 +1,154 @@
+"""Operations as the OpenAPI document describes them: what is sent, what is returned, who may, and the refusals."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel
+
+from arena.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission
+from arena.web.endpoint import problem_answer
+from arena.web.openapi import SCHEMAS, SESSION, TOKEN, identifier_of
+from arena.web.people.body import FORM, JSON
+from arena.web.people.operation import NoFields, Operation, Who
+
+_HTML = "text/html"
+
+
+class Description(NamedTuple):
+    """The description of an operation.
+
+    Attributes:
+        operation: as an OpenAPI object.
+        schemas: of the models in it, by name.
+    """
+
+    operation: dict[str, Any]
+    schemas: dict[str, Any]
+
+
+def description_of(operation: Operation) -> Description:
+    """Return the description of an operation."""
+    schemas: dict[str, Any] = {}
+    fields = _schema(operation.fields, "validation", schemas)
+    described = {
+        "operationId": identifier_of(f"{operation.method.lower()}{operation.path}"),
+        "summary": operation.summary,
+        "description": who_may(operation),
+        "security": _security(operation),
+        "parameters": _parameters(operation, fields),
+        "responses": _responses(operation, schemas),
+    }
+    if operation.method != "GET" and operation.fields is not NoFields:
+        described |= _body(operation, fields)
+    return Description(described, schemas)
+
+
+def who_may(operation: Operation) -> str:
+    """Return who may do it, in a sentence."""
+    match operation.who:
+        case Who.ANYBODY:
+            return "Anybody may."
+        case Who.MEMBER:
+            return "Whoever has signed in may, and any token."
+        case Who.MEMBER_IN_BROWSER:
+            return "Whoever has signed in with a browser may, and no token."
+    roles = [role for role, granted in PERMISSIONS.items() if operation.who in granted]
+    scopes = _scopes(operation)
+    return f"Roles: {', '.join(roles)}. " + (f"Tokens: {', '.join(scopes)}." if scopes else "No token.")
+
+
+def _scopes(operation: Operation) -> list[str]:
+    if operation.only_in_browser or not isinstance(operation.who, Permission):
+        return []
+    return [str(scope) for scope, granted in SCOPE_PERMISSIONS.items() if operation.who in granted]
+
+
+def _security(operation: Operation) -> list[dict[str, list[str]]]:
+    session: list[dict[str, list[str]]] = [{SESSION: []}]
+    if operation.who is Who.ANYBODY:
+        return [{}]
+    if operation.who is Who.MEMBER:
+        return [*session, {TOKEN: []}]
+    scopes = _scopes(operation)
+    return [*session, {TOKEN: scopes}] if scopes else session
+
+
+def _schema(
+    model: type[BaseModel], mode: Literal["validation", "serialization"], schemas: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the schema of a model; those it refers to are added to ``schemas``."""
+    schema = model.model_json_schema(mode=mode, ref_template=f"{SCHEMAS}{{model}}")
+    schemas.update(schema.pop("$defs", {}))
+    return schema
+
+
+def _parameters(operation: Operation, fields: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what is in the address: the fields of the path, and for what is read, the others as well."""
+    required = fields.get("required", ())
+    return [
+        {"name": name, "in": "path", "required": True, "schema": schema}
+        if _is_in_path(operation, name)
+        else {"name": name, "in": "query", "required": name in required, "schema": schema}
+        for name, schema in fields.get("properties", {}).items()
+        if operation.method == "GET" or _is_in_path(operation, name)
+    ]
+
+
+def _body(operation: Operation, fields: dict[str, Any]) -> dict[str, Any]:
+    sent = {name: one for name, one in fields["properties"].items() if not _is_in_path(operation, name)}
+    if not sent:
+        return {}
+    required = [name for name in fields.get("required", ()) if name in sent]
+    schema = {"type": "object", "properties": sent, "required": required, "additionalProperties": False}
+    return {
+        "requestBody": {
+            "required": bool(required),
+            "content": {FORM: {"schema": schema}, JSON: {"schema": schema}},
+        }
+    }
+
+
+def _is_in_path(operation: Operation, name: str) -> bool:
+    return f"{{{name}}}" in operation.path
+
+
+def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    responses: dict[str, Any] = {}
+    if operation.model is None:
+        schema = {
+            "type": "object",
+            "properties": {"done": {"type": "string"}, "to": {"type": "string"}},
+            "required": ["done", "to"],
+        }
+        responses["200"] = {"description": "It is done.", "content": {JSON: {"schema": schema}}}
+        responses["303"] = {"description": "It is done; a browser is led to the page that follows."}
+    else:
+        schemas[operation.model.__name__] = _schema(operation.model, "serialization", schemas)
+        content: dict[str, Any] = {_HTML: {"schema": {"type": "string"}}} if operation.template else {}
+        content[JSON] = {"schema": {"$ref": f"{SCHEMAS}{operation.model.__name__}"}}
+        responses["200"] = {"description": operation.summary, "content": content}
+        if operation.method == "GET" and operation.who is not Who.ANYBODY:
+            responses["303"] = {"description": "Sign in first; a browser is led to the page for that."}
+    return responses | {str(status): problem_answer(text) for status, text in sorted(_refusals(operation).items())}
+
+
+def _refusals(operation: Operation) -> dict[int, str]:
+    """Return the refusals that an operation can end with."""
+    found = {
+        400: "What was sent is not right; the sentence says what is expected.",
+        401: "Sign in first, or the token is not right.",
+        403: "It may not be done by who asks, not by a page of another site, or not without https.",
+        404: "There is no such thing.",
+        421: "The request names a host that is not this one.",
+        503: "The database can't be read, or too many ask; `Retry-After` says when to ask again.",
+    }
+    if operation.method != "GET":
+        found |= {
+            408: "What is sent takes too long.",
+            413: "What is sent is too long.",
+            415: "What is sent is neither a form nor JSON.",
+        }
+    if operation.rate is not None or operation.takes_password:
+        found[429] = "It was done too often; `Retry-After` says when to try again."
+    return found

@@ -1,0 +1,165 @@
+"""An operation: a line in the table of what people do, from which dispatch, permission, limits and OpenAPI follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from unicodedata import category
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from arena.people.roles import Permission
+from arena.people.values import Person
+from arena.site.models.model import Model
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.rates import Rate
+from arena.submissions.upload_directory import Received, UploadDirectory
+from arena.web.people.actor import Actor
+
+
+class Who(StrEnum):
+    """Who may do it, where no permission says so."""
+
+    ANYBODY = "anybody"
+    MEMBER = "member"
+    """Who has signed in, or a program of theirs."""
+    MEMBER_IN_BROWSER = "member in a browser"
+    """Who has signed in, and no program: it is about what proves who they are."""
+    PROGRAM = "program"
+    """A program of a member."""
+
+
+class Fields(BaseModel):
+    """What is sent with an operation: fields of a form, or JSON; and the fields in its path."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=2000)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _without_controls(cls, value: object) -> object:
+        """Refuse what no form sends and not every database takes: control characters and halves of characters."""
+        texts = value if isinstance(value, list | tuple) else (value,)
+        if any(category(letter) in ("Cc", "Cs") for text in texts if isinstance(text, str) for letter in text):
+            raise PydanticCustomError("control_character", "Expected text in one line, without control characters")
+        return value
+
+
+class Numbered(Fields):
+    """Which session, token or invitation."""
+
+    number: int = Field(ge=1, le=2**31 - 1)
+
+
+class NoFields(Fields):
+    """Nothing is sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """What an operation is done with.
+
+    Attributes:
+        actor: who asks.
+        fields: what was sent.
+        people: the database.
+        site: the address of the site, as the request has it.
+        uploads: what was handed in.
+        received: the file that was sent with it, if it takes one.
+        address: from where it was asked.
+        device: what the browser or program says it is.
+    """
+
+    actor: Actor
+    fields: Any
+    people: PeopleStore
+    uploads: UploadDirectory
+    received: Received | None
+    site: str
+    address: str
+    device: str
+
+    @property
+    def person(self) -> Person:
+        """Who asks, where only members may."""
+        assert self.actor.person is not None
+        return self.actor.person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """The result of an operation after which a browser is led elsewhere.
+
+    Attributes:
+        to: the path of a page of ours.
+        sentence: what was done, for programs.
+        session: the secret of a session that has begun; "" if the present one has ended, None for neither.
+    """
+
+    to: str
+    sentence: str
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Download:
+    """The result of an operation that is a file, to be kept and not shown.
+
+    Attributes:
+        path: where it is.
+        name: what it is to be called.
+    """
+
+    path: Path
+    name: str
+
+
+Result = Model | Done | Download
+
+Handler = Callable[[Visit], Result]
+"""Does it, in a thread of its own; may raise our errors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """Something that people do, or a page for a person.
+
+    Attributes:
+        method: of the request.
+        path: with fields in braces.
+        summary: what it does, in a line.
+        who: who may do it.
+        handler: does it.
+        fields: what is sent.
+        model: what is returned; None if a browser is led elsewhere.
+        template: of the page that shows it.
+        rate: how often for one person; from one network, if anybody may.
+        form: the path of the page that has its form, on which a browser sees what is wrong with what it sent; "" for
+            a page that says only that.
+        takes_password: whether a password is hashed, which takes long.
+        takes_upload: whether a file is sent with it.
+        only_in_browser: whether no token is good for it.
+        is_in_the_open: whether there is no secret in it, so that it may be read on its way.
+    """
+
+    method: str
+    path: str
+    summary: str
+    who: Permission | Who
+    handler: Handler
+    fields: type[Fields] = NoFields
+    model: type[Model] | None = None
+    template: str = ""
+    rate: Rate | None = None
+    form: str = ""
+    takes_password: bool = False
+    takes_upload: bool = False
+    only_in_browser: bool = False
+    is_in_the_open: bool = False
+
+
+Paths = Mapping[str, Mapping[str, Operation]]
+"""The operations by path, and then by method."""

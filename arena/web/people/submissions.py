@@ -1,0 +1,175 @@
+"""Handing in bots, and what becomes of them."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from pydantic import Field
+
+from arena.people.roles import Permission
+from arena.people.submission import Submission, SubmissionState
+from arena.site.models.submissions import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
+from arena.submissions.upload_directory import MAX_UPLOAD_BYTES
+from arena.web.people.operation import Done, Download, Fields, Operation, Visit, Who
+from arena.web.problems import bad_address
+
+UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
+
+
+class Numbered(Fields):
+    """Which submission."""
+
+    number: int = Field(ge=1, le=2**31 - 1)
+
+
+class NewSubmission(Fields):
+    """What is sent beside the file."""
+
+    file_name: str = Field(min_length=1, max_length=200)
+    note: str = Field("", max_length=2000)
+
+
+def show_submissions(visit: Visit) -> SubmissionsPage:
+    """Return what waits and what was decided."""
+    seconds = visit.people.submissions.seconds_to_check()
+    waiting = visit.people.submissions.unfinished()
+    latest = [one for one in visit.people.submissions.latest() if one.state not in UNFINISHED]
+    return SubmissionsPage(
+        waiting=tuple(_line(one, visit) for one in waiting),
+        seconds_each=median(seconds) if seconds else None,
+        latest=tuple(_line(one, visit) for one in latest),
+        may_submit=visit.actor.person is not None and Permission.SUBMIT in visit.actor.permissions,
+        refusal=visit.uploads.refusal,
+        max_upload_bytes=MAX_UPLOAD_BYTES,
+    )
+
+
+def hand_in(visit: Visit) -> Done:
+    """Hand in what was received."""
+    sent: NewSubmission = visit.fields
+    assert visit.received is not None
+    came = visit.received
+    one = visit.people.submissions.add(visit.person, came.name, came.digest, came.size_bytes, sent.file_name, sent.note)
+    return Done(to=f"/submissions/{one.number}", sentence=f"submission {one.number} is {one.state}")
+
+
+def show_submission(visit: Visit) -> SubmissionPage:
+    """Return a submission: all of it to its author, else what everybody may know."""
+    one = _found(visit)
+    waiting = [other.number for other in visit.people.submissions.unfinished()]
+    return SubmissionPage(
+        line=_line(one, visit),
+        ahead=waiting.index(one.number) if one.number in waiting else None,
+        details=_details(one) if _is_own(one, visit) else None,
+    )
+
+
+def withdraw(visit: Visit) -> Done:
+    """Withdraw a submission before it is decided."""
+    one = _own(visit)
+    visit.people.submissions.withdraw(visit.person, one.number)
+    return Done(to=f"/submissions/{one.number}", sentence=f"submission {one.number} is withdrawn")
+
+
+def download(visit: Visit) -> Download:
+    """Return what was handed in, to its author."""
+    one = _own(visit)
+    path = visit.uploads.path(one.upload)
+    if not path.is_file():
+        raise bad_address(f"The file of submission {one.number} is not here any more.", 404)
+    return Download(path=path, name=one.file_name)
+
+
+def _found(visit: Visit) -> Submission:
+    one = visit.people.submissions.find(visit.fields.number)
+    if one is None:
+        raise bad_address(f"There is no submission {visit.fields.number}.", 404)
+    return one
+
+
+def _own(visit: Visit) -> Submission:
+    """Return a submission of who asks; those of others are not there."""
+    one = visit.people.submissions.find(visit.fields.number)
+    if one is None or not _is_own(one, visit):
+        raise bad_address(f"You have no submission {visit.fields.number}.", 404)
+    return one
+
+
+def _is_own(one: Submission, visit: Visit) -> bool:
+    return visit.actor.person is not None and visit.actor.person.name == one.author
+
+
+def _line(one: Submission, visit: Visit) -> SubmissionLine:
+    return SubmissionLine(
+        number=one.number,
+        author=one.author,
+        bot=one.bot if one.state is SubmissionState.ACCEPTED or _is_own(one, visit) else None,
+        state=one.state,
+        created_at=one.created_at,
+        finished_at=one.finished_at,
+        is_own=_is_own(one, visit),
+    )
+
+
+def _details(one: Submission) -> SubmissionDetails:
+    return SubmissionDetails(
+        file_name=one.file_name,
+        size_bytes=one.size_bytes,
+        digest=one.digest,
+        note=one.note,
+        reason=one.reason,
+        report=one.report,
+        may_withdraw=one.state in UNFINISHED,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/submissions",
+        summary="What waits to be checked, and why; and what was checked.",
+        who=Who.ANYBODY,
+        handler=show_submissions,
+        model=SubmissionsPage,
+        template="submissions.html.jinja",
+        is_in_the_open=True,
+    ),
+    Operation(
+        method="POST",
+        path="/submissions",
+        summary="Hand in a bot: a file, a zip or a tar.",
+        who=Permission.SUBMIT,
+        handler=hand_in,
+        fields=NewSubmission,
+        form="/submissions",
+        takes_upload=True,
+    ),
+    Operation(
+        method="GET",
+        path="/submissions/{number}",
+        summary="A submission, and what became of it.",
+        who=Who.ANYBODY,
+        handler=show_submission,
+        fields=Numbered,
+        model=SubmissionPage,
+        template="submission.html.jinja",
+        is_in_the_open=True,
+    ),
+    Operation(
+        method="GET",
+        path="/submissions/{number}/upload",
+        summary="What was handed in, for its author.",
+        who=Permission.SUBMIT,
+        handler=download,
+        fields=Numbered,
+    ),
+    Operation(
+        method="POST",
+        path="/submissions/{number}/withdraw",
+        summary="Withdraw a submission before it is decided.",
+        who=Permission.SUBMIT,
+        handler=withdraw,
+        fields=Numbered,
+        form="/submissions/{number}",
+    ),
+)

@@ -1,0 +1,15 @@
+"""The table of operations."""
+
+from __future__ import annotations
+
+from arena.web.people import account, directory, invitations, programs, sign_in, submissions
+from arena.web.people.operation import Operation
+
+OPERATIONS: tuple[Operation, ...] = (
+    *sign_in.OPERATIONS,
+    *invitations.OPERATIONS,
+    *account.OPERATIONS,
+    *programs.OPERATIONS,
+    *submissions.OPERATIONS,
+    *directory.OPERATIONS,
+)

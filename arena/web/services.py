@@ -1,0 +1,78 @@
+"""Programs that work beside the web process as long as it runs; one that ends by itself is started again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+FIRST_PAUSE_SECONDS = 1.0
+LONGEST_PAUSE_SECONDS = 30.0
+STEADY_SECONDS = 60.0
+"""Who has run for so long begins with the first pause again."""
+LEAVING_SECONDS = 5.0
+
+_log = logging.getLogger("arena.web")
+
+
+class Service:
+    """A program that is kept running. Its first argument is the process that started it, with which it ends."""
+
+    def __init__(self, module: str, arguments: Sequence[str], now: Callable[[], float] = time.monotonic) -> None:
+        """Prepare a program.
+
+        Args:
+            module: of Python, by name.
+            arguments: that follow the first.
+            now: the clock.
+        """
+        self._module, self._arguments, self._now = module, arguments, now
+        self._process: asyncio.subprocess.Process | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Its process; None while it does not run."""
+        is_running = self._process is not None and self._process.returncode is None
+        return self._process.pid if is_running and self._process is not None else None
+
+    def start(self) -> None:
+        """Start it, and again whenever it ends."""
+        self._task = asyncio.create_task(self._keep_running())
+
+    async def _keep_running(self) -> None:
+        pause_seconds = FIRST_PAUSE_SECONDS
+        while True:
+            started_at = self._now()
+            code = await self._run_once()
+            pause_seconds = FIRST_PAUSE_SECONDS if self._now() - started_at > STEADY_SECONDS else 2 * pause_seconds
+            pause_seconds = min(pause_seconds, LONGEST_PAUSE_SECONDS)
+            _log.error("%s has ended (%s); it is started again in %g s", self._module, code, pause_seconds)
+            await asyncio.sleep(pause_seconds)
+
+    async def _run_once(self) -> int:
+        command = [sys.executable, "-m", self._module, str(os.getpid()), *self._arguments]
+        self._process = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.DEVNULL)
+        return await self._process.wait()
+
+    async def close(self) -> None:
+        """End it."""
+        if self._task is None:
+            return
+        self._task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
+        if self._process is None or self._process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self._process.terminate()
+        try:
+            await asyncio.wait_for(self._process.wait(), LEAVING_SECONDS)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()

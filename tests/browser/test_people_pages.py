@@ -1,0 +1,198 @@
+"""The pages for people in a real browser: they bar nobody, fit every width, need no scripts; and what people do."""
+
+import re
+from urllib.parse import urlsplit
+
+import html5lib
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from arena.home import ArenaHome, open_people
+from arena.people.passwords import hash_password
+from arena.people.roles import Role, Scope
+from arena.web.people.table import OPERATIONS
+from tests.browser.conftest import served
+from tests.browser.test_pages import SCHEMES, WIDTHS
+from tests.report.tournaments import play
+
+pytestmark = pytest.mark.processes
+
+PASSWORD = "correct horse battery"
+LONG = "Some-very-long-name-of-32-chars0"
+ROLES = {"olga": Role.OPERATOR, "dora": Role.DIRECTOR, "ann": Role.AUTHOR, LONG: Role.AUTHOR}
+REASON = "It took part with two accounts, and said so itself when it was asked: " + "unbroken" * 12
+
+PAGES = {
+    "sign-in": ("/sign-in", None),
+    "sign-in again": ("/sign-in", "olga"),
+    "invitation": ("/invitations/{open}", None),
+    "invitation of somebody": ("/invitations/{own}", None),
+    "account": ("/account", "olga"),
+    "account without tokens": ("/account", "ann"),
+    "data": ("/account/data", "ann"),
+    "people of an operator": ("/people", "olga"),
+    "people of a director": ("/people", "dora"),
+    "program": ("/programs", "ann"),
+    "program with a code": ("/programs?code={code}", "ann"),
+    "log": ("/log", None),
+    "not allowed": ("/people", "ann"),
+    "no invitation": ("/invitations/nothing", None),
+}
+"""Addresses, and who looks."""
+
+
+class People:
+    """A site with people: its address, and what proves who somebody is."""
+
+    def __init__(self, directory):
+        with open_people(directory) as store:
+            self.sessions = {name: self._add(store, name, role) for name, role in ROLES.items()}
+            store.accounts.add("newcomer", Role.DIRECTOR, "olga")
+            store.accounts.close(LONG, "dora", REASON)
+            olga = store.accounts.get("olga")
+            store.sessions.begin(
+                olga, "Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0", "2001:db8:1234:5678:9abc:def0:1:2"
+            )
+            for name in ("laptop", "x" * 64):
+                store.tokens.make(olga, name, list(Scope), 30)
+            waiting = store.device_logins.begin("a-machine.example", [Scope.READ, Scope.SUBMIT])
+            self.values = {
+                "open": store.invitations.invite(Role.AUTHOR, "dora", 7),
+                "own": store.invitations.invite_person("newcomer", "olga", 7),
+                "code": waiting.code,
+            }
+
+    def _add(self, store, name, role):
+        person = store.accounts.add(name, role, "the command line")
+        store.accounts.set_password(person, hash_password(PASSWORD))
+        return store.sessions.begin(person, "Mozilla/5.0 (Linux) Chrome/140.0 Safari/537.36", "192.0.2.1")
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("people-home")
+    with ArenaHome(directory) as home:
+        play(home, "league", ["alpha", "beta"], encounters=1)
+    found = People(directory)
+    with served(directory, "--open-to", "authors") as found.site:
+        yield found
+
+
+def window_of(chromium, people, who, **options):
+    """Return a window of a browser in which somebody is signed in."""
+    context = chromium.new_context(**options)
+    if who is not None:
+        context.add_cookies([{"name": "arena-here", "value": people.sessions[who], "url": people.site}])
+    return context.new_page()
+
+
+@pytest.fixture(params=PAGES)
+def shown(request, people):
+    """Return an address, and who looks."""
+    address, who = PAGES[request.param]
+    return people.site + address.format_map(people.values), who
+
+
+def test_every_page_for_people_has_an_example():
+    paths = {operation.path for operation in OPERATIONS if operation.method == "GET"}
+    assert {re.sub(r"\{\w+\}", "{secret}", address.split("?")[0]) for address, _ in PAGES.values()} >= paths
+
+
+def open_all(page):
+    """Open what a page hides."""
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_nothing_bars_anybody(chromium, people, shown, scheme):
+    address, who = shown
+    page = window_of(chromium, people, who, **SCHEMES[scheme])
+    page.goto(address)
+    open_all(page)
+    violations = Axe().run(page).response["violations"]
+    assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in violations] == []
+    page.context.close()
+
+
+def test_a_page_fits_every_width_and_asks_for_nothing_elsewhere(chromium, people, shown):
+    address, who = shown
+    page = window_of(chromium, people, who)
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(address)
+    for is_open in (False, True):
+        if is_open:
+            open_all(page)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert {urlsplit(url).netloc for url in asked} == {urlsplit(people.site).netloc}
+    assert [text for text in said if "Failed to load resource" not in text] == []  # of a page that says what is wrong
+    page.context.close()
+
+
+def test_a_page_is_valid_html_and_says_the_same_without_scripts(chromium, people, shown):
+    address, who = shown
+    said = []
+    for has_scripts in (True, False):
+        page = window_of(chromium, people, who, java_script_enabled=has_scripts)
+        answer = page.goto(address)
+        html5lib.HTMLParser(strict=True).parse(answer.text())
+        said.append(page.locator("h1, h2, p.verdict, th, label, button").all_inner_texts())
+        page.context.close()
+    assert said[0] == said[1]
+    assert said[0]
+
+
+def submit(page, name):
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+@pytest.mark.parametrize("has_scripts", [True, False])
+def test_a_director_invites_and_an_author_enters(chromium, people, has_scripts):
+    options = {"java_script_enabled": has_scripts}
+    director = window_of(chromium, people, None, **options)
+    director.goto(f"{people.site}/people")
+    for password, heading in (("not the password", "Sign in"), (PASSWORD, "People")):
+        director.get_by_label("Name").fill("dora")
+        director.get_by_label("Password").fill(password)
+        submit(director, "Sign in")
+        expect(director.get_by_role("heading", level=1)).to_have_text(heading)
+        if heading == "Sign in":
+            expect(director.get_by_role("alert")).to_have_text("The name or the password is not right.")
+            expect(director.get_by_label("Name")).to_have_value("dora")
+            expect(director.get_by_label("Password")).to_have_value("")
+    submit(director, "Make an invitation")
+    link = director.locator("pre").inner_text()
+
+    author = window_of(chromium, people, None, **options)
+    author.goto(link)
+    name = f"author-{'with' if has_scripts else 'without'}"
+    author.get_by_label("Your name here, which everybody sees").fill(name)
+    author.get_by_label("Password", exact=False).first.fill(PASSWORD)
+    author.get_by_label("The same again").fill(PASSWORD + " mistyped")
+    submit(author, "Open the account")
+    expect(author.get_by_role("alert")).to_have_text("The two passwords differ.")
+    author.get_by_label("Password", exact=False).first.fill(PASSWORD)
+    author.get_by_label("The same again").fill(PASSWORD)
+    submit(author, "Open the account")
+    expect(author.get_by_role("heading", level=1)).to_have_text(name)
+
+    author.get_by_text("Make a token").click()
+    author.get_by_label("What it is for").fill("laptop")
+    author.get_by_label("read").check()
+    submit(author, "Make it")
+    expect(author.locator("pre").first).to_have_text(re.compile(r"^arena_[\w-]{49}$"))
+    if has_scripts:
+        assert Axe().run(author).response["violations"] == []
+        assert Axe().run(director).response["violations"] == []
+    author.get_by_role("link", name="To your account").click()
+    submit(author, "End the token laptop")
+    expect(author.get_by_text("End the token laptop")).to_have_count(0)
+    submit(author, "Sign out")
+    author.goto(f"{people.site}/account")
+    expect(author.get_by_role("heading", level=1)).to_have_text("Sign in")
+    for page in (director, author):
+        page.context.close()

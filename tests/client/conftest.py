@@ -1,0 +1,134 @@
+"""A site with people that answers in a thread, and servers that answer whatever a test wants."""
+
+import contextlib
+import socket
+import socketserver
+import threading
+from importlib.util import find_spec
+
+import pytest
+
+from arena.home import ArenaHome, open_people
+from arena.people.roles import Role
+
+if any(find_spec(name) is None for name in ("starlette", "uvicorn", "httptools", "argon2")):
+    collect_ignore_glob = ["test_*.py"]  # the extra is not installed
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path, monkeypatch):
+    """No credentials, token or proxy of who runs the tests."""
+    for name in ("ARENA_TOKEN", "XDG_CONFIG_HOME", "ARENA_PEOPLE", "ARENA_HOME", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for scheme in ("http", "https", "all"):
+        monkeypatch.delenv(f"{scheme}_proxy", raising=False)
+        monkeypatch.delenv(f"{scheme}_proxy".upper(), raising=False)
+    monkeypatch.setenv("ARENA_CREDENTIALS", str(tmp_path / "config" / "credentials.json"))
+
+
+class Arena:
+    """A site that answers, its people, and ada, an author."""
+
+    def __init__(self, directory, address):
+        self.url = f"http://{address}"
+        self.people = open_people(directory)
+        self.ada = self.people.accounts.add("ada", Role.AUTHOR, "the command line")
+
+    def token(self, *scopes):
+        return self.people.tokens.make(self.ada, "of a test", scopes or ("read", "submit"), 30)
+
+    def tokens(self):
+        return [token.name for token in self.people.tokens.all(self.ada)]
+
+
+@contextlib.contextmanager
+def answering(directory, is_open=True):
+    """Yield the address of a site, answered in a thread."""
+    import uvicorn
+
+    from arena.web.app import Site
+    from arena.web.opened_home import OpenedHome
+    from arena.web.people.opened_people import OpenedPeople
+    from arena.web.server import listen
+
+    home = OpenedHome(directory)
+    people = OpenedPeople(directory) if is_open else None
+    site = Site(home, endpoints=people.endpoints if people else (), links=people.links if people else None)
+    server = uvicorn.Server(uvicorn.Config(site, ws="none", lifespan="off", log_config=None, access_log=False))
+    with listen("127.0.0.1", 0) as listening:
+        host, port = listening.getsockname()
+        thread = threading.Thread(target=server.run, args=([listening],))
+        thread.start()  # connections wait until it answers
+        try:
+            yield f"{host}:{port}"
+        finally:
+            server.should_exit = True
+            thread.join()
+            if people is not None:
+                people.close()
+            home.close()
+
+
+@pytest.fixture
+def arena_site(tmp_path):
+    with ArenaHome(tmp_path / "home"):
+        pass
+    with answering(tmp_path / "home") as address:
+        site = Arena(tmp_path / "home", address)
+        yield site
+        site.people.close()
+
+
+@contextlib.contextmanager
+def hostile(answer, context=None):
+    """Yield the address of a server.
+
+    Args:
+        answer: called with each connection and the head of its request.
+        context: for connections with encryption; None without.
+    """
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self):
+            head = b""
+            while (line := self.rfile.readline()) not in (b"\r\n", b""):
+                head += line
+            with contextlib.suppress(OSError):
+                answer(self, head.decode("latin-1"))
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+        allow_reuse_address = True
+
+        def get_request(self):
+            connection, address = super().get_request()
+            return context.wrap_socket(connection, server_side=True) if context else connection, address
+
+        def handle_error(self, *_):
+            """Say nothing of a client that has gone."""
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def response(body=b"{}", status="200 OK", kind="application/json", headers=()):
+    """Return the bytes of a response."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(body)}", *headers, "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+def saying(data):
+    """Return what answers every request with the same bytes."""
+    return lambda handler, _: handler.wfile.write(data)
+
+
+@pytest.fixture
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]

@@ -1,0 +1,150 @@
+"""``arena submit PATH --to URL``: handed in, followed, decided."""
+
+import json
+import threading
+
+import pytest
+
+from arena.cli.group import run
+from arena.home import ArenaHome
+from arena.submissions.checker import Checker
+from arena.submissions.upload_directory import UploadDirectory
+from tests.client.conftest import hostile, response
+from tests.submissions.test_checker import BROKEN, GOOD
+
+pytestmark = pytest.mark.processes
+
+
+TAKEN = '{"to": "/submissions/1"}'
+
+
+@pytest.fixture
+def command(arena_site, capsys, monkeypatch):
+    monkeypatch.setenv("ARENA_TOKEN", arena_site.token("submit", "read"))
+
+    def call(*arguments):
+        code = run(["submit", *map(str, arguments)])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return code, out, err
+
+    return call
+
+
+@pytest.fixture
+def checking(arena_site, tmp_path):
+    """A checker at work."""
+    directory, is_over = tmp_path / "home", threading.Event()
+
+    def check():
+        with ArenaHome(directory) as home:
+            checker = Checker(home, arena_site.people, UploadDirectory(directory / "uploads"))
+            while not is_over.wait(0.05):
+                checker.check_next()
+
+    thread = threading.Thread(target=check)
+    thread.start()
+    yield
+    is_over.set()
+    thread.join()
+
+
+@pytest.mark.usefixtures("checking")
+def test_a_good_bot_is_accepted_and_the_same_again_is_the_same(command, arena_site, tmp_path):
+    (tmp_path / "first.py").write_bytes(GOOD)
+    for _ in range(2):
+        code, out, err = command(tmp_path / "first.py", "--to", arena_site.url, "--note", "mine")
+        assert (code, err) == (0, "")
+        assert out.splitlines()[0].endswith(f"{arena_site.url}/submissions/1")
+        assert out.splitlines()[-1] == "first@1 is accepted"
+    assert arena_site.people.submissions.find(1).note == "mine"
+    assert arena_site.people.submissions.find(2) is None
+
+
+@pytest.mark.usefixtures("checking")
+def test_the_author_of_a_broken_bot_sees_the_line(command, arena_site, tmp_path):
+    (tmp_path / "first.py").write_bytes(BROKEN)
+    code, out, err = command(tmp_path / "first.py", "--to", arena_site.url)
+    assert code == 1
+    assert 'File "first.py", line 4, in choose' in out
+    assert err.startswith("arena: submission 1 is refused: first@1 is refused: in ")
+    code, out, _ = command(tmp_path / "first.py", "--to", arena_site.url, "--json")
+    assert code == 1
+    assert json.loads(out)["state"] == "refused"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("first.py", "--note", "x"), "expected --to URL"),
+        (("first.py", "--to", "nowhere", "--game", "hex:Hex"), "the site at --to decides"),
+        (("first.py", "--to", "nowhere"), "nowhere"),
+        (("nothing.py", "--to", "{url}"), "nothing.py"),
+        (("empty.py", "--to", "{url}"), "the upload is empty"),
+    ],
+)
+def test_wrong_use_is_one_sentence(command, arena_site, tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "first.py").write_bytes(GOOD)
+    (tmp_path / "empty.py").touch()
+    code, out, err = command(*(text.format(url=arena_site.url) for text in arguments))
+    assert (code, out) == (2, "")
+    assert sentence.lower() in err.lower()
+    assert err.count("\n") == 1
+
+
+def test_a_token_that_may_not_submit_is_refused(command, arena_site, tmp_path, monkeypatch):
+    monkeypatch.setenv("ARENA_TOKEN", arena_site.token("read"))
+    (tmp_path / "first.py").write_bytes(GOOD)
+    code, _, err = command(tmp_path / "first.py", "--to", arena_site.url)
+    assert code == 2
+    assert "may not do this" in err
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ['{"to": "/elsewhere"}'],
+        ['{"to": "//evil/submissions/1"}'],
+        [TAKEN, "{}"],
+        [TAKEN, '{"line": {"state": "odd"}, "details": {"report": "", "reason": ""}}'],
+        [
+            '{"to": "/submissions/1"}',
+            '{"line": {"state": "accepted", "bot": 5}, "details": {"report": "", "reason": ""}}',
+        ],
+        [TAKEN, '{"line": {"state": "accepted"}, "details": null}'],
+    ],
+)
+def test_what_answers_is_no_arena(command, tmp_path, answers):
+    (tmp_path / "first.py").write_bytes(GOOD)
+    left = list(answers)
+
+    def answer(handler, head):
+        if head.startswith("POST"):
+            handler.rfile.read(len(GOOD))
+        handler.wfile.write(response(left.pop(0).encode()))
+
+    with hostile(answer) as url:
+        code, _, err = command(tmp_path / "first.py", "--to", url)
+    assert code == 2
+    assert "no arena" in err
+
+
+def test_what_a_site_says_can_do_nothing_to_a_terminal(command, tmp_path):
+    (tmp_path / "first.py").write_bytes(GOOD)
+    value = {
+        "line": {"state": "refused", "bot": "a\x1b[2J@1"},
+        "details": {"report": "one\x1b]0;x\x07\ntwo\u202e", "reason": "no\x1b[31m"},
+    }
+
+    def answer(handler, head):
+        if head.startswith("POST"):
+            handler.rfile.read(len(GOOD))
+            handler.wfile.write(response(b'{"to": "/submissions/1"}'))
+        else:
+            handler.wfile.write(response(json.dumps(value).encode()))
+
+    with hostile(answer) as url:
+        code, out, err = command(tmp_path / "first.py", "--to", url)
+    assert code == 1
+    assert not {"\x1b", "\x07", "\u202e"} & set(out + err)

@@ -1,0 +1,31 @@
+"""A database of people on each kind of database, and a clock that tests set."""
+
+import pytest
+
+from arena.store.people.people_store import PeopleStore
+
+
+class FakeClock:
+    """Stands still until it is moved."""
+
+    def __init__(self):
+        self.seconds = 1_800_000_000.0
+
+    def __call__(self):
+        return self.seconds
+
+
+@pytest.fixture
+def now():
+    return FakeClock()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request, tmp_path):
+    return tmp_path / "people.sqlite3" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+
+
+@pytest.fixture
+def store(place, now):
+    with PeopleStore(place, now) as opened:
+        yield opened

@@ -1,0 +1,154 @@
+"""Submissions in the database: limits, order, claims, and whose name a bot has."""
+
+import pytest
+
+from arena.errors import UsageError
+from arena.people.roles import Role
+from arena.people.secret import new_secret
+from arena.people.submission import SubmissionState
+from arena.store.people.submissions import CLAIM_SECONDS, MAX_REPORT_CHARACTERS, MAX_TRIES, MAX_WAITING, PER_PERSON
+from tests.people.test_people_store import at_once
+
+pytestmark = pytest.mark.processes  # of PostgreSQL
+
+ACCEPTED, REFUSED, FAILED = SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.FAILED
+
+
+@pytest.fixture
+def ada(store):
+    return store.accounts.add("ada", Role.AUTHOR, "test")
+
+
+@pytest.fixture
+def eve(store):
+    return store.accounts.add("eve", Role.AUTHOR, "test")
+
+
+def hand_in(store, person, content="a"):
+    return store.submissions.add(person, new_secret(), content * 64, 100, "bot.py", "")
+
+
+def test_a_submission_waits_with_all_that_was_said_of_it(store, ada):
+    one = store.submissions.add(ada, "upload", "a" * 64, 100, "bot.py", "the first one")
+    assert (one.author, one.state, one.bot, one.note) == ("ada", SubmissionState.WAITING, None, "the first one")
+    assert store.submissions.find(one.number) == one
+    assert store.submissions.find(one.number + 1) is None
+
+
+def test_the_same_bytes_again_are_the_same_submission_unless_it_failed(store, ada, eve):
+    first = hand_in(store, ada)
+    assert hand_in(store, ada) == first
+    assert hand_in(store, eve).number != first.number
+    claim = store.submissions.claim()
+    claim.finish(FAILED, "", "the disk was full")
+    assert hand_in(store, ada).number != first.number
+
+
+def test_the_same_bytes_handed_in_many_times_at_once_are_one_submission(store, place, now, ada):
+    results = at_once(place, now, 40, lambda own, _: hand_in(own, ada))
+    assert len({one.number for one in results}) == 1
+
+
+def test_only_so_many_wait_at_once_however_they_come(store, place, now, ada, eve):
+    letters = "abcdefghijklmnopqrst"
+    results = at_once(place, now, len(letters), lambda own, number: hand_in(own, ada, letters[number]))
+    assert sum(not isinstance(one, UsageError) for one in results) == MAX_WAITING
+    assert hand_in(store, eve).author == "eve"
+
+
+def test_only_so_many_in_an_hour(store, ada, now):
+    for number in range(PER_PERSON.times):
+        hand_in(store, ada, chr(97 + number % 26) if number < 26 else str(number % 10))
+        store.submissions.claim().finish(REFUSED, "", "it is broken")
+    with pytest.raises(UsageError, match="30 bots within an hour"):
+        hand_in(store, ada, "0")
+    now.seconds += 3600 / PER_PERSON.times
+    hand_in(store, ada, "0")
+
+
+def test_the_oldest_is_checked_first_and_by_one_checker(store, place, now, ada, eve):
+    numbers = [hand_in(store, person, letter).number for person, letter in ((ada, "a"), (eve, "b"), (ada, "c"))]
+    claims = at_once(place, now, 10, lambda own, _: own.submissions.claim())
+    assert sorted(claim.submission.number for claim in claims if claim is not None) == numbers
+    assert [one.state for one in store.submissions.unfinished()] == [SubmissionState.CHECKING] * 3
+
+
+def test_a_checker_says_what_it_found_and_decides(store, ada):
+    number = hand_in(store, ada).number
+    claim = store.submissions.claim()
+    assert (claim.submission.author, claim.submission.tries) == ("ada", 1)
+    assert claim.keep("copied", "greedy@1")
+    assert store.submissions.find(number).report == "copied"
+    assert claim.finish(REFUSED, "copied\nbroken", "it is broken")
+    one = store.submissions.find(number)
+    assert (one.state, one.bot, one.reason, one.report) == (REFUSED, "greedy@1", "it is broken", "copied\nbroken")
+    assert one.finished_at is not None
+    assert not claim.finish(ACCEPTED, "")
+    assert store.submissions.claim() is None
+
+
+def test_what_a_killed_checker_left_is_checked_again_and_its_late_answer_does_not_count(store, ada, now):
+    number = hand_in(store, ada).number
+    lost = store.submissions.claim()
+    now.seconds += CLAIM_SECONDS - 1
+    assert lost.keep("", None)
+    now.seconds += CLAIM_SECONDS - 1
+    assert store.submissions.claim() is None
+    now.seconds += 1
+    claim = store.submissions.claim()
+    assert claim.submission.tries == 2
+    assert not lost.keep("late", None)
+    assert not lost.finish(ACCEPTED, "late")
+    assert claim.finish(REFUSED, "")
+    assert store.submissions.find(number).state is REFUSED
+
+
+def test_after_three_killed_checkers_it_has_failed_and_the_next_is_checked(store, ada, now):
+    number, following = hand_in(store, ada).number, hand_in(store, ada, "b").number
+    for _ in range(MAX_TRIES):
+        assert store.submissions.claim().submission.number == number
+        now.seconds += CLAIM_SECONDS
+    assert store.submissions.claim().submission.number == following
+    failed = store.submissions.find(number)
+    assert failed.state is FAILED
+    assert "no fault of the bot" in failed.reason
+
+
+def test_a_withdrawn_submission_is_not_decided_any_more(store, ada, eve):
+    waiting, checked = hand_in(store, ada), hand_in(store, ada, "b")
+    with pytest.raises(UsageError, match="not yours"):
+        store.submissions.withdraw(eve, waiting.number)
+    assert store.submissions.withdraw(ada, waiting.number).state is SubmissionState.WITHDRAWN
+    claim = store.submissions.claim()
+    assert claim.submission.number == checked.number
+    store.submissions.withdraw(ada, checked.number)
+    assert not claim.finish(ACCEPTED, "")
+    with pytest.raises(UsageError, match="decided already"):
+        store.submissions.withdraw(ada, checked.number)
+
+
+def test_the_name_of_a_bot_belongs_to_who_was_first(store, place, now, ada, eve):
+    people = (ada, eve)
+    at_once(place, now, 20, lambda own, number: own.submissions.own_bot_name(people[number % 2].number, "Greedy"))
+    results = at_once(place, now, 2, lambda own, number: own.submissions.own_bot_name(people[number].number, "gr-eedy"))
+    (refused,) = [result for result in results if result is not None]
+    assert "belongs to another author" in str(refused)
+
+
+def test_a_report_is_bounded(store, ada):
+    number = hand_in(store, ada).number
+    store.submissions.claim().finish(REFUSED, "x" * (3 * MAX_REPORT_CHARACTERS))
+    assert len(store.submissions.find(number).report) <= MAX_REPORT_CHARACTERS + 10
+
+
+def test_too_long_a_note(store, ada):
+    with pytest.raises(UsageError, match="expected at most 2000"):
+        store.submissions.add(ada, "upload", "a" * 64, 1, "bot.py", "x" * 2001)
+
+
+def test_how_long_checks_take(store, ada, now):
+    hand_in(store, ada)
+    claim = store.submissions.claim()
+    now.seconds += 12
+    claim.finish(ACCEPTED, "", bot="greedy@1")
+    assert store.submissions.seconds_to_check() == [12.0]

@@ -1,0 +1,157 @@
+"""The checker: what authors hand in is tried out, and decided."""
+
+import io
+import zipfile
+
+import pytest
+
+from arena.errors import DatabaseError
+from arena.home import ArenaHome
+from arena.people.roles import Role
+from arena.people.submission import SubmissionState
+from arena.store.people.people_store import PeopleStore
+from arena.submissions import checker as checker_module
+from arena.submissions.checker import Checker
+from arena.submissions.upload_directory import UploadDirectory
+
+pytestmark = pytest.mark.processes
+
+GOOD = b"""from arena.botkit import run
+
+def choose(game, state, clock):
+    return game.legal_actions(state)[0]
+
+run(choose, name="{name}", version="1")
+"""
+BROKEN = GOOD.replace(b"legal_actions", b"legal_action")
+
+
+class Arena:
+    def __init__(self, directory):
+        self.home = ArenaHome(directory)
+        self.people = PeopleStore(directory / "people.sqlite3")
+        self.uploads = UploadDirectory(directory / "uploads")
+        self.checker = Checker(self.home, self.people, self.uploads)
+        self.persons = {name: self.people.accounts.add(name, Role.AUTHOR, "test") for name in ("ada", "eve")}
+
+    def hand_in(self, data, file_name="first.py", author="ada"):
+        with self.uploads.receive() as receiving:
+            receiving.write(data)
+            received = receiving.keep()
+        person = self.persons[author]
+        one = self.people.submissions.add(person, received.name, received.digest, received.size_bytes, file_name, "")
+        return one.number
+
+    def checked(self, *args, **options):
+        number = self.hand_in(*args, **options)
+        assert self.checker.check_next()
+        return self.people.submissions.find(number)
+
+    def bots(self):
+        return [bot.label for bot in self.home.store.submitted_bots()]
+
+
+@pytest.fixture
+def arena(tmp_path):
+    opened = Arena(tmp_path / "home")
+    yield opened
+    opened.people.close()
+    opened.home.close()
+
+
+def test_nothing_waits(arena):
+    assert not arena.checker.check_next()
+
+
+def test_a_bot_that_plays_is_accepted_and_listed(arena):
+    one = arena.checked(GOOD)
+    assert (one.state, one.bot, one.reason) == (SubmissionState.ACCEPTED, "first@1", "")
+    assert arena.bots() == ["first@1"]
+    assert "differences: a match of" in one.report
+
+
+def test_the_author_of_a_broken_bot_sees_the_line_and_no_place_of_the_machine(arena, tmp_path):
+    one = arena.checked(BROKEN)
+    assert one.state is SubmissionState.REFUSED
+    assert "'Plusminus' object has no attribute 'legal_action'" in one.report
+    assert 'File "first.py", line 4, in choose' in one.report
+    assert "to fix it:" in one.report
+    assert str(tmp_path) not in one.report + one.reason
+    assert arena.bots() == []
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "sentence"),
+    [
+        (b"\x00\x01\x02", "bot.bin", ""),
+        (GOOD, "Ада.py", "expected letters a-z"),
+    ],
+)
+def test_what_is_no_bot_is_refused_in_a_sentence(arena, data, name, sentence):
+    one = arena.checked(data, name)
+    assert one.state is SubmissionState.REFUSED
+    assert sentence in one.reason
+    assert arena.bots() == []
+
+
+def zipped(**files):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def test_an_archive_is_unpacked_and_what_is_wrong_with_it_is_said(arena):
+    manifest = b'name = "packed"\nversion = "3"\ncommand = ["python3", "bot.py"]\ngames = ["plaid"]\n'
+    good = zipped(**{"packed/bot.py": GOOD, "packed/bot.toml": manifest})
+    assert arena.checked(good, "mine.zip").bot == "packed@3"
+    evil = zipped(**{"packed/bot.py": GOOD, "../evil.py": GOOD})
+    refused = arena.checked(evil, "mine.zip")
+    assert refused.state is SubmissionState.REFUSED
+    assert "mine.zip" in refused.reason
+    assert "../evil.py" in refused.reason
+    assert arena.bots() == ["packed@3"]
+
+
+def test_a_name_belongs_to_its_first_author_and_a_version_to_its_content(arena):
+    assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
+    other = arena.checked(GOOD + b"# mine\n", author="eve")
+    assert "belongs to another author" in other.reason
+    changed = arena.checked(GOOD + b"# changed\n")
+    assert "submitted with other files" in changed.reason
+    assert arena.bots() == ["first@1"]
+
+
+def test_what_its_author_withdraws_while_it_is_checked_is_not_listed(arena, monkeypatch):
+    number = arena.hand_in(GOOD)
+    submit = checker_module.submit
+
+    def slow(*args, **options):
+        result = submit(*args, **options)
+        arena.people.submissions.withdraw(arena.persons["ada"], number)
+        return result
+
+    monkeypatch.setattr(checker_module, "submit", slow)
+    assert arena.checker.check_next()
+    assert arena.people.submissions.find(number).state is SubmissionState.WITHDRAWN
+    assert arena.bots() == []
+
+
+@pytest.mark.parametrize("error", [DatabaseError("the disk is full"), OSError(28, "No space left")])
+def test_our_own_failure_is_no_fault_of_the_bot(arena, monkeypatch, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(checker_module, "submit", fail)
+    one = arena.checked(GOOD)
+    assert one.state is SubmissionState.FAILED
+    assert "no fault of the bot" in one.reason
+    assert "disk" not in one.reason + one.report
+
+
+def test_a_file_that_is_gone_is_our_failure(arena):
+    number = arena.hand_in(GOOD)
+    arena.uploads.remove(arena.people.submissions.find(number).upload)
+    arena.checker.check_next()
+    assert arena.people.submissions.find(number).state is SubmissionState.FAILED

@@ -1,0 +1,98 @@
+"""Uploads on the disk: whole or not there at all."""
+
+import hashlib
+import os
+import stat
+
+import pytest
+
+from arena.errors import UploadError, UsageError
+from arena.submissions import upload_directory
+from arena.submissions.upload_directory import CHECKING, RECEIVING, UploadDirectory
+
+
+@pytest.fixture
+def uploads(tmp_path):
+    return UploadDirectory(tmp_path / "uploads")
+
+
+def keep(uploads, data):
+    with uploads.receive() as receiving:
+        receiving.write(data)
+        return receiving.keep()
+
+
+def test_what_has_come_whole_is_kept_under_its_digest_for_its_owner_alone(uploads):
+    received = keep(uploads, b"print()")
+    path = uploads.path(received.name)
+    assert received.size_bytes == 7
+    assert received.digest == hashlib.sha256(b"print()").hexdigest()
+    assert path.read_bytes() == b"print()"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    uploads.remove(received.name)
+    uploads.remove(received.name)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_the_same_bytes_again_are_a_file_of_their_own(uploads):
+    first, second = keep(uploads, b"print()"), keep(uploads, b"print()")
+    assert first.digest == second.digest
+    uploads.remove(first.name)
+    assert uploads.path(second.name).read_bytes() == b"print()"
+
+
+def test_what_belongs_to_no_submission_is_removed(uploads, tmp_path):
+    kept, other = keep(uploads, b"1"), keep(uploads, b"2")
+    (tmp_path / "uploads" / "a file of somebody").touch()
+    uploads.remove_others({kept.name})
+    assert uploads.path(kept.name).exists()
+    assert not uploads.path(other.name).exists()
+    assert (tmp_path / "uploads" / "a file of somebody").exists()
+
+
+def test_what_was_cut_off_leaves_nothing(uploads, tmp_path):
+    with pytest.raises(ConnectionError), uploads.receive() as receiving:
+        receiving.write(b"half")
+        raise ConnectionError
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+
+def test_too_much_is_refused_while_it_comes(uploads, tmp_path, monkeypatch):
+    monkeypatch.setattr(upload_directory, "MAX_UPLOAD_BYTES", 10)
+    with pytest.raises(UploadError, match="larger than"), uploads.receive() as receiving:
+        receiving.write(b"x" * 10)
+        receiving.write(b"x")
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+
+def test_nothing_is_refused(uploads):
+    with pytest.raises(UploadError, match="empty"), uploads.receive() as receiving:
+        receiving.keep()
+
+
+def test_a_disk_that_is_nearly_full_takes_nothing(uploads, tmp_path, monkeypatch):
+    monkeypatch.setattr(upload_directory, "SPARE_BYTES", 2**60)
+    with pytest.raises(UsageError, match="nearly full"):
+        uploads.receive()
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["bot.py", "../../etc/passwd", "a\0b.py", "x" * 300, "", "/", "..", "a\x1b[2Jb"])
+def test_an_upload_is_found_by_its_own_name_and_stays_in_its_place(uploads, tmp_path, name):
+    received = keep(uploads, b"print()")
+    with uploads.named(received.name, name) as path:
+        assert path.resolve().parent.parent == (tmp_path / "uploads").resolve()
+        assert path.parent.name.startswith(CHECKING)
+        assert path.read_bytes() == b"print()"
+    assert [path.name for path in (tmp_path / "uploads").iterdir()] == [received.name]
+
+
+def test_what_killed_processes_left_is_removed(uploads, tmp_path):
+    received = keep(uploads, b"print()")
+    (tmp_path / "uploads" / f"{RECEIVING}abc").write_bytes(b"half")
+    (tmp_path / "uploads" / f"{CHECKING}abc").mkdir()
+    os.link(uploads.path(received.name), tmp_path / "uploads" / f"{CHECKING}abc" / "bot.py")
+    uploads.remove_unfinished(RECEIVING)
+    assert len(list((tmp_path / "uploads").iterdir())) == 2
+    uploads.remove_unfinished(CHECKING)
+    assert [path.name for path in (tmp_path / "uploads").iterdir()] == [received.name]

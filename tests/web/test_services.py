@@ -1,0 +1,72 @@
+"""Programs beside the web process: started, started again, and ended with it."""
+
+import asyncio
+import os
+
+import pytest
+
+from arena.web import services
+from arena.web.services import Service
+
+pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+
+
+STUBBORN = """
+import signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open(sys.argv[2], "w").close()
+time.sleep(1000)
+"""
+
+
+def program(tmp_path, monkeypatch, text):
+    (tmp_path / "program_of_a_test.py").write_text(text)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return "program_of_a_test"
+
+
+async def running(service, but=None):
+    while service.pid in (None, but):
+        await asyncio.sleep(0.01)
+    return service.pid
+
+
+async def test_one_that_ends_is_started_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(services, "FIRST_PAUSE_SECONDS", 0.001)
+    service = Service(program(tmp_path, monkeypatch, "import time\ntime.sleep(1000)\n"), ())
+    service.start()
+    first = await running(service)
+    os.kill(first, 9)
+    second = await running(service, but=first)
+    await service.close()
+    assert second != first
+    assert service.pid is None
+
+
+async def test_one_that_ends_at_once_is_started_less_and_less_often(tmp_path, monkeypatch):
+    pauses = []
+
+    async def sleep(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 8:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(services.asyncio, "sleep", sleep)
+    service = Service(program(tmp_path, monkeypatch, ""), ())
+    with pytest.raises(asyncio.CancelledError):
+        await service._keep_running()
+    assert pauses == [2, 4, 8, 16, 30, 30, 30, 30]
+
+
+async def test_one_that_does_not_want_to_end_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr(services, "LEAVING_SECONDS", 0.2)
+    service = Service(program(tmp_path, monkeypatch, STUBBORN), (str(tmp_path / "ready"),))
+    service.start()
+    while not (tmp_path / "ready").exists():
+        await asyncio.sleep(0.01)
+    await service.close()
+    assert service.pid is None
+
+
+async def test_one_that_was_not_started_is_closed_quietly():
+    await Service("nothing", ()).close()
