@@ -156,23 +156,33 @@ class Tournament:
 
 
 def under_load(server, home, options):
-    """Print what readers get and what the tournament loses while both share the machine."""
+    """Print what readers get and what the tournament loses while both share the machine: first with pages that nobody
+    has asked for, then with the same pages again.
+    """
     name = f"played{int(time.time())}"
     tournament = Tournament(home, name)
     try:
         time.sleep(5)
         alone = _rate(server, name, 10)
-        answers, readers, cpu_share, beside = asyncio.run(_load(server, name, options))
+        loads = [asyncio.run(_load(server, name, options)) for _ in range(2)]
         again = _rate(server, name, 10)
     finally:
         tournament.end()
+    for load, which in zip(loads, ("new", "known"), strict=True):
+        _print_load(*load, which, options)
+    beside = ", ".join(f"{load[3]:.0f}" for load in loads)
+    print(f"matches/s: {alone:.0f} before, {beside} beside that, {again:.0f} after")
+
+
+def _print_load(answers, readers, cpu_share, _beside, which, options):
     times = [answer.seconds for answer in answers]
     refused = sum(answer.status not in (200, 202) for answer in answers)
     heard = [len(reader.arrivals) for reader in readers]
     p50, p99 = (_ms(percentile(times, share)) for share in (0.5, 0.99))
-    print(f"{len(answers)} requests at {options.rate:g}/s beside {len(readers)} readers: p50 {p50}, p99 {p99}")
-    print(f"{refused} refused; {100 * cpu_share:.0f} % of a core; readers heard {min(heard)} to {max(heard)} events")
-    print(f"matches/s: {alone:.0f} before, {beside:.0f} beside that, {again:.0f} after")
+    pending = sum(answer.status == 202 for answer in answers)
+    print(f"{len(answers)} requests for {which} pages at {options.rate:g}/s beside {len(readers)} readers:", end=" ")
+    print(f"p50 {p50}, p99 {p99}; {refused} refused, {pending} times 'being computed'")
+    print(f"  {100 * cpu_share:.0f} % of a core; readers heard {min(heard)} to {max(heard)} events")
 
 
 async def _load(server, name, options):
