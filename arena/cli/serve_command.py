@@ -20,7 +20,7 @@ from arena.shipped import PREFIX
 if TYPE_CHECKING:
     import socket
 
-NEEDED = ("starlette", "uvicorn", "httptools", "argon2")
+NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart")
 
 AUTHORS, VISITORS = "authors", "visitors"
 OPEN_LADDER = "arena:open_ladder"

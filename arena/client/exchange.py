@@ -9,7 +9,7 @@ import http.client
 import socket
 import ssl
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, cast
 
@@ -111,7 +111,8 @@ def _exchange(site: SiteAddress, request: Request, proxy: Proxy | None, reply_se
         _send_head(connection, site, request, proxy)
         _send_body(connection, request.body, deadline)
         deadline.renew(reply_seconds)
-        return _received(connection.getresponse(), site)
+        with closing(connection.getresponse()) as response:
+            return _received(response, site)
     finally:
         connection.close()
         if opened is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from arena.conformance.variants import bounds_of, odd_options, options_text
 from arena.enums import FaultKind, Termination
-from arena.errors import ArenaError, BotError, UsageError
+from arena.errors import ArenaError, BotDefinitionError, BotError
 from arena.games import GAMES, find_game, make_game
 from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.sandbox_policy import Isolation
@@ -107,9 +107,9 @@ def check_bot(
 
 
 def check_claimed_game(bot: Bot, game: str, command: str) -> None:
-    """Raise UsageError for a game from outside the package: it is a program, and a bot can't have it loaded."""
+    """Raise BotDefinitionError for a game from outside the package: a program, which no bot can have loaded."""
     if ":" in game:
-        raise UsageError(
+        raise BotDefinitionError(
             f"{bot.label}: games: {game!r} is a game from outside the package, which is loaded only where you name it:"
             f" {command} … --game {game}"
         )

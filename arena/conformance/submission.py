@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from arena.conformance.check import check_claimed_game
-from arena.errors import UsageError
+from arena.errors import BotDefinitionError, UsageError
 from arena.games import GAMES, make_game
 from arena.home import ArenaHome
 from arena.match.single_match import play_match
@@ -89,7 +89,7 @@ def _try_out(bot: Bot, listener: Callable[[str], None], external_games: Sequence
         try:
             players = make_game(name).players
         except UsageError as error:
-            raise UsageError(f"{bot.label}: games: {error}") from error
+            raise BotDefinitionError(f"{bot.label}: games: {error}") from error
         record = play_match(name, [bot] * players, time_control=TRIAL_TIME)
         if record.faults:
             fault = record.faults[0]

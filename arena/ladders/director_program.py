@@ -45,12 +45,15 @@ def main(arguments: list[str]) -> int:
         return 0
     os.nice(NICENESS)
     with contextlib.suppress(KeyboardInterrupt):
+        said = ""
         while True:
             try:
                 with ArenaHome(directory, store=store or None) as home:
                     _keep_going(OpenLadder(path, home), home)
             except UsageError as error:
-                _log.error("%s can't be played now: %s", path, error)
+                if str(error) != said:  # else once every few seconds
+                    said = str(error)
+                    _log.error("%s can't be played now: %s", path, error)
                 time.sleep(AWAY_SECONDS)
     return 0
 

@@ -67,6 +67,8 @@ class ClaimedSubmission:
         author: the name of its author.
         upload: the name of the file with the bytes that came.
         file_name: what the author's file was called.
+        bot: its name@version, as far as an earlier try has found that out.
+        created_at: when it came.
         tries: how often it was taken, with this time.
     """
 
@@ -75,4 +77,6 @@ class ClaimedSubmission:
     author: str
     upload: str
     file_name: str
+    bot: str | None
+    created_at: str
     tries: int

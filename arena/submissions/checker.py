@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.conformance.submission import submit
-from arena.errors import DatabaseError, UsageError, VoidMatchError
+from arena.errors import BotDefinitionError, DatabaseError, UploadError, UsageError, VoidMatchError
 from arena.home import ArenaHome
 from arena.people.submission import SubmissionState
 from arena.records import Bot
@@ -23,10 +23,12 @@ from arena.store.people.submissions import CLAIM_SECONDS, Claim
 from arena.submissions.upload_directory import UploadDirectory
 
 KEEP_EVERY_SECONDS = CLAIM_SECONDS / 6
+MAX_TRIES = 3
 
 BOT_NAME = re.compile(r"[A-Za-z0-9]+(?:[ ._-][A-Za-z0-9]+)*")
 NAME_RULE = "expected letters a-z or A-Z and digits, with single spaces, '.', '_' or '-' between them"
 
+_TAKEN = "this name, or one that looks like it, belongs to another author"
 _OUR_FAILURE = "the arena could not check it; that is no fault of the bot, so hand it in again"
 
 _log = logging.getLogger("arena.checker")
@@ -50,31 +52,45 @@ class Checker:
         claim = self._people.submissions.claim()
         if claim is None:
             return False
+        if claim.submission.tries > MAX_TRIES:
+            self._give_up(claim)
+            return True
         with _kept_up(claim, str(self._home.directory)) as report:
             try:
                 state, reason = self._check(claim, report)
-            except (DatabaseError, VoidMatchError, OSError):
+            except (UsageError, VoidMatchError, OSError):
                 _log.exception("submission %d could not be checked", claim.submission.number)
+                if claim.submission.tries < MAX_TRIES:
+                    return True  # it waits until the claim has run out, and is checked again
                 state, reason = SubmissionState.FAILED, _OUR_FAILURE
         if not claim.finish(state, report.text(), reason, report.bot):
             _log.warning("submission %d was decided otherwise while it was checked", claim.submission.number)
             self._forget(state, report)
         return True
 
+    def _give_up(self, claim: Claim) -> None:
+        """Decide about a submission that has ended its checkers: it is accepted if its bot was listed before that."""
+        one = claim.submission
+        listed = {bot.label: bot.submitted_at for bot in self._home.store.submitted_bots()}
+        if one.bot is not None and listed.get(one.bot, "") >= one.created_at:
+            claim.finish(SubmissionState.ACCEPTED, f"{one.bot} is accepted")
+        else:
+            claim.finish(SubmissionState.FAILED, "", _OUR_FAILURE)
+
     def _check(self, claim: Claim, report: _Report) -> tuple[SubmissionState, str]:
         def accept(bot: Bot) -> None:
             report.bot = bot.label
             report.add(f"{bot.label}: copied")
             if BOT_NAME.fullmatch(bot.name) is None or not bot.version.isascii():
-                raise UsageError(f"bot {bot.label!r}: {NAME_RULE}")
-            self._people.submissions.own_bot_name(claim.submission.person, bot.name)
+                raise BotDefinitionError(f"bot {bot.label!r}: {NAME_RULE}")
+            if not self._people.submissions.own_bot_name(claim.submission.person, bot.name):
+                raise BotDefinitionError(f"bot {bot.label!r}: {_TAKEN}")
+            claim.keep(report.text(), bot.label)  # known before it can be listed
 
         with self._uploads.named(claim.submission.upload, claim.submission.file_name) as path:
             try:
                 result = submit(self._home, path, report.add, before_trial=accept)
-            except DatabaseError:
-                raise
-            except UsageError as error:
+            except (BotDefinitionError, UploadError) as error:  # all else is the machine's fault
                 sentence = report.shown(str(error).replace(f"{path.parent}/", ""))
                 report.add(sentence)
                 return SubmissionState.REFUSED, sentence

@@ -159,8 +159,7 @@ class Site:
     async def close(self) -> None:
         """Stop watching the store and building pages."""
         self.end_streams()
-        for service in self._services:
-            await service.close()
+        await asyncio.gather(*(service.close() for service in self._services))
         if self._watching is not None:
             await self._watching
         await self.cache.close()

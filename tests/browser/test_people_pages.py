@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from arena.home import ArenaHome, open_people
 from arena.people.passwords import hash_password
 from arena.people.roles import Role, Scope
+from arena.people.submission import SubmissionState
 from arena.web.people.table import OPERATIONS
 from tests.browser.conftest import served
 from tests.browser.test_pages import SCHEMES, WIDTHS
@@ -18,6 +19,17 @@ from tests.report.tournaments import play
 
 pytestmark = pytest.mark.processes
 
+LADDER = """
+game = "differences"
+options = { size = 4 }
+format = "ladder"
+[ladder]
+matches = 2
+[[entrants]]
+bot = "arena:minimal"
+[[entrants]]
+bot = "arena:random_legal"
+"""
 PASSWORD = "correct horse battery"
 LONG = "Some-very-long-name-of-32-chars0"
 ROLES = {"olga": Role.OPERATOR, "dora": Role.DIRECTOR, "ann": Role.AUTHOR, LONG: Role.AUTHOR}
@@ -36,6 +48,10 @@ PAGES = {
     "program": ("/programs", "ann"),
     "program with a code": ("/programs?code={code}", "ann"),
     "log": ("/log", None),
+    "submissions": ("/submissions", "ann"),
+    "submissions for a visitor": ("/submissions", None),
+    "submission": ("/submissions/{submission}", "ann"),
+    "submission of somebody": ("/submissions/{submission}", "dora"),
     "not allowed": ("/people", "ann"),
     "no invitation": ("/invitations/nothing", None),
 }
@@ -61,7 +77,19 @@ class People:
                 "open": store.invitations.invite(Role.AUTHOR, "dora", 7),
                 "own": store.invitations.invite_person("newcomer", "olga", 7),
                 "code": waiting.code,
+                "submission": self._hand_in(store),
             }
+
+    def _hand_in(self, store):
+        """Hand in a bot that is refused and one that is accepted; return the number of the first."""
+        ann = store.accounts.get("ann")
+        numbers = []
+        for state, bot, reason in (("refused", f"{LONG}@1", REASON), ("accepted", "alpha@1", "")):
+            one = store.submissions.add(ann, f"of a test {state}", state * 8, 12345, f"{LONG}.py", "the first one")
+            report = f'{bot}: copied\n  File "{LONG}.py", line 4, in choose\n{"unbroken" * 40}\n<b>no markup</b>'
+            store.submissions.claim().finish(SubmissionState(state), report, reason, bot)
+            numbers.append(one.number)
+        return numbers[0]
 
     def _add(self, store, name, role):
         person = store.accounts.add(name, role, "the command line")
@@ -75,7 +103,8 @@ def people(tmp_path_factory):
     with ArenaHome(directory) as home:
         play(home, "league", ["alpha", "beta"], encounters=1)
     found = People(directory)
-    with served(directory, "--open-to", "authors") as found.site:
+    (directory / "ladder.toml").write_text(LADDER)
+    with served(directory, "--open-to", "authors", "--ladder", directory / "ladder.toml") as found.site:
         yield found
 
 
@@ -95,8 +124,13 @@ def shown(request, people):
 
 
 def test_every_page_for_people_has_an_example():
-    paths = {operation.path for operation in OPERATIONS if operation.method == "GET"}
-    assert {re.sub(r"\{\w+\}", "{secret}", address.split("?")[0]) for address, _ in PAGES.values()} >= paths
+    pages = {one.path for one in OPERATIONS if one.method == "GET" and one.template}
+    shown = {address.split("?")[0] for address, _ in PAGES.values()}
+    assert {_without_names(path) for path in shown} >= {_without_names(path) for path in pages}
+
+
+def _without_names(path):
+    return re.sub(r"\{\w+\}", "{}", path)
 
 
 def open_all(page):

@@ -213,6 +213,7 @@ def test_ctrl_c_ends_the_wait_quietly(arena_site):
     program = subprocess.Popen(
         [sys.executable, "-m", "arena", "login", arena_site.url],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
     )  # fmt: skip
     with program:
         killer = threading.Timer(60, program.kill)

@@ -1,18 +1,21 @@
 """The checker: what authors hand in is tried out, and decided."""
 
 import io
+import time
 import zipfile
 
 import pytest
 
-from arena.errors import DatabaseError
+from arena.errors import DatabaseError, UsageError
 from arena.home import ArenaHome
 from arena.people.roles import Role
 from arena.people.submission import SubmissionState
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.submissions import CLAIM_SECONDS
 from arena.submissions import checker as checker_module
-from arena.submissions.checker import Checker
+from arena.submissions.checker import MAX_TRIES, Checker
 from arena.submissions.upload_directory import UploadDirectory
+from tests.people.conftest import FakeClock
 
 pytestmark = pytest.mark.processes
 
@@ -29,7 +32,8 @@ BROKEN = GOOD.replace(b"legal_actions", b"legal_action")
 class Arena:
     def __init__(self, directory):
         self.home = ArenaHome(directory)
-        self.people = PeopleStore(directory / "people.sqlite3")
+        self.now = FakeClock()
+        self.people = PeopleStore(directory / "people.sqlite3", self.now)
         self.uploads = UploadDirectory(directory / "uploads")
         self.checker = Checker(self.home, self.people, self.uploads)
         self.persons = {name: self.people.accounts.add(name, Role.AUTHOR, "test") for name in ("ada", "eve")}
@@ -138,20 +142,56 @@ def test_what_its_author_withdraws_while_it_is_checked_is_not_listed(arena, monk
     assert arena.bots() == []
 
 
-@pytest.mark.parametrize("error", [DatabaseError("the disk is full"), OSError(28, "No space left")])
+@pytest.mark.parametrize(
+    "error", [DatabaseError("the disk is full"), UsageError("the disk is full"), OSError(28, "No space left")]
+)
 def test_our_own_failure_is_no_fault_of_the_bot(arena, monkeypatch, error):
     def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(checker_module, "submit", fail)
     one = arena.checked(GOOD)
+    for _ in range(MAX_TRIES - 1):  # it waits for another try, until the claim of the one before has run out
+        assert one.state is SubmissionState.CHECKING
+        assert not arena.checker.check_next()
+        arena.now.seconds += CLAIM_SECONDS
+        assert arena.checker.check_next()
+        one = arena.people.submissions.find(one.number)
     assert one.state is SubmissionState.FAILED
     assert "no fault of the bot" in one.reason
     assert "disk" not in one.reason + one.report
 
 
+@pytest.mark.parametrize("was_listed", [False, True])
+def test_what_has_ended_three_checkers_is_given_up_unless_its_bot_is_listed(arena, monkeypatch, was_listed):
+    submit = checker_module.submit
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*args, **options):
+        if was_listed:
+            submit(*args, **options)
+        raise Killed
+
+    monkeypatch.setattr(checker_module, "submit", killed)
+    arena.now.seconds = time.time()  # bots are listed by the clock of the machine
+    number = arena.hand_in(GOOD)
+    for _ in range(MAX_TRIES):
+        with pytest.raises(Killed):
+            arena.checker.check_next()
+        arena.now.seconds += CLAIM_SECONDS
+    assert arena.checker.check_next()
+    one = arena.people.submissions.find(number)
+    assert one.state is (SubmissionState.ACCEPTED if was_listed else SubmissionState.FAILED)
+    assert arena.bots() == ["first@1"] * was_listed
+    assert not arena.checker.check_next()
+
+
 def test_a_file_that_is_gone_is_our_failure(arena):
     number = arena.hand_in(GOOD)
     arena.uploads.remove(arena.people.submissions.find(number).upload)
-    arena.checker.check_next()
+    for _ in range(MAX_TRIES):
+        assert arena.checker.check_next()
+        arena.now.seconds += CLAIM_SECONDS
     assert arena.people.submissions.find(number).state is SubmissionState.FAILED

@@ -10,10 +10,11 @@ from arena.errors import UnknownNameError, UsageError
 from arena.people.person_name import ACCEPTED, is_person_name, look_alike_key
 from arena.people.roles import MEMBER_ROLES, Role
 from arena.people.secret import digest_of
+from arena.people.submission import FINAL, SubmissionState
 from arena.people.values import Person
 from arena.store.connection import Database
 from arena.store.people.public_log import add_line
-from arena.store.people.schema import device_logins, invitations, people, sessions, tokens
+from arena.store.people.schema import device_logins, invitations, people, sessions, submissions, tokens
 from arena.store.people.times import Clock
 
 MAX_REASON_CHARACTERS = 500
@@ -108,7 +109,7 @@ class Accounts:
         def close(connection: Connection) -> Person:
             person = find_person(connection, name)
             _keep_an_operator(connection, person)
-            _end_everything(connection, person)
+            _end_everything(connection, person, self._clock.text())
             connection.execute(people.update().where(people.c.id == person.number).values(closed_at=self._clock.text()))
             self._tell(connection, by, "closed the account of", person.name, reason)
             return find_person(connection, name)
@@ -142,7 +143,7 @@ class Accounts:
 
         def erase(connection: Connection) -> None:
             _keep_an_operator(connection, person)
-            _end_everything(connection, person)
+            _end_everything(connection, person, self._clock.text())
             connection.execute(
                 people.update()
                 .where(people.c.id == person.number)
@@ -234,8 +235,13 @@ def _keep_an_operator(connection: Connection, person: Person) -> None:
         raise UsageError(f"person {person.name!r}: this is the last operator who can sign in; make another one first")
 
 
-def _end_everything(connection: Connection, person: Person) -> None:
-    """Delete what proves that somebody is this person, and the invitations that the person has made."""
+def _end_everything(connection: Connection, person: Person, now: str) -> None:
+    """Delete what proves that somebody is this person, and the invitations that the person has made; withdraw what the
+    person has handed in and nobody has decided.
+    """
+    undecided = (submissions.c.person_id == person.number) & submissions.c.state.not_in(FINAL)
+    withdrawn = {"state": SubmissionState.WITHDRAWN, "claim": None, "finished_at": now}
+    connection.execute(submissions.update().where(undecided).values(withdrawn))
     for table in (sessions, tokens, device_logins):
         connection.execute(delete(table).where(table.c.person_id == person.number))
     _end_invitations(connection, person)

@@ -1,8 +1,7 @@
 """Submissions: what authors handed in, in the order in which it is checked.
 
 A checker claims the oldest that waits, and says again and again that it is still at it. What nobody is at any more, for
-the checker was killed, waits again; after ``MAX_TRIES`` it has failed. Only who holds the claim can finish it, so that
-nothing is decided twice.
+the checker was killed, can be claimed again. Only who holds the claim can finish it, so that nothing is decided twice.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from arena.store.people.times import Clock
 MAX_WAITING = 3
 """Of a person, at once."""
 PER_PERSON = Rate(30, 3600.0)
-MAX_TRIES = 3
 CLAIM_SECONDS = 60.0
 MAX_REPORT_CHARACTERS = 64 * 1024
 MAX_NOTE_CHARACTERS = 2000
 MAX_FILE_NAME_CHARACTERS = 200
 LISTED = 100
 
+_AGAIN = (SubmissionState.FAILED, SubmissionState.WITHDRAWN)
+"""After which the same bytes are another submission."""
 _UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
-_FAILED = "the checker was interrupted three times; this is no fault of the bot, so hand it in again"
 
 
 class Claim:
@@ -60,7 +59,8 @@ class Submissions:
         self._database, self._clock = database, clock
 
     def add(self, person: Person, upload: str, digest: str, size_bytes: int, file_name: str, note: str) -> Submission:
-        """Hand something in; the same bytes again are the submission that they were before, unless it failed.
+        """Hand something in; the same bytes again are the submission that they were before, unless it failed
+        or was withdrawn.
 
         Args:
             person: the author.
@@ -89,7 +89,7 @@ class Submissions:
             "tries": 0,
         }
         mine = submissions.c.person_id == person.number
-        same = mine & (submissions.c.digest == digest) & (submissions.c.state != SubmissionState.FAILED)
+        same = mine & (submissions.c.digest == digest) & submissions.c.state.not_in(_AGAIN)
 
         def add(connection: Connection) -> Submission:
             lock_person(connection, person.number)
@@ -126,6 +126,20 @@ class Submissions:
         """Return whether a file belongs to a submission."""
         query = select(submissions.c.id).where(submissions.c.upload == name)
         return self._database.read(lambda connection: connection.execute(query).scalar()) is not None
+
+    def uploads_beyond(self, person: Person, max_bytes: int) -> list[str]:
+        """Return the files of a person's older submissions, which are decided, where the newer ones fill the bytes."""
+        query = (
+            select(submissions.c.upload, submissions.c.size_bytes, submissions.c.state)
+            .where(submissions.c.person_id == person.number)
+            .order_by(submissions.c.id.desc())
+        )
+        left_bytes, beyond = max_bytes, []
+        for row in self._database.read(lambda connection: connection.execute(query).all()):
+            left_bytes -= row.size_bytes
+            if left_bytes < 0 and row.state in FINAL:
+                beyond.append(row.upload)
+        return beyond
 
     def of(self, person: Person) -> list[Submission]:
         """Return the submissions of a person, the latest first."""
@@ -185,32 +199,29 @@ class Submissions:
             oldest = oldest.with_for_update(skip_locked=True)
 
         def claim(connection: Connection) -> Claim | None:
-            while (row := connection.execute(oldest).one_or_none()) is not None:
-                this = submissions.update().where(submissions.c.id == row.id)
-                if row.tries >= MAX_TRIES:
-                    failed = {"state": SubmissionState.FAILED, "reason": _FAILED, "finished_at": now, "claim": None}
-                    connection.execute(this.values(failed))
-                    continue
-                connection.execute(
-                    this.values(
-                        state=SubmissionState.CHECKING,
-                        tries=row.tries + 1,
-                        claim=secret,
-                        claimed_until=until,
-                        report="",
-                    )
-                )
-                author = connection.execute(select(people.c.name).where(people.c.id == row.person_id)).scalar_one()
-                taken = ClaimedSubmission(
-                    number=row.id,
-                    person=row.person_id,
-                    author=author,
-                    upload=row.upload,
-                    file_name=row.file_name,
-                    tries=row.tries + 1,
-                )
-                return Claim(self, taken, secret)
-            return None
+            row = connection.execute(oldest).one_or_none()
+            if row is None:
+                return None
+            values = {
+                "state": SubmissionState.CHECKING,
+                "tries": row.tries + 1,
+                "claim": secret,
+                "claimed_until": until,
+                "report": "",
+            }
+            connection.execute(submissions.update().where(submissions.c.id == row.id).values(values))
+            author = connection.execute(select(people.c.name).where(people.c.id == row.person_id)).scalar_one()
+            taken = ClaimedSubmission(
+                number=row.id,
+                person=row.person_id,
+                author=author,
+                upload=row.upload,
+                file_name=row.file_name,
+                bot=row.bot,
+                created_at=row.created_at,
+                tries=row.tries + 1,
+            )
+            return Claim(self, taken, secret)
 
         return self._database.write(claim)
 
@@ -241,22 +252,25 @@ class Submissions:
         change = submissions.update().where(submissions.c.id == number, submissions.c.claim == secret).values(values)
         return self._database.write(lambda connection: connection.execute(change).rowcount == 1)
 
-    def own_bot_name(self, person: int, name: str) -> None:
-        """Give a bot's name to a person: the first who hands in a bot of that name.
+    def own_bot_name(self, person: int, name: str) -> bool:
+        """Give a bot's name to the first who hands in a bot of that name, or one that looks like it.
 
-        Raises:
-            UsageError: if it, or one that looks like it, belongs to another person.
+        Args:
+            person: who hands in.
+            name: of the bot.
+
+        Returns:
+            Whether the name belongs to that person.
         """
         row = {"look_alike_key": look_alike_key(name), "name": name, "person_id": person}
 
-        def own(connection: Connection) -> None:
+        def own(connection: Connection) -> bool:
             insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
             connection.execute(insert(bot_owners).values(row).on_conflict_do_nothing())
             owner = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == row["look_alike_key"])
-            if connection.execute(owner).scalar_one() != person:
-                raise UsageError(f"bot {name!r}: this name, or one that looks like it, belongs to another author")
+            return bool(connection.execute(owner).scalar_one() == person)
 
-        self._database.write(own)
+        return self._database.write(own)
 
 
 def _get(connection: Connection, number: int) -> Submission:

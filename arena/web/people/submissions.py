@@ -8,11 +8,17 @@ from pydantic import Field
 
 from arena.people.roles import Permission
 from arena.people.submission import Submission, SubmissionState
+from arena.records import MEBIBYTE
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
+from arena.store.people.rates import Rate
 from arena.submissions.upload_directory import MAX_UPLOAD_BYTES
 from arena.web.people.operation import Done, Download, Fields, Operation, Visit, Who
 from arena.web.problems import bad_address
 
+UPLOADS = Rate(60, 3600.0)
+"""Also of what is refused after it has come."""
+MAX_KEPT_BYTES = 256 * MEBIBYTE
+"""Of a person: of older submissions the upload is removed, and what the arena copied of an accepted bot stays."""
 UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
 
 
@@ -50,6 +56,8 @@ def hand_in(visit: Visit) -> Done:
     assert visit.received is not None
     came = visit.received
     one = visit.people.submissions.add(visit.person, came.name, came.digest, came.size_bytes, sent.file_name, sent.note)
+    for name in visit.people.submissions.uploads_beyond(visit.person, MAX_KEPT_BYTES):
+        visit.uploads.remove(name)
     return Done(to=f"/submissions/{one.number}", sentence=f"submission {one.number} is {one.state}")
 
 
@@ -142,6 +150,7 @@ OPERATIONS = (
         handler=hand_in,
         fields=NewSubmission,
         form="/submissions",
+        rate=UPLOADS,
         takes_upload=True,
     ),
     Operation(

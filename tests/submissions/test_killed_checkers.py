@@ -1,0 +1,70 @@
+"""Checkers are killed at random moments while authors hand in: nothing is lost, nothing is decided or listed twice."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from arena.people.secret import new_secret
+from arena.people.submission import FINAL, SubmissionState
+from arena.store.people.schema import submissions
+from benchmarks.traces import traces, traces_since
+from tests.submissions.test_checker import BROKEN, GOOD, Arena
+
+pytestmark = [pytest.mark.processes, pytest.mark.soak]
+
+KILLS = 20
+SUBMISSIONS = 12
+
+
+def run_out(people):
+    """Let the claims of killed checkers run out."""
+    change = submissions.update().values(claimed_until="2000-01-01T00:00:00+00:00")
+    people._database.write(lambda connection: connection.execute(change))
+
+
+def decided(arena):
+    return [one for one in arena.people.submissions.latest() if one.state in FINAL]
+
+
+def test_twenty_killed_checkers(tmp_path):
+    rng = random.Random(1)
+    directory = tmp_path / "home"
+    before = traces()
+    arena = Arena(directory)
+    arena.now.seconds = time.time()
+    command = [sys.executable, "-m", "arena.submissions.checker_program", str(os.getpid()), str(directory), ""]
+    handed_in = killed = 0
+    while killed < KILLS or len(decided(arena)) < SUBMISSIONS:
+        checker = subprocess.Popen(command)
+        if handed_in < SUBMISSIONS:
+            good = handed_in % 3 > 0
+            data = (GOOD if good else BROKEN) + f"# {new_secret()}\n".encode()
+            arena.hand_in(data, f"bot{handed_in}x.py", author=("ada", "eve")[handed_in % 2])
+            handed_in += 1
+        if killed < KILLS:
+            time.sleep(rng.uniform(0.3, 4.0))  # at any moment of its work
+            checker.send_signal(signal.SIGKILL)
+            killed += 1
+        else:
+            while len(decided(arena)) < handed_in:
+                time.sleep(0.05)
+            checker.terminate()
+        checker.wait()
+        run_out(arena.people)
+    everything = arena.people.submissions.latest()
+    assert len(everything) == SUBMISSIONS
+    accepted = [one for one in everything if one.state is SubmissionState.ACCEPTED]
+    assert sorted(one.bot for one in accepted) == sorted(arena.bots())
+    for one in everything:
+        number = int(one.file_name[3:-4])
+        expected = SubmissionState.ACCEPTED if number % 3 > 0 else SubmissionState.REFUSED
+        assert one.state in (expected, SubmissionState.FAILED)
+    arena.home.close()
+    arena.people.close()
+    assert not list((directory / "uploads").glob("checking-*"))
+    assert not traces_since(before)
