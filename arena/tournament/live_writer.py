@@ -35,6 +35,11 @@ usual matches are written whenever a worker sends them; after one of 10,000 plie
 SPARED_SECONDS = 0.25
 """So much of the time in which nothing was written counts for what is written then."""
 
+SECONDS_FOR_ANOTHER_MATCH = 0.5
+MAX_TURN_SECONDS = 1.0
+"""With several watched matches, each is shown less often, down to once a second: readers fetch a page for each state.
+"""
+
 PAUSE_SECONDS = 5.0
 """After a refusal of the store."""
 
@@ -110,7 +115,9 @@ class LiveWriter:
         if states:
             self._shown.update(state.match for state in states)
             spent = self._state.show(states) / CHARACTERS_PER_SECOND
-            self._show_at = max(self._show_at, now - SPARED_SECONDS) + spent
+            paid_at = max(self._show_at, now - SPARED_SECONDS) + spent
+            turn_at = now + min(SECONDS_FOR_ANOTHER_MATCH * max(0, len(self._watched) - 1), MAX_TURN_SECONDS)
+            self._show_at = max(paid_at, turn_at)
         if now >= self._write_progress_at:
             self._write_progress_at = now + PROGRESS_SECONDS
             self._state.write_progress(self._seen(progress, now))

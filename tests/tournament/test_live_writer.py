@@ -19,7 +19,7 @@ from arena.records import Bot
 from arena.store.live_state import LiveState
 from arena.store.rows import row_of
 from arena.tournament.director import run_tournament
-from arena.tournament.live_writer import CHARACTERS_PER_SECOND, LiveWriter
+from arena.tournament.live_writer import CHARACTERS_PER_SECOND, MAX_TURN_SECONDS, LiveWriter
 from arena.tournament.progress import Progress
 
 BOTS = tuple(Bot(name=name, version="1", command=("x",), directory="/", digest="d" * 64) for name in "abc")
@@ -174,20 +174,39 @@ def test_watches_are_read_twice_a_second_and_passed_on_when_they_change(writer, 
     assert executor.watched == [{7}]
 
 
-def test_a_watched_match_is_shown_until_it_has_a_result(writer, executor, state):
+def test_a_watched_match_is_shown_until_it_has_a_result(writer, executor, state, clock):
     progress = Progress(scheduled=10, recorded=0)
     executor.states = [live(3, 1), live(4, 0)]
     writer.update(progress)
     executor.states = [live(3, 2)]
+    clock.seconds += MAX_TURN_SECONDS
     writer.update(progress)
     assert len(state.live_match(3).state.actions) == 2
     assert state.live_match(3).seq > state.live_match(4).seq
     writer.update(progress, [3])
     assert state.live_match(3) is None
     executor.states = [live(3, 0)]  # it was void, and is played again
+    clock.seconds += MAX_TURN_SECONDS
     writer.update(progress, [4])
     assert state.live_match(3).state.actions == ()
     assert state.live_match(4) is None
+
+
+@pytest.mark.parametrize(("matches", "gap_seconds"), [(1, 0.125), (2, 0.5), (3, 1.0), (9, 1.0)])
+def test_the_more_matches_are_watched_the_less_often_each_is_shown(
+    writer, executor, state, clock, matches, gap_seconds
+):
+    for match in range(1, matches + 1):
+        state.watch(match, 3600)
+    written = []
+    for tick in range(81):  # ten seconds
+        clock.seconds = 100 + tick / 8
+        executor.states = [live(match, tick) for match in range(1, matches + 1)]
+        writer.update(Progress(scheduled=10, recorded=0))
+        shown = state.live_summary(1)
+        if shown is not None and shown.summary.plies == tick:
+            written.append(tick / 8)
+    assert [later - earlier for earlier, later in pairwise(written[1:])] == [gap_seconds] * (len(written) - 2)
 
 
 def test_the_states_of_long_matches_are_written_less_often(writer, executor, state, clock):
