@@ -6,6 +6,7 @@ No redirect is followed, certificates are checked, and whatever goes wrong is on
 from __future__ import annotations
 
 import http.client
+import os
 import socket
 import ssl
 from collections.abc import Callable, Mapping
@@ -124,10 +125,26 @@ def _connection(site: SiteAddress, proxy: Proxy | None) -> http.client.HTTPConne
     if site.scheme == "http":
         return http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)
     context = ssl.create_default_context()
-    connection = http.client.HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=context)
+    connection = _TunnelledConnection(host, port, timeout=CONNECT_SECONDS, context=context)
     if proxy is not None:
         connection.set_tunnel(site.host, site.port, headers=proxy.headers)
     return connection
+
+
+class _TunnelledConnection(http.client.HTTPSConnection):
+    """A connection, also through a proxy: what a proxy refuses leaves no socket open.
+
+    Up to Python 3.11.3, the proxy's response keeps the socket until somebody collects it (python/cpython#103472).
+    """
+
+    def _tunnel(self) -> None:
+        opened = self.sock
+        try:
+            super()._tunnel()  # type: ignore[misc]
+        except BaseException:
+            with suppress(OSError):
+                os.close(opened.detach())
+            raise
 
 
 def _send_head(

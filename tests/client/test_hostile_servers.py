@@ -1,10 +1,12 @@
 """What answers may be anything: every reply is bounded, and every mistake one sentence."""
 
+import contextlib
 import io
 import json
 import socket
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -352,3 +354,22 @@ def test_encrypted_requests_go_through_a_tunnel_that_knows_no_token(monkeypatch)
     assert "(through the proxy 127.0.0.1:" in str(caught.value)
     assert "407" in str(caught.value)
     assert str(caught.value).isprintable()
+
+
+def open_sockets():
+    found = []
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found.append(str(descriptor.readlink()))
+    return sorted(name for name in found if name.startswith("socket:"))
+
+
+def test_what_a_proxy_refuses_leaves_no_socket_open(monkeypatch):
+    before = open_sockets()
+    with hostile(saying(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")) as proxy:
+        monkeypatch.setenv("https_proxy", proxy)
+        with pytest.raises(SiteAwayError, match="403 Forbidden") as caught:
+            SiteClient(site_address("https://far.example")).get_json("/account")
+    while open_sockets() != before:  # the server's own is closed in a moment; the test's time limit ends the wait
+        time.sleep(0.01)
+    assert caught  # which keeps alive whatever was there
