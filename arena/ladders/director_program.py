@@ -62,13 +62,16 @@ def _keep_going(ladder: OpenLadder, home: ArenaHome) -> None:
     while True:
         definition = ladder.definition()
         if len(definition.entrants) >= ladder.players:
-            run_tournament(
+            progress = run_tournament(
                 definition,
                 home.store,
                 workers=definition.workers or max(1, len(available_cores()) - 1),
                 log_path=home.log_path(definition.name),
                 refresh=ladder.refresh,
             )
+            if not progress.is_complete:  # some matches were void again and again
+                time.sleep(AWAY_SECONDS)
+                continue
         while ladder.refresh() is None:
             time.sleep(PAUSE_SECONDS)
 

@@ -11,14 +11,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from arena.definition import Definition
-from arena.errors import DefinitionError, UsageError
+from arena.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.home import ArenaHome
 from arena.isolation.levels import choose_isolation
 from arena.players.building import build_bots
 from arena.players.manifest import claims_problem
 from arena.records import Bot
+from arena.store.values import StoredBot
 from arena.tournament.definition import load_definition
 from arena.tournament.formats import format_class
+
+UNCONTAINED = ("none", "limits")
 
 _log = logging.getLogger("arena.ladder")
 
@@ -39,8 +42,13 @@ class OpenLadder:
         self._file = load_definition(path, home.bots)
         if not format_class(self._file).open_entry:
             raise DefinitionError(f"{path}: format = {self._file.format!r}: expected 'ladder', which is always open")
+        if self._file.isolation in UNCONTAINED:
+            raise DefinitionError(
+                f"{path}: isolation = {self._file.isolation!r}: bots of others play here; expected 'auto', 'landlock'"
+                " or 'bubblewrap'"
+            )
         self._home = home
-        self._bots: dict[str, Bot | None] = {}
+        self._bots: dict[tuple[str, str], Bot | None] = {}
         self._entrants: tuple[Bot, ...] = ()
 
     @property
@@ -63,25 +71,29 @@ class OpenLadder:
         """Yield those of the file, then the latest version of each other bot."""
         yield from self._file.entrants
         taken = {bot.name for bot in self._file.entrants}
-        latest = {bot.name: bot.label for bot in self._home.store.submitted_bots()}
-        for name, label in latest.items():
-            bot = self._found(label) if name not in taken else None
+        latest = {bot.name: bot for bot in self._home.store.submitted_bots()}
+        for name, stored in latest.items():
+            bot = self._found(stored) if name not in taken else None
             if bot is not None:
                 yield bot
 
-    def _found(self, label: str) -> Bot | None:
+    def _found(self, stored: StoredBot) -> Bot | None:
         """Return a submitted bot, built; None if it can't play here."""
-        if label not in self._bots:
-            self._bots[label] = self._load(label)
-        return self._bots[label]
+        key = (stored.label, stored.digest)
+        if key not in self._bots:
+            try:
+                self._bots[key] = self._load(stored.label)
+            except BotDefinitionError as error:
+                _log.warning("%s does not enter: %s", stored.label, error)
+                self._bots[key] = None
+            except UsageError as error:  # the machine's fault; it is tried again
+                _log.warning("%s does not enter now: %s", stored.label, error)
+                return None
+        return self._bots[key]
 
     def _load(self, label: str) -> Bot | None:
-        try:
-            bot = self._home.bots.find(label)
-            if any(claims_problem(bot, choice.game) is not None for choice in self._file.games):
-                return None
-            build_bots([bot], choose_isolation(self._file.isolation))
-        except UsageError as error:
-            _log.warning("%s does not enter: %s", label, error)
+        bot = self._home.bots.find(label)
+        if any(claims_problem(bot, choice.game) is not None for choice in self._file.games):
             return None
+        build_bots([bot], choose_isolation(self._file.isolation))
         return bot

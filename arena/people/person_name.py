@@ -13,17 +13,21 @@ ACCEPTED = (
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
 _RESERVED = frozenset({"admin", "arena", "everybody", "human", "nobody", "root", "somebody", "system", "visitor"})
-_ALIKE = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("0", "o"), ("1", "l"), ("i", "l"), ("5", "s"))
+_ALIKE = (("0", "o"), ("1", "l"), ("i", "l"), ("5", "s"), ("rn", "m"), ("vv", "w"), ("cl", "d"))
 
 
 def is_person_name(text: str) -> bool:
     """Return whether a text may be the name of a person; ``ACCEPTED`` is the rule in words."""
-    return 2 <= len(text) <= MAX_CHARACTERS and _NAME.fullmatch(text) is not None and text.lower() not in _RESERVED
+    return 2 <= len(text) <= MAX_CHARACTERS and _NAME.fullmatch(text) is not None and not _is_reserved(text.lower())
+
+
+def _is_reserved(name: str) -> bool:
+    return name in _RESERVED or name.startswith("left-")  # the names of those who have left
 
 
 def look_alike_key(name: str) -> str:
     """Return what names that can be mistaken for each other have in common: no two people have the same."""
-    key = re.sub("[-_.]", "", name.lower())
+    key = re.sub("[-_. ]", "", name.lower())
     for seen, meant in _ALIKE:
         key = key.replace(seen, meant)
     return key

@@ -16,8 +16,10 @@ from pathlib import Path
 from arena.conformance.submission import submit
 from arena.errors import BotDefinitionError, DatabaseError, UploadError, UsageError, VoidMatchError
 from arena.home import ArenaHome
+from arena.people.person_name import look_alike_key
 from arena.people.submission import SubmissionState
 from arena.records import Bot
+from arena.shipped import example_bots
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submissions import CLAIM_SECONDS, Claim
 from arena.submissions.upload_directory import UploadDirectory
@@ -65,7 +67,7 @@ class Checker:
                 state, reason = SubmissionState.FAILED, _OUR_FAILURE
         if not claim.finish(state, report.text(), reason, report.bot):
             _log.warning("submission %d was decided otherwise while it was checked", claim.submission.number)
-            self._forget(state, report)
+            self._forget(claim, report)
         return True
 
     def _give_up(self, claim: Claim) -> None:
@@ -83,7 +85,9 @@ class Checker:
             report.add(f"{bot.label}: copied")
             if BOT_NAME.fullmatch(bot.name) is None or not bot.version.isascii():
                 raise BotDefinitionError(f"bot {bot.label!r}: {NAME_RULE}")
-            if not self._people.submissions.own_bot_name(claim.submission.person, bot.name):
+            if self._is_of_the_house(bot) or not self._people.submissions.own_bot_name(
+                claim.submission.person, bot.name
+            ):
                 raise BotDefinitionError(f"bot {bot.label!r}: {_TAKEN}")
             claim.keep(report.text(), bot.label)  # known before it can be listed
 
@@ -101,12 +105,21 @@ class Checker:
                 report.add(f"what it wrote to stderr:\n{result.stderr}")
             report.add(f"to fix it: {result.hint}")
             return SubmissionState.REFUSED, refusal
+        report.is_listed = not result.is_old
         report.add(f"{result.bot.label} is {'already ' if result.is_old else ''}accepted")
         return SubmissionState.ACCEPTED, ""
 
-    def _forget(self, state: SubmissionState, report: _Report) -> None:
-        """Take a bot out of the list again whose author did not want it any more."""
-        if state is SubmissionState.ACCEPTED and report.bot is not None:
+    def _is_of_the_house(self, bot: Bot) -> bool:
+        """Return whether a bot's name, or one that looks like it, is that of a bot that no author has handed in."""
+        if self._people.submissions.owner(bot.name) is not None:
+            return False
+        names = {*example_bots(), *(stored.name for stored in self._home.store.submitted_bots())}
+        return look_alike_key(bot.name) in map(look_alike_key, names)
+
+    def _forget(self, claim: Claim, report: _Report) -> None:
+        """Take a bot out of the list again that this check has put there, and whose author has withdrawn it."""
+        one = self._people.submissions.find(claim.submission.number)
+        if report.is_listed and report.bot is not None and one is not None and one.state is SubmissionState.WITHDRAWN:
             with contextlib.suppress(UsageError):
                 self._home.bots.remove(report.bot)
 
@@ -116,6 +129,7 @@ class _Report:
 
     def __init__(self, home: str) -> None:
         self.bot: str | None = None
+        self.is_listed = False
         self._lines: list[str] = []
         own = re.escape(str(Path(__file__).parents[1]))
         self._places = re.compile(rf"{re.escape(home)}/bots/[0-9a-f]+/(?=[^/])|{re.escape(home)}/|{own}/")
@@ -125,7 +139,8 @@ class _Report:
 
     def shown(self, line: str) -> str:
         """Return a line without the places of the machine: the author has other ones."""
-        return self._places.sub("", line)
+        visible = line.encode("utf-8", "replace").decode().replace("\0", "\ufffd")  # no NUL in PostgreSQL
+        return self._places.sub("", visible)
 
     def text(self) -> str:
         return "\n".join(self._lines)

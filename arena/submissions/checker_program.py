@@ -17,9 +17,11 @@ from arena.errors import DatabaseError, UsageError
 from arena.home import ArenaHome, open_people, uploads_path
 from arena.submissions.checker import Checker
 from arena.submissions.upload_directory import CHECKING, UploadDirectory
+from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.5
 AWAY_SECONDS = 5.0
+UNCONTAINED_SECONDS = 600.0
 NICENESS = 5
 """A tournament that is being played comes first."""
 
@@ -45,6 +47,9 @@ def main(arguments: list[str]) -> int:
         return 0
     os.nice(NICENESS)
     with contextlib.suppress(KeyboardInterrupt):
+        while not (containment := can_contain_uploads()).is_enough:
+            _log.error("nothing is checked: %s", containment.reason)
+            time.sleep(UNCONTAINED_SECONDS)
         _run(directory, store or None)
     return 0
 

@@ -8,7 +8,8 @@ import os
 import re
 import secrets
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,12 +21,18 @@ from arena.isolation.removal import remove_tree
 from arena.names import as_file_name
 from arena.records import MEBIBYTE
 from arena.text import size_text
+from arena.uploads.tree_writer import PROGRAM_STARTS
 
 MAX_UPLOAD_BYTES = 32 * MEBIBYTE
+PROGRAM_MODE = 0o700
+MAX_NAME_CHARACTERS = 60
+"""With four bytes each, still a file name; what is left out is its beginning, for the ending says what it is."""
 SPARE_BYTES = 512 * MEBIBYTE
 """Free on the disk, or nothing more is taken."""
 
 _NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}")
+UNFINISHED_SECONDS = 3600.0
+
 RECEIVING, CHECKING = "receiving-", "checking-"
 """How names begin that are there only for a while."""
 
@@ -91,28 +98,27 @@ class UploadDirectory:
         """Remove an upload that nobody needs any more."""
         self.path(name).unlink(missing_ok=True)
 
-    def remove_others(self, names: Collection[str]) -> None:
-        """Remove all uploads but these: of requests that did not come to their end."""
-        for path in self._directory.glob("*"):
-            if _NAME.fullmatch(path.name) and path.name not in names:
-                path.unlink(missing_ok=True)
-
     @contextlib.contextmanager
     def named(self, name: str, file_name: str) -> Iterator[Path]:
         """Give an upload under the name that its author gave it, as far as that is one: its ending says what it is."""
         with tempfile.TemporaryDirectory(prefix=CHECKING, dir=self._directory) as directory:
-            path = Path(directory) / as_file_name(file_name)
+            path = Path(directory) / as_file_name(file_name[-MAX_NAME_CHARACTERS:])
             path.hardlink_to(self.path(name))
+            with path.open("rb") as file:
+                if file.read(4).startswith(PROGRAM_STARTS):
+                    path.chmod(PROGRAM_MODE)
             yield path
 
     def remove_unfinished(self, prefix: str) -> None:
-        """Remove what a process has left that was killed.
+        """Remove what a process has left that was killed long ago; another one may be at work.
 
         Args:
             prefix: ``RECEIVING`` or ``CHECKING``.
         """
         for path in self._directory.glob(f"{prefix}*"):
-            remove_tree(str(path))
+            with contextlib.suppress(OSError):
+                if time.time() - path.lstat().st_mtime > UNFINISHED_SECONDS:
+                    remove_tree(str(path))
 
 
 class Receiving:

@@ -48,7 +48,10 @@ class Service:
         pause_seconds = FIRST_PAUSE_SECONDS
         while True:
             started_at = self._now()
-            code = await self._run_once()
+            try:
+                code: object = await self._run_once()
+            except OSError as error:  # no process can be started now
+                code = error.strerror
             pause_seconds = FIRST_PAUSE_SECONDS if self._now() - started_at > STEADY_SECONDS else 2 * pause_seconds
             pause_seconds = min(pause_seconds, LONGEST_PAUSE_SECONDS)
             _log.error("%s has ended (%s); it is started again in %g s", self._module, code, pause_seconds)

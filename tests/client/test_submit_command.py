@@ -9,6 +9,7 @@ from arena.cli.group import run
 from arena.home import ArenaHome
 from arena.submissions.checker import Checker
 from arena.submissions.upload_directory import UploadDirectory
+from arena.uploads.containment import Containment
 from tests.client.conftest import hostile, response
 from tests.submissions.test_checker import BROKEN, GOOD
 
@@ -20,6 +21,8 @@ TAKEN = '{"to": "/submissions/1"}'
 
 @pytest.fixture
 def command(arena_site, capsys, monkeypatch):
+    enough = Containment(True, "of a test", None)
+    monkeypatch.setattr("arena.web.people.opened_people.can_contain_uploads", lambda: enough)
     monkeypatch.setenv("ARENA_TOKEN", arena_site.token("submit", "read"))
 
     def call(*arguments):

@@ -51,7 +51,7 @@ def test_a_name_that_is_accepted(name):
     "name",
     [
         *("", "a", "x" * 33, "1a", "-ada", "ada-", "a--b", "a b", "a@b", "a/b", "ада", "adä", "ada\n", "ada\u200b"),
-        *("a\0b", "root", "Admin", "human", "arena", "a\uff41", "<b>", "a'b", "..", "a\u202eb"),
+        *("a\0b", "root", "Admin", "human", "arena", "left-5", "a\uff41", "<b>", "a'b", "..", "a\u202eb"),
     ],
 )
 def test_a_name_that_is_refused(name):
@@ -60,7 +60,16 @@ def test_a_name_that_is_refused(name):
 
 @pytest.mark.parametrize(
     ("name", "other"),
-    [("Illa", "lIIa"), ("bob", "b0b"), ("ada", "A-D-A"), ("modern", "modem"), ("vvill", "will"), ("clan", "dan")],
+    [
+        ("Illa", "lIIa"),
+        ("bob", "b0b"),
+        ("ada", "A-D-A"),
+        ("modern", "modem"),
+        ("vvill", "will"),
+        ("clan", "dan"),
+        ("club", "c1ub"),
+        ("my bot", "mybot"),
+    ],
 )
 def test_names_that_look_alike_are_one(name, other):
     assert look_alike_key(name) == look_alike_key(other)

@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 
+from arena.conformance.submission import submit
 from arena.errors import DatabaseError, UsageError
 from arena.home import ArenaHome
 from arena.people.roles import Role
@@ -116,6 +117,23 @@ def test_an_archive_is_unpacked_and_what_is_wrong_with_it_is_said(arena):
     assert "mine.zip" in refused.reason
     assert "../evil.py" in refused.reason
     assert arena.bots() == ["packed@3"]
+
+
+@pytest.mark.parametrize("name", ["greedy.py", "Gr-eedy.py", "m1nimal.py", "random legal.py", "mine.py", "M-ine.py"])
+def test_the_names_of_the_house_are_nobodys(arena, tmp_path, name):
+    (tmp_path / "mine.py").write_bytes(GOOD)
+    assert submit(arena.home, tmp_path / "mine.py").refusal is None
+    one = arena.checked(GOOD + b"# another\n", name)
+    assert one.state is SubmissionState.REFUSED
+    assert "belongs to another author" in one.reason
+    assert arena.bots() == ["mine@1"]
+
+
+def test_what_a_bot_writes_may_be_anything(arena):
+    noisy = b"import sys\nsys.stderr.buffer.write(b'a\\0b\\xff\\n')\nsys.stderr.flush()\n" + BROKEN
+    one = arena.checked(noisy)
+    assert one.state is SubmissionState.REFUSED
+    assert "\0" not in one.report
 
 
 def test_a_name_belongs_to_its_first_author_and_a_version_to_its_content(arena):

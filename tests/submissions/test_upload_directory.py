@@ -41,15 +41,6 @@ def test_the_same_bytes_again_are_a_file_of_their_own(uploads):
     assert uploads.path(second.name).read_bytes() == b"print()"
 
 
-def test_what_belongs_to_no_submission_is_removed(uploads, tmp_path):
-    kept, other = keep(uploads, b"1"), keep(uploads, b"2")
-    (tmp_path / "uploads" / "a file of somebody").touch()
-    uploads.remove_others({kept.name})
-    assert uploads.path(kept.name).exists()
-    assert not uploads.path(other.name).exists()
-    assert (tmp_path / "uploads" / "a file of somebody").exists()
-
-
 def test_what_was_cut_off_leaves_nothing(uploads, tmp_path):
     with pytest.raises(ConnectionError), uploads.receive() as receiving:
         receiving.write(b"half")
@@ -87,12 +78,30 @@ def test_an_upload_is_found_by_its_own_name_and_stays_in_its_place(uploads, tmp_
     assert [path.name for path in (tmp_path / "uploads").iterdir()] == [received.name]
 
 
-def test_what_killed_processes_left_is_removed(uploads, tmp_path):
+def test_what_killed_processes_left_is_removed_after_an_hour(uploads, tmp_path):
     received = keep(uploads, b"print()")
-    (tmp_path / "uploads" / f"{RECEIVING}abc").write_bytes(b"half")
-    (tmp_path / "uploads" / f"{CHECKING}abc").mkdir()
-    os.link(uploads.path(received.name), tmp_path / "uploads" / f"{CHECKING}abc" / "bot.py")
+    left = [tmp_path / "uploads" / f"{prefix}abc" for prefix in (RECEIVING, CHECKING)]
+    left[0].write_bytes(b"half")
+    left[1].mkdir()
+    os.link(uploads.path(received.name), left[1] / "bot.py")
+    for prefix in (RECEIVING, CHECKING):  # another process may be at work
+        uploads.remove_unfinished(prefix)
+    assert all(path.exists() for path in left)
+    for path in (uploads.path(received.name), *left):
+        os.utime(path, (1, 1))
     uploads.remove_unfinished(RECEIVING)
-    assert len(list((tmp_path / "uploads").iterdir())) == 2
+    assert [path.exists() for path in left] == [False, True]
     uploads.remove_unfinished(CHECKING)
     assert [path.name for path in (tmp_path / "uploads").iterdir()] == [received.name]
+
+
+@pytest.mark.parametrize(("data", "is_program"), [(b"#!/bin/sh\n", True), (b"\x7fELF...", True), (b"print()", False)])
+def test_a_program_can_be_executed(uploads, data, is_program):
+    with uploads.named(keep(uploads, data).name, "bot") as path:
+        assert os.access(path, os.X_OK) == is_program
+
+
+@pytest.mark.parametrize("name", [f"{'x' * 300}.tar.gz", f"{chr(0x1F600) * 63}.tar.gz"])
+def test_of_a_long_name_the_ending_stays(uploads, name):
+    with uploads.named(keep(uploads, b"data").name, name) as path:
+        assert path.name.endswith(".tar.gz")

@@ -47,7 +47,9 @@ class World:
 
 
 @pytest.fixture
-async def world(directory):
+async def world(directory, monkeypatch):
+    enough = Containment(True, "of a test", None)
+    monkeypatch.setattr("arena.web.people.opened_people.can_contain_uploads", lambda: enough)
     opened = OpenedPeople(str(directory), None)
     async with client_of(directory, endpoints=opened.endpoints, links=opened.links) as client:
         made = World(directory, client)

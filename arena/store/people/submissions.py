@@ -89,7 +89,12 @@ class Submissions:
             "tries": 0,
         }
         mine = submissions.c.person_id == person.number
-        same = mine & (submissions.c.digest == digest) & submissions.c.state.not_in(_AGAIN)
+        same = (
+            mine
+            & (submissions.c.digest == digest)
+            & (submissions.c.file_name == row["file_name"])
+            & submissions.c.state.not_in(_AGAIN)
+        )
 
         def add(connection: Connection) -> Submission:
             lock_person(connection, person.number)
@@ -116,11 +121,6 @@ class Submissions:
         query = _all().where(submissions.c.id == number)
         row = self._database.read(lambda connection: connection.execute(query).one_or_none())
         return _submission_of(row) if row is not None else None
-
-    def uploads(self) -> frozenset[str]:
-        """Return the names of all files that belong to submissions."""
-        query = select(submissions.c.upload)
-        return frozenset(self._database.read(lambda connection: connection.execute(query).scalars().all()))
 
     def has_upload(self, name: str) -> bool:
         """Return whether a file belongs to a submission."""
@@ -251,6 +251,12 @@ class Submissions:
     def _change(self, number: int, secret: str, values: dict[str, Any]) -> bool:
         change = submissions.update().where(submissions.c.id == number, submissions.c.claim == secret).values(values)
         return self._database.write(lambda connection: connection.execute(change).rowcount == 1)
+
+    def owner(self, name: str) -> int | None:
+        """Return the number of the person who owns a bot's name, or one that looks like it; None without one."""
+        query = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == look_alike_key(name))
+        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        return row.person_id if row is not None else None
 
     def own_bot_name(self, person: int, name: str) -> bool:
         """Give a bot's name to the first who hands in a bot of that name, or one that looks like it.

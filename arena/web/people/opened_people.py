@@ -43,7 +43,6 @@ class OpenedPeople:
         self._people = open_people(directory)
         uploads = UploadDirectory(uploads_path(directory), _refusal)
         uploads.remove_unfinished(RECEIVING)
-        uploads.remove_others(self._people.submissions.uploads())
         self.links = ServedLinks(asset_digests(), ACCOUNT)
         self.endpoints: tuple[Endpoint, ...] = Gate(self._people, uploads, self.links, OPERATIONS).endpoints
 

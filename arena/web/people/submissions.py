@@ -68,7 +68,7 @@ def show_submission(visit: Visit) -> SubmissionPage:
     return SubmissionPage(
         line=_line(one, visit),
         ahead=waiting.index(one.number) if one.number in waiting else None,
-        details=_details(one) if _is_own(one, visit) else None,
+        details=_details(one) if _is_own(one, visit) and _may_see_details(visit) else None,
     )
 
 
@@ -105,6 +105,11 @@ def _own(visit: Visit) -> Submission:
 
 def _is_own(one: Submission, visit: Visit) -> bool:
     return visit.actor.person is not None and visit.actor.person.name == one.author
+
+
+def _may_see_details(visit: Visit) -> bool:
+    """Return whether who asks is a person in a browser, or a program that may hand in."""
+    return visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
 
 
 def _line(one: Submission, visit: Visit) -> SubmissionLine:
