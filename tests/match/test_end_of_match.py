@@ -1,6 +1,5 @@
 """What a bot writes to stderr when it is told ``end`` belongs to the record of that match."""
 
-import os
 import subprocess
 import sys
 import time
@@ -10,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from arena.enums import IsolationLevel
-from arena.isolation import reaper
-from arena.isolation.launcher_client import open_launcher
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.idle_detection import Activity, activity_of
 from arena.records import Bot, TimeControl
+from tests.leftovers import no_process_left
 from tests.matches import small_match
 
 pytestmark = pytest.mark.processes
@@ -50,11 +48,8 @@ while True:
 
 @pytest.fixture
 def pool():
-    open_launcher()
-    before = reaper.descendants(os.getpid())
-    with BotPool(choose_isolation("limits")) as pool:
+    with no_process_left(), BotPool(choose_isolation("limits")) as pool:
         yield pool
-    assert reaper.descendants(os.getpid()) <= before
 
 
 def bot(directory, at_end, before=""):

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from arena.errors import BotError
-from arena.isolation import reaper
-from arena.isolation.launcher_client import open_launcher
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
@@ -20,6 +18,7 @@ from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.records import Bot, Limits, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
+from tests.leftovers import no_process_left
 
 pytestmark = pytest.mark.processes
 
@@ -52,11 +51,8 @@ def spec(*bots, match=1, time_control=PATIENT, size=4):
 
 @pytest.fixture
 def pool():
-    open_launcher()  # so that the launcher is there before and after
-    before = reaper.descendants(os.getpid())
-    with BotPool(choose_isolation("limits")) as pool:
+    with no_process_left(), BotPool(choose_isolation("limits")) as pool:
         yield pool
-    assert reaper.descendants(os.getpid()) <= before
 
 
 FAULTS = [
