@@ -4,11 +4,7 @@ somebody new. It ends with the process that started it, also if that was killed.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import logging
-import os
-import signal
 import sys
 import time
 
@@ -16,14 +12,13 @@ from arena.errors import UsageError
 from arena.executors.cores import available_cores
 from arena.home import ArenaHome
 from arena.ladders.open_ladder import OpenLadder
+from arena.service_program import service_program
 from arena.tournament.director import run_tournament
 
 PAUSE_SECONDS = 1.0
 AWAY_SECONDS = 5.0
 NICENESS = 2
 """The site comes first."""
-
-_PR_SET_PDEATHSIG = 1
 
 _log = logging.getLogger("arena.ladder")
 
@@ -35,16 +30,7 @@ def main(arguments: list[str]) -> int:
         arguments: the process that started this one, the home, the URL of its store or "", and the ladder's file.
     """
     parent, directory, store, path = arguments
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger().handlers[0].setLevel(logging.WARNING)  # the log of a run has more, in its own file
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    if os.getppid() != int(parent):
-        return 0
-    os.nice(NICENESS)
-    with contextlib.suppress(KeyboardInterrupt):
+    with service_program(int(parent), NICENESS):
         said = ""
         while True:
             try:

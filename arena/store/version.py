@@ -19,13 +19,18 @@ def bring_up_to_date(database: Database) -> None:
     if version is None:
         database.use_write_ahead_log()
         database.write(lambda connection: _create(connection, database))
-    elif version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{database.shown}: the database has version {version}, and this arena knows {SCHEMA_VERSION};"
-            " a newer arena is needed"
-        )
-    elif version < SCHEMA_VERSION:
+        return
+    check_version(version, SCHEMA_VERSION, database.shown)
+    if version < SCHEMA_VERSION:
         database.write(lambda connection: _migrate(connection, database))
+
+
+def check_version(version: int, known: int, shown: str) -> None:
+    """Raise StoreError if a newer arena made a database."""
+    if version > known:
+        raise StoreError(
+            f"{shown}: the database has version {version}, and this arena knows {known}; a newer arena is needed"
+        )
 
 
 def _migrate(connection: Connection, database: Database) -> None:

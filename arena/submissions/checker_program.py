@@ -5,16 +5,13 @@ It ends with the process that started it, also if that was killed.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import logging
-import os
-import signal
 import sys
 import time
 
 from arena.errors import DatabaseError, UsageError
 from arena.home import ArenaHome, open_people, uploads_path
+from arena.service_program import service_program
 from arena.submissions.checker import Checker
 from arena.submissions.upload_directory import CHECKING, UploadDirectory
 from arena.uploads.containment import can_contain_uploads
@@ -24,8 +21,6 @@ AWAY_SECONDS = 5.0
 UNCONTAINED_SECONDS = 600.0
 NICENESS = 5
 """A tournament that is being played comes first."""
-
-_PR_SET_PDEATHSIG = 1
 
 _log = logging.getLogger("arena.checker")
 
@@ -37,16 +32,7 @@ def main(arguments: list[str]) -> int:
         arguments: the process that started this one, the home, and the URL of its store or "".
     """
     parent, directory, store = arguments
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger().handlers[0].setLevel(logging.WARNING)  # the log of a run has more, in its own file
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    if os.getppid() != int(parent):
-        return 0
-    os.nice(NICENESS)
-    with contextlib.suppress(KeyboardInterrupt):
+    with service_program(int(parent), NICENESS):
         while not (containment := can_contain_uploads()).is_enough:
             _log.error("nothing is checked: %s", containment.reason)
             time.sleep(UNCONTAINED_SECONDS)

@@ -7,7 +7,6 @@ a signal in case the rules of a game keep all threads from running.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import os
 import queue
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from arena.errors import text_of
+from arena.service_program import end_with
 from arena.site.pages import PAGE_BY_NAME
 from arena.web.builder_messages import BuildAnswer, BuilderStart, BuildRequest
 from arena.web.built_value import BuiltValue
@@ -36,14 +36,12 @@ GARBAGE_THRESHOLD = 100_000
 
 MAX_LOG_CHARACTERS = 4000
 
-_PR_SET_PDEATHSIG = 1
-
 
 def main() -> None:
     """Answer requests until there are no more."""
     requests, answers = _take_pipes()
     start = BuilderStart.model_validate_json(read_frame(requests) or b"")
-    _end_with(start.parent)
+    end_with(start.parent, signal.SIGKILL)  # the rules of a game may keep all threads from running
     _be_nice()
     gc.set_threshold(GARBAGE_THRESHOLD)
     if start.memory_bytes is not None:
@@ -112,14 +110,6 @@ def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(null, 1)
     os.close(null)
     return os.fdopen(requests, "rb"), os.fdopen(answers, "wb")
-
-
-def _end_with(parent: int) -> None:
-    """Make the kernel end this process when its parent ends."""
-    with contextlib.suppress(AttributeError, OSError):  # no libc: the thread sees the end of the requests
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(0)
 
 
 def _receive(requests: BinaryIO, waiting: queue.SimpleQueue[bytes]) -> None:

@@ -19,6 +19,7 @@ from arena.store.people.sessions import Sessions
 from arena.store.people.submissions import Submissions
 from arena.store.people.times import Clock, Now
 from arena.store.people.tokens import Tokens
+from arena.store.version import check_version
 
 FILE_MODE = 0o600
 
@@ -90,11 +91,8 @@ def _bring_up_to_date(database: Database) -> None:
     if version is None:
         database.use_write_ahead_log()
         database.write(lambda connection: _create(connection, database))
-    elif version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{database.shown}: the database has version {version}, and this arena knows {SCHEMA_VERSION};"
-            " a newer arena is needed"
-        )
+    else:
+        check_version(version, SCHEMA_VERSION, database.shown)
 
 
 def _create(connection: Connection, database: Database) -> None:
