@@ -120,20 +120,24 @@ class ContestChanges(Model):
 
     Attributes:
         text: the contest as TOML.
+        time_zone: of the times in the form.
         fields: what a form has in its fields at first.
         note: why it does not go on; "" while it does.
         may_reveal: whether there is something to be revealed.
         is_reveal_asked: whether that was asked for already.
         may_cancel: whether it can be cancelled.
+        directed: the tournaments that can be paused and corrected.
         kept_back: lines of the log that nobody else sees until the results are revealed.
     """
 
     text: str
+    time_zone: str
     fields: Mapping[str, str]
     note: str
     may_reveal: bool
     is_reveal_asked: bool
     may_cancel: bool
+    directed: tuple[str, ...]
     kept_back: tuple[LogLine, ...]
 
 
