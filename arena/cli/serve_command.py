@@ -24,6 +24,7 @@ NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart")
 
 AUTHORS, VISITORS = "authors", "visitors"
 OPEN_LADDER = "arena:open_ladder"
+MAX_PLAY_SLOTS = 200
 
 
 @click.command("serve")
@@ -54,6 +55,14 @@ OPEN_LADDER = "arena:open_ladder"
     help=f"A ladder that submitted bots enter; repeatable [default: {OPEN_LADDER}].",
 )
 @click.option(
+    "--play-slots",
+    "play_slots",
+    type=WholeNumber(0, MAX_PLAY_SLOTS),
+    default=4,
+    show_default=True,
+    help="How many may play against bots at once, with --open-to authors; 0 for nobody.",
+)
+@click.option(
     "--trusted-proxy",
     "trusted_proxies",
     multiple=True,
@@ -68,6 +77,7 @@ def command(
     allowed_hosts: tuple[str, ...],
     open_to: str,
     ladders: tuple[str, ...],
+    play_slots: int,
     trusted_proxies: tuple[str, ...],
 ) -> int:
     """Show tournaments, bots and matches in a browser, live while they are played.
@@ -97,7 +107,7 @@ def command(
     proxies = checked_proxies(trusted_proxies)
     files = _checked_ladders(ladders or (OPEN_LADDER,)) if open_to == AUTHORS else ()
     home = OpenedHome(global_option("home"), store)
-    people = OpenedPeople(global_option("home"), store, files) if open_to == AUTHORS else None
+    people = OpenedPeople(global_option("home"), store, files, play_slots) if open_to == AUTHORS else None
     try:
         with listen(host, port) as listening:
             address = _address(host, listening)

@@ -19,6 +19,7 @@ from arena.store.people.sessions import Sessions
 from arena.store.people.submissions import Submissions
 from arena.store.people.times import Clock, Now
 from arena.store.people.tokens import Tokens
+from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.version import check_version
 
 FILE_MODE = 0o600
@@ -34,6 +35,7 @@ class PeopleStore:
         invitations: links by which people get accounts.
         device_logins: programs that wait to be signed in.
         submissions: what authors handed in.
+        unrated_matches: what people play in the browser.
         log: what was done about people.
         rates: how often something was done.
     """
@@ -59,6 +61,7 @@ class PeopleStore:
         self.invitations = Invitations(self._database, clock)
         self.device_logins = DeviceLogins(self._database, clock)
         self.submissions = Submissions(self._database, clock)
+        self.unrated_matches = UnratedMatches(self._database, clock)
         self.log = PublicLog(self._database)
         self.rates = Rates(self._database, clock)
         try:

@@ -28,7 +28,11 @@ class OpenedPeople:
     """
 
     def __init__(
-        self, directory: str | os.PathLike[str] | None, store: str | None = None, ladders: Sequence[str] = ()
+        self,
+        directory: str | os.PathLike[str] | None,
+        store: str | None = None,
+        ladders: Sequence[str] = (),
+        play_slots: int = 0,
     ) -> None:
         """Open the database.
 
@@ -36,6 +40,7 @@ class OpenedPeople:
             directory: of the home.
             store: the URL of its database; None for a file in the home.
             ladders: tournament files of the ladders that submitted bots enter.
+            play_slots: how many may play against bots at once.
 
         Raises:
             StoreError: if it can't be opened.
@@ -50,6 +55,7 @@ class OpenedPeople:
         self.services = (
             Service("arena.submissions.checker_program", (place, store or "")),
             *(Service("arena.ladders.director_program", (place, store or "", path)) for path in ladders),
+            *((Service("arena.playing.host_program", (place, store or "", str(play_slots))),) if play_slots else ()),
         )
 
     def close(self) -> None:

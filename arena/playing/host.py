@@ -1,0 +1,74 @@
+"""The play host: a process for each unrated match that somebody plays, and never more than there are places."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+from arena.playing.menu import MenuMaker
+from arena.store.people.unrated_matches import MENU_SECONDS, UnratedMatches
+
+PRUNE_SECONDS = 3600.0
+LEAVING_SECONDS = 2.0
+SLOT_PROGRAM = "arena.playing.slot_program"
+
+_log = logging.getLogger("arena.playing")
+
+
+class Host:
+    """Starts and ends the processes in which matches are played. To be closed."""
+
+    def __init__(self, matches: UnratedMatches, menu: MenuMaker, places: int, arguments: Sequence[str]) -> None:
+        """Prepare.
+
+        Args:
+            matches: as they are stored.
+            menu: what can be chosen.
+            places: how many matches may be played at once.
+            arguments: of each process, after its parent and before the number of its match.
+        """
+        self._matches, self._menu, self._places, self._arguments = matches, menu, places, arguments
+        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._pruned_at = self._menu_at = float("-inf")
+
+    def step(self) -> None:
+        """Do what there is to do now."""
+        self._write_menu()
+        for number, process in list(self._running.items()):
+            if process.poll() is not None:
+                del self._running[number]
+        for number in self._matches.waiting():
+            if number not in self._running and len(self._running) < self._places:
+                self._running[number] = self._start(number)
+
+    def _start(self, number: int) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", SLOT_PROGRAM, str(os.getpid()), *self._arguments, str(number)]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL)
+
+    def _write_menu(self) -> None:
+        """Write what can be chosen when it has changed, and now and then to say that somebody is here."""
+        now = time.monotonic()
+        if now - self._menu_at < MENU_SECONDS / 12:
+            return
+        self._menu_at = now
+        self._matches.set_menu(self._menu.menu().model_dump_json(), self._places)
+        if now - self._pruned_at > PRUNE_SECONDS:
+            self._pruned_at = now
+            self._matches.prune()
+
+    def close(self) -> None:
+        """End all processes; their matches go on when a play host is here again."""
+        for process in self._running.values():
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
+        for process in self._running.values():
+            try:
+                process.wait(LEAVING_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
