@@ -7,15 +7,35 @@ import stat
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from arena.errors import UsageError
-from arena.site.publish.manifest import MANIFEST, FileEntry, Manifest, read_manifest, require_size
+from arena.site.publish.manifest import (
+    MANIFEST,
+    MAX_MANIFEST_BYTES,
+    FileEntry,
+    Manifest,
+    read_manifest,
+    require_size,
+)
+from arena.site.publish.signature import MAX_KEY_BYTES, PUBLIC_KEY, SIGNATURE, SIGNATURE_BYTES
 from arena.text import shortened_text
 
 PIECE_BYTES = 2**20
 MAX_DEPTH = 12
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+class Signature(NamedTuple):
+    """What a folder says of who has signed it.
+
+    Attributes:
+        signature: of the manifest; empty if it is missing.
+        key: the public key, in PEM; empty if it is missing.
+    """
+
+    signature: bytes
+    key: bytes
 
 
 class FolderReader:
@@ -28,6 +48,7 @@ class FolderReader:
             UsageError: if it can't be read.
         """
         self._shown = shortened_text(str(directory))
+        self._where = f"{self._shown}/{MANIFEST}"
         try:
             self._root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
@@ -45,14 +66,33 @@ class FolderReader:
         Raises:
             UsageError: if it is not there, or malformed.
         """
-        where = f"{self._shown}/{MANIFEST}"
+        return read_manifest(self.manifest_bytes(), self._where)
+
+    def manifest_bytes(self) -> bytes:
+        """Return the bytes of the manifest.
+
+        Raises:
+            UsageError: if it is not there, or too long.
+        """
         try:
             with self.open(MANIFEST) as file:
-                require_size(os.fstat(file.fileno()).st_size, where)
-                data = file.read()
+                require_size(os.fstat(file.fileno()).st_size, self._where)
+                return file.read(MAX_MANIFEST_BYTES)
         except OSError as error:
-            raise UsageError(f"{where}: can't be read: {error.strerror or error}") from error
-        return read_manifest(data, where)
+            raise UsageError(f"{self._where}: can't be read: {error.strerror or error}") from error
+
+    def signature(self) -> Signature | None:
+        """Return what the manifest is signed with; None if nothing is there. It may be anything."""
+        pieces = []
+        for name, size_bytes in ((SIGNATURE, SIGNATURE_BYTES + 1), (PUBLIC_KEY, MAX_KEY_BYTES)):
+            try:
+                with self.open(name) as file:
+                    pieces.append(file.read(size_bytes))
+            except FileNotFoundError:
+                pieces.append(b"")
+            except OSError as error:
+                raise UsageError(f"{self._shown}/{name}: can't be read: {error.strerror or error}") from error
+        return Signature(*pieces) if any(pieces) else None
 
     def open(self, path: str) -> BinaryIO:
         """Open a file.
