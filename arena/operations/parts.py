@@ -16,8 +16,8 @@ class Part:
     """A part.
 
     A module that is one has ``main(arguments)``, which works until SIGTERM. The arguments are the process that started
-    it, 0 if it runs alone; the home; the URL of the home's store, or ""; and the value of its option: of a part of which
-    there is one for each ladder, the file.
+    it, 0 if it runs alone; the home; the URL of the home's store, or ""; and the value of its option, if it has one:
+    where there is one for each ladder, its file.
 
     Attributes:
         name: as ``arena serve --only`` takes it.
@@ -77,7 +77,7 @@ def programs(
     directory: str | os.PathLike[str],
     store: str | None,
     ladders: Sequence[tuple[str, str]],
-    play_slots: int,
+    play_slots: int = 0,
 ) -> tuple[Program, ...]:
     """Return the programs of parts; the web process is not among them.
 

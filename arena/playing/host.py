@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
+import multiprocessing
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
+from multiprocessing.context import SpawnProcess
 
+from arena.playing import slot_program
 from arena.playing.menu import MenuMaker
 from arena.store.people.unrated_matches import MENU_SECONDS, UnratedMatches
 
 PRUNE_SECONDS = 3600.0
 LEAVING_SECONDS = 2.0
-SLOT_PROGRAM = "arena.playing.slot_program"
-
-_log = logging.getLogger("arena.playing")
 
 
 class Host:
@@ -33,22 +29,26 @@ class Host:
             arguments: of each process, after its parent and before the number of its match.
         """
         self._matches, self._menu, self._places, self._arguments = matches, menu, places, arguments
-        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._running: dict[int, SpawnProcess] = {}
+        self._context = multiprocessing.get_context("spawn")
         self._pruned_at = self._menu_at = float("-inf")
 
     def step(self) -> None:
         """Do what there is to do now."""
         self._write_menu()
         for number, process in list(self._running.items()):
-            if process.poll() is not None:
+            if not process.is_alive():
+                process.close()
                 del self._running[number]
         for number in self._matches.waiting():
             if number not in self._running and len(self._running) < self._places:
                 self._running[number] = self._start(number)
 
-    def _start(self, number: int) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", SLOT_PROGRAM, str(os.getpid()), *self._arguments, str(number)]
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    def _start(self, number: int) -> SpawnProcess:
+        arguments = [str(os.getpid()), *self._arguments, str(number)]
+        process = self._context.Process(target=slot_program.main, args=(arguments,))
+        process.start()
+        return process
 
     def _write_menu(self) -> None:
         """Write what can be chosen when it has changed, and now and then to say that somebody is here."""
@@ -64,11 +64,9 @@ class Host:
     def close(self) -> None:
         """End all processes; their matches go on when a play host is here again."""
         for process in self._running.values():
-            with contextlib.suppress(ProcessLookupError):
-                process.terminate()
+            process.terminate()
         for process in self._running.values():
-            try:
-                process.wait(LEAVING_SECONDS)
-            except subprocess.TimeoutExpired:
+            process.join(LEAVING_SECONDS)
+            if process.exitcode is None:
                 process.kill()
-                process.wait()
+                process.join()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 
@@ -16,7 +15,7 @@ from arena.service_program import service_program
 from arena.store.people.unrated_matches import CLAIM_SECONDS, MatchClaim
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> None:
     """Play a match on.
 
     Args:
@@ -26,7 +25,6 @@ def main(arguments: list[str]) -> int:
     parent, directory, store, isolation, number = arguments
     with service_program(int(parent), 0):
         _play(directory, store or None, isolation, int(number))
-    return 0
 
 
 def _play(directory: str, store: str | None, isolation: str, number: int) -> None:
@@ -53,7 +51,3 @@ def _keep_up(claim: MatchClaim, slot: Slot) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         if not is_kept:
             os.kill(os.getpid(), signal.SIGTERM)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

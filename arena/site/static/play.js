@@ -89,14 +89,14 @@
 
   document.addEventListener("submit", async (event) => {
     const form = event.target;
-    if (!match().contains(form) || form.action.endsWith("/again")) return;
+    if (!match().contains(form) || form.getAttribute("action").endsWith("/again")) return;
     event.preventDefault();
     if (isSending) return;
     isSending = true;
     looks = 0;
     const sent = new URLSearchParams(new FormData(form, event.submitter));
     try {
-      const response = await fetch(form.action, { method: "POST", body: sent, headers: { accept: "text/html" } });
+      const response = await fetch(form.getAttribute("action"), { method: "POST", body: sent, headers: { accept: "text/html" } });
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       if (page.getElementById("match")) show(page);
       else status.textContent = text(page, "main");

@@ -33,7 +33,7 @@ KEPT_DAYS = 30
 MAX_KEPT = 2000
 LISTED = 20
 NOBODY_PLAYS = "nobody can play here now; try again in a minute"
-OUR_FAILURE = "The arena could not go on with this match. That is no fault of yours, or of the bot."
+OUR_FAILURE = "The arena could not continue this match. That is no fault of yours, or of the bot."
 
 
 class MatchClaim:
@@ -178,7 +178,7 @@ class UnratedMatches:
             raise UsageError("the match is over already")
 
     def retry(self, number: int) -> None:
-        """Go on with a match with which the arena could not go on.
+        """Continue a match that the arena could not continue.
 
         Raises:
             UsageError: if it has not failed, or all places are taken.

@@ -197,7 +197,7 @@ def resign(visit: Visit) -> Done:
 
 
 def retry(visit: Visit) -> Done:
-    """Go on with a match with which the arena could not go on."""
+    """Continue a match that the arena could not continue."""
     one = _own(visit)
     visit.people.unrated_matches.retry(one.number)
     return Done(to=_address(one), sentence="it is tried again")

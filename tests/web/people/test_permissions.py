@@ -15,6 +15,7 @@ BAD_PROGRAMS = {"expired token", "closed token", "forged token"}
 DIRECTORS, DIRECTING = {"director", "operator"}, {"direct", "operator's direct"}
 SUBMITTING = {"submit", "operator's direct"}
 
+PLAYING = VISITORS | BROWSERS | {"play", "operator's direct"}
 EVERYBODY = VISITORS | BROWSERS | PROGRAMS
 
 MAY = {
@@ -49,10 +50,19 @@ MAY = {
     "GET /submissions/{number}": EVERYBODY,
     "GET /submissions/{number}/upload": BROWSERS | SUBMITTING,
     "POST /submissions/{number}/withdraw": BROWSERS | SUBMITTING,
+    "GET /play": PLAYING,
+    "POST /play": PLAYING,
+    "GET /play/{match}": PLAYING,
+    "POST /play/{match}/act": PLAYING,
+    "POST /play/{match}/undo": PLAYING,
+    "POST /play/{match}/hint": PLAYING,
+    "POST /play/{match}/resign": PLAYING,
+    "POST /play/{match}/retry": PLAYING,
+    "POST /play/{match}/again": PLAYING,
 }
 
-THERE = {"number": "1", "person": "ann", "secret": "x" * 43}
-NOT_THERE = {"number": "987654", "person": "no-such-person", "secret": "y" * 43}
+THERE = {"number": "1", "person": "ann", "secret": "x" * 43, "match": "x" * 43}
+NOT_THERE = {"number": "987654", "person": "no-such-person", "secret": "y" * 43, "match": "y" * 43}
 
 
 def named(operation):
