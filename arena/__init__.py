@@ -145,6 +145,8 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.values import StoredBot as StoredBot
     from arena.store.values import StoredFault as StoredFault
     from arena.store.values import StoredTournament as StoredTournament
+    from arena.tournament.control import Order as Order
+    from arena.tournament.control import RunControl as RunControl
     from arena.tournament.definition import KnownBots as KnownBots
     from arena.tournament.definition import load_definition as load_definition
     from arena.tournament.definition import make_definition as make_definition
@@ -210,6 +212,7 @@ _MODULE_OF = {
         "arena.store.states": "ListedTournament listed_tournaments",
         "arena.store.store": "Store",
         "arena.store.values": "StoredBot StoredFault StoredTournament",
+        "arena.tournament.control": "Order RunControl",
         "arena.tournament.definition": "KnownBots load_definition make_definition",
         "arena.tournament.director": "run_tournament",
         "arena.transfer.importing": "import_records",

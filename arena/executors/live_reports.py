@@ -25,8 +25,16 @@ TIMES_THE_WORK = 50
 log = logging.getLogger("arena.worker")
 
 
+class WindDown:
+    """The message to a worker that no match is to begin any more."""
+
+
 class LiveReports:
-    """Sends what a worker says, from its main thread and about watched matches."""
+    """Sends what a worker says, from its main thread and about watched matches.
+
+    Attributes:
+        is_winding_down: whether no match is to begin any more.
+    """
 
     def __init__(self, pool: BotPool, pipe: Connection[Any, Any], watched: Connection[Any, Any]) -> None:
         """Prepare to send.
@@ -34,8 +42,10 @@ class LiveReports:
         Args:
             pool: what the worker plays with.
             pipe: for what the worker says.
-            watched: where the numbers of watched matches arrive, as a frozen set, whenever they change.
+            watched: where the numbers of watched matches arrive, as a frozen set, whenever they change; or that no
+                match is to begin any more.
         """
+        self.is_winding_down = False
         self._pool = pool
         self._pipe = pipe
         self._watched = watched
@@ -62,7 +72,11 @@ class LiveReports:
             with contextlib.suppress(EOFError, OSError):  # the director has ended
                 while True:
                     while not matches or self._watched.poll():
-                        matches = self._watched.recv()
+                        message = self._watched.recv()
+                        if isinstance(message, WindDown):
+                            self.is_winding_down = True
+                        else:
+                            matches = message
                     began = time.perf_counter()
                     self._report(matches)
                     time.sleep(max(LIVE_SECONDS, TIMES_THE_WORK * (time.perf_counter() - began)))

@@ -22,7 +22,7 @@ from arena.executors.cores import available_cores, cores_for_workers
 from arena.executors.executor import Executor, Job, JobResult, Playing, Void
 from arena.executors.log_file import JoinedLog
 from arena.executors.work_queue import WorkQueue
-from arena.executors.worker import Ready, WorkerSettings, run_worker
+from arena.executors.worker import NotBegun, Ready, WorkerSettings, run_worker
 from arena.executors.worker_process import MIN_SPECS, WorkerProcess
 from arena.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
 from arena.isolation.levels import choose_isolation
@@ -133,7 +133,10 @@ class LocalExecutor(Executor):
             answers: list[JobResult] = []
             try:
                 for message in worker.receive():
-                    self._take(message, worker, answers)
+                    if isinstance(message, NotBegun):
+                        queue.requeue(worker.given.popleft())
+                    else:
+                        self._take(message, worker, answers)
             except (EOFError, ConnectionError):
                 answers += self._replace(queue, worker)
             if answers:
@@ -167,6 +170,8 @@ class LocalExecutor(Executor):
         for worker in self._workers:
             worker.send()
             worker.watch(self._watched)
+            if queue.is_closed:
+                worker.wind_down()
 
     def _take_matches(self, queue: WorkQueue) -> None:
         """Give every worker one match before any has two; start workers as long as there are matches for them."""

@@ -26,12 +26,24 @@ class WorkQueue:
         self._unread: Iterator[MatchSpec] = iter(specs)
         self._waiting: deque[MatchSpec] = deque()
         self._taken: set[int] = set()
+        self._is_closed = False
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no match is to begin any more."""
+        return self._is_closed
+
+    def close(self) -> None:
+        """Let no match begin any more; those that have begun end as usual, and the others stay unplayed."""
+        self._is_closed = True
 
     def take(self) -> MatchSpec | None:
-        """Return the next match to play; None if none is waiting.
+        """Return the next match to play; None if none is waiting, or none is to begin any more.
 
         After None there may be another one later: a match that is taken may be requeued.
         """
+        if self._is_closed:
+            return None
         spec = self._waiting.popleft() if self._waiting else next(self._unread, None)
         if spec is not None:
             self._taken.add(spec.match)
@@ -47,7 +59,9 @@ class WorkQueue:
         self._taken.remove(match)
 
     def is_finished(self) -> bool:
-        """Return whether every match has been recorded or given up."""
+        """Return whether every match has been recorded or given up; of a closed queue, every one that was taken."""
+        if self._is_closed:
+            return not self._taken
         if not self._taken and not self._waiting:
             self._waiting.extend(spec for spec in [next(self._unread, None)] if spec is not None)
         return not self._taken and not self._waiting

@@ -47,6 +47,10 @@ class Ready:
     """The message of a worker that is ready for its first match."""
 
 
+class NotBegun:
+    """The message of a worker that has been given a match and does not play it, for none is to begin any more."""
+
+
 def run_worker(
     pipe: Connection[Any, Any], watched: Connection[Any, Any], settings: WorkerSettings, log_queue: Any
 ) -> None:
@@ -81,7 +85,7 @@ def _play_what_arrives(pipe: Connection[Any, Any], watched: Connection[Any, Any]
             except (EOFError, ConnectionError):
                 break
             for spec in specs:
-                reports.send(play_spec(pool, spec))
+                reports.send(NotBegun() if reports.is_winding_down else play_spec(pool, spec))
 
 
 def play_spec(pool: BotPool, spec: MatchSpec, before_asking: Callable[[], None] | None = None) -> JobResult:

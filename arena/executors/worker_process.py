@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from arena.executors.live_reports import WindDown
 from arena.records import MatchSpec
 
 MIN_SPECS = 2
@@ -39,6 +40,7 @@ class WorkerProcess:
         self._watching = watching
         self._watched: frozenset[int] = frozenset()
         self._unsent: list[MatchSpec] = []
+        self._is_winding_down = False
         self._poll = select.poll()
         self._poll.register(pipe.fileno(), select.POLLIN)
 
@@ -65,6 +67,13 @@ class WorkerProcess:
             self._watched = watched
             with contextlib.suppress(ConnectionError):
                 self._watching.send(watched)
+
+    def wind_down(self) -> None:
+        """Tell it to begin no match any more, once."""
+        if not self._is_winding_down:
+            self._is_winding_down = True
+            with contextlib.suppress(ConnectionError):
+                self._watching.send(WindDown())
 
     def close(self) -> None:
         """Close the pipes: it ends when it has played its match."""

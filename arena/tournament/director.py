@@ -21,6 +21,7 @@ from arena.records import Bot, ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
 from arena.store.values import StoredTournament
+from arena.tournament.control import Order, RunControl
 from arena.tournament.formats import format_class
 from arena.tournament.live_writer import LiveWriter
 from arena.tournament.progress import Progress
@@ -50,6 +51,7 @@ def run_tournament(
     listener: Listener | None = None,
     executor: Executor | str | None = None,
     refresh: Refresh | None = None,
+    control: RunControl | None = None,
 ) -> Progress:
     """Play the matches of a tournament that have no record yet.
 
@@ -63,9 +65,10 @@ def run_tournament(
             machine, or in this process if a Python function takes part.
         refresh: called before each round of a ladder; returns a changed definition (entrants, and when it stops), or
             None. Not called if the executor takes no new bots.
+        control: asked between matches whether to continue; by default the run ends when there is nothing left to play.
 
     Returns:
-        The progress of the tournament at the end.
+        The progress of the tournament at the end; ``is_stopped`` says whether the control has ended the run.
 
     Raises:
         DefinitionError: if the store has another tournament of this name.
@@ -101,7 +104,7 @@ def run_tournament(
             )
         store.retry_for(STORE_RETRY_SECONDS)
         try:
-            run = _Run(resumed, store, executor, listener, refresh)
+            run = _Run(resumed, store, executor, listener, refresh, control or RunControl())
             with executor:
                 run.play()
         finally:
@@ -138,7 +141,9 @@ class _Run:
         executor: Executor,
         listener: Listener | None,
         refresh: Refresh | None,
+        control: RunControl,
     ) -> None:
+        self._control = control
         self._definition, self._tournament = resumed
         self._store = store
         self._executor = executor
@@ -166,15 +171,19 @@ class _Run:
         started = time.monotonic()
         self._report([])
         self._play_matches(self._store.unplayed(self._tournament))
-        while progress.left == 0 and not progress.is_finished:
+        while progress.left == 0 and not progress.is_finished and not progress.is_stopped:
             self._play_next_round(time.monotonic() - started)
-        if progress.is_complete != (self._tournament.finished_at is not None):
+        is_as_before = progress.is_stopped and progress.left == 0 and progress.scheduled == self._tournament.scheduled
+        if not is_as_before and progress.is_complete != (self._tournament.finished_at is not None):
             self._store.set_finished(self._tournament, progress.is_complete)
         self._report([])
         log.info("%s: %d matches recorded", name, progress.recorded)
 
     def _play_next_round(self, elapsed_seconds: float) -> None:
         """Schedule and play the next round; if there is no next round, or it is time to stop, the run is finished."""
+        if self._control.order() is not Order.PLAY:
+            self.progress.is_stopped = True
+            return
         self._apply_changes()
         matches = self._rounds.next_round()
         self.progress.status, self.progress.stop_limits = self._rounds.status, self._rounds.stop_limits
@@ -201,6 +210,7 @@ class _Run:
 
     def _play_matches(self, matches: Iterable[ScheduledMatch]) -> None:
         queue = WorkQueue(spec_of(match, self._definition) for match in matches)
+        self._obey(queue)
         for results in self._executor.run(queue):
             rows = [result.row for result in results if isinstance(result, Played)]
             if rows:
@@ -211,6 +221,14 @@ class _Run:
                 else:
                     queue.done(result.match)
             self._report(rows, [result.match for result in results])
+            self._obey(queue)
+
+    def _obey(self, queue: WorkQueue) -> None:
+        """Let no match begin any more if the run is to stop."""
+        if not queue.is_closed and self._control.order() is Order.STOP:
+            log.info("%s: the run is stopped; matches that are being played end", self._definition.name)
+            self.progress.is_stopped = True
+            queue.close()
 
     def _requeue_or_give_up(self, void: Void, queue: WorkQueue) -> None:
         self._store.note_void(self._tournament, void.match, void.reason)

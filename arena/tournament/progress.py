@@ -22,6 +22,7 @@ class Progress:
         status: the state of the tournament in a few words, from its format.
         stop_limits: what ends a tournament without a fixed number of rounds, such as a ladder.
         is_finished: whether no round follows.
+        is_stopped: whether the run was stopped before everything was played.
         played: matches recorded in this run.
         given_up: matches that were void too often, with the reason of the last try.
         game_errors: matches that have no result because their game is wrong, with its mistake.
@@ -34,6 +35,7 @@ class Progress:
     status: str = ""
     stop_limits: StopLimits | None = None
     is_finished: bool = False
+    is_stopped: bool = False
     played: int = 0
     given_up: dict[int, str] = field(default_factory=dict)
     game_errors: dict[int, GameError] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from sqlalchemy import Connection, inspect, select
+from sqlalchemy import Connection
 
 from arena.errors import StoreError
 from arena.store.connection import Database
@@ -19,7 +19,7 @@ from arena.store.people.sessions import Sessions
 from arena.store.people.submissions import Submissions
 from arena.store.people.times import Clock, Now
 from arena.store.people.tokens import Tokens
-from arena.store.version import check_version
+from arena.store.version import check_version, stored_version
 from arena.store.whole_copy import fill_server, write_copy
 
 FILE_MODE = 0o600
@@ -128,13 +128,4 @@ def _create(connection: Connection, database: Database) -> None:
 
 
 def _version(connection: Connection, shown: str) -> int | None:
-    """Return the version of a database; None if it is empty."""
-    names = inspect(connection).get_table_names()
-    if meta.name not in names:
-        if names:
-            raise StoreError(f"{shown}: this is a database of something else than people; nothing was changed")
-        return None
-    text = connection.execute(select(meta.c.value).where(meta.c.key == "schema_version")).scalar()
-    if text is None or not text.isdecimal():
-        raise StoreError(f"{shown}: the database's version is {text!r:.20}; expected a number")
-    return int(text[:9])
+    return stored_version(connection, meta, shown, "this is a database of something else than people")

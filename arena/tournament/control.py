@@ -1,0 +1,34 @@
+"""How a run of a tournament is stopped from outside, between matches, without an exception.
+
+A program that keeps tournaments going gives ``run_tournament`` a ``RunControl``. To pause, or to correct something
+under the director's lock, it lets the run stop, does what is to be done, and runs the tournament again: a run that was
+stopped continues like one that was killed, but nothing that had begun is lost.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+
+class Order(Enum):
+    """What a run is to do."""
+
+    PLAY = auto()
+    """Continue."""
+    DRAIN = auto()
+    """Play all matches that are scheduled, and no further round."""
+    STOP = auto()
+    """Begin no match any more: those that are being played end and are recorded, and the run ends."""
+
+
+class RunControl:
+    """What whoever keeps a tournament going asks of a run. Subclasses override ``order``."""
+
+    def order(self) -> Order:
+        """Return what the run is to do.
+
+        It is called in the thread of the run, before each round, and whenever results have come in or a quarter of a
+        second has passed, but only between matches by an executor that plays in this process. It should return within
+        milliseconds. ``STOP`` holds for the rest of the run.
+        """
+        return Order.PLAY

@@ -1,0 +1,120 @@
+"""A run that is stopped between matches: nothing that has begun is lost, and the next run continues."""
+
+import pytest
+
+from arena.executors import Executor, Job, Played, WorkQueue
+from arena.executors.local import LocalExecutor
+from arena.home import ArenaHome
+from arena.match.referee import Referee
+from arena.players.manifest import load_bot
+from arena.players.scripted import ScriptedPlayer
+from arena.store.rows import row_of
+from arena.tournament.control import Order, RunControl
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+from arena.tournament.schedule import schedule, spec_of
+from benchmarks.zoo_bots import bad_bot
+
+pytestmark = pytest.mark.processes
+
+
+class Scripted(Executor):
+    """An executor without processes."""
+
+    def __exit__(self, *_):
+        pass
+
+    def run(self, queue):
+        while (spec := queue.take()) is not None:
+            players = [ScriptedPlayer(lambda request: request.legal[0]) for _ in spec.bots]
+            yield [Played(row_of(Referee(spec, players).play()))]
+
+
+class Asked(RunControl):
+    """Gives its orders one by one, then the last for ever."""
+
+    def __init__(self, *orders):
+        self.orders = list(orders)
+
+    def order(self):
+        return self.orders.pop(0) if len(self.orders) > 1 else self.orders[0]
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path / "home") as opened:
+        yield opened
+
+
+@pytest.fixture
+def ladder(tmp_path, write_definition):
+    path = write_definition()
+    text = path.read_text()
+    path.write_text('format = "ladder"\n' + text + "\n[ladder]\nmatches = 100\n")
+    return load_definition(path)
+
+
+def test_a_run_that_is_to_stop_begins_no_further_match(home, write_definition):
+    definition = load_definition(write_definition(encounters=10))
+    control = Asked(*[Order.PLAY] * 3, Order.STOP)
+    progress = run_tournament(definition, home.store, executor=Scripted(), control=control)
+    assert (progress.recorded, progress.scheduled) == (3, 20)
+    assert progress.is_stopped
+    assert not progress.is_complete
+    assert home.store.tournament("t").finished_at is None
+
+
+def test_the_next_run_plays_the_rest_and_each_match_once(home, write_definition):
+    definition = load_definition(write_definition(encounters=10))
+    run_tournament(definition, home.store, executor=Scripted(), control=Asked(*[Order.PLAY] * 2, Order.STOP))
+    progress = run_tournament(definition, home.store, executor=Scripted())
+    assert progress.is_complete
+    assert (progress.played, progress.recorded) == (18, 20)
+    assert sorted(record.match for record in home.store.records("t")) == list(range(1, 21))
+
+
+def test_a_run_that_drains_plays_what_is_scheduled_and_no_further_round(home, ladder):
+    progress = run_tournament(ladder, home.store, executor=Scripted(), control=Asked(Order.DRAIN))
+    assert progress.is_stopped
+    assert progress.left == 0
+    assert progress.recorded == 2  # one round: one pairing in both seat orders
+
+
+def test_a_ladder_that_is_to_stop_before_it_begins_plays_nothing(home, ladder):
+    progress = run_tournament(ladder, home.store, executor=Scripted(), control=Asked(Order.STOP))
+    assert progress.is_stopped
+    assert progress.recorded == 0
+
+
+def test_a_finished_tournament_stays_finished_when_a_run_of_it_is_stopped(home, write_definition):
+    definition = load_definition(write_definition())
+    assert run_tournament(definition, home.store, executor=Scripted()).is_complete
+    finished_at = home.store.tournament("t").finished_at
+    progress = run_tournament(definition, home.store, executor=Scripted(), control=Asked(Order.STOP))
+    assert progress.is_stopped
+    assert home.store.tournament("t").finished_at == finished_at is not None
+
+
+def test_a_run_that_nobody_stops_is_not_stopped(home, write_definition):
+    progress = run_tournament(load_definition(write_definition()), home.store, executor=Scripted())
+    assert (progress.is_complete, progress.is_stopped) == (True, False)
+
+
+def test_a_worker_begins_no_match_that_it_has_been_given_ahead(write_definition):
+    """It has two: the one that it plays is recorded, the other is not begun, however long it would take."""
+    slow = load_bot(bad_bot("slow_but_good"))
+    definition = load_definition(write_definition(f'[[entrants]]\nbot = "{slow.directory}"\n', encounters=3))
+    specs = [spec_of(line, definition) for line in schedule(definition) if 2 in line.seats]
+    queue, recorded, given = WorkQueue(specs), [], []
+    with LocalExecutor(Job(bots=definition.entrants, workers=1, isolation="limits")) as executor:
+        for results in executor.run(queue):
+            for result in results:
+                recorded.append(result.match)
+                queue.done(result.match)
+            if executor.playing() and not queue.is_closed:
+                given = [spec.match for spec in executor._workers[0].given]
+                queue.close()
+    assert len(given) == 2
+    assert recorded == given[:1]
+    assert queue.is_finished()
+    assert queue.take() is None
