@@ -93,16 +93,16 @@ def _shown(connection: Connection) -> str:
 
 def _last_number(connection: Connection, table: Table, counter: Column[Any]) -> int:
     """Return the last number that a table has given a row, which may not be there any more; 0 for none."""
-    largest = connection.execute(select(func.coalesce(func.max(counter), 0))).scalar_one()
+    largest: int = connection.execute(select(func.coalesce(func.max(counter), 0))).scalar_one()
     if connection.dialect.name == "postgresql":
         sequence = connection.execute(_sequence_of(table, counter)).scalar()
         row = connection.exec_driver_sql(f"SELECT last_value, is_called FROM {sequence}").one()
         return max(largest, row.last_value if row.is_called else 0)
     if not table.dialect_options["sqlite"]["autoincrement"]:
-        return int(largest)
+        return largest
     query = text(f"SELECT seq FROM {_COUNTERS} WHERE name = :name")
     last = connection.execute(query, {"name": table.name}).scalar()
-    return max(largest, last) if isinstance(last, int) else int(largest)
+    return max(largest, last) if isinstance(last, int) else largest
 
 
 def _set_last_number(connection: Connection, table: Table, counter: Column[Any], last: int) -> None:
