@@ -52,6 +52,11 @@ class OpenLadder:
         self._entrants: tuple[Bot, ...] = ()
 
     @property
+    def name(self) -> str:
+        """The name of the tournament."""
+        return self._file.name
+
+    @property
     def players(self) -> int:
         """How many seats its largest game has."""
         return max(game.players for game in self._file.games)

@@ -18,7 +18,7 @@ from arena.store.connection import Database
 from arena.store.correction_log import CorrectionLog
 from arena.store.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
 from arena.store.live_state import LiveState, progress_times
-from arena.store.lock import DirectorLock, FileLock, ServerLock, file_lock_holders, server_lock_holders
+from arena.store.lock import DirectorLock, ServerLock, director_file_lock, file_lock_holders, server_lock_holders
 from arena.store.record_reader import RecordReader
 from arena.store.recording import insert_records
 from arena.store.rows import RecordRow, as_json
@@ -116,7 +116,11 @@ class Store(RecordReader):
     def lock(self, tournament: str) -> DirectorLock:
         """Return the lock that the tournament's director holds."""
         path = self._database.path
-        return ServerLock(self._database, tournament) if path is None else FileLock(path.with_name("locks"), tournament)
+        return (
+            ServerLock(self._database, tournament)
+            if path is None
+            else director_file_lock(path.with_name("locks"), tournament)
+        )
 
     def directors(self) -> dict[str, str]:
         """Return which tournaments are being run now, and by which process."""

@@ -10,11 +10,12 @@ from sqlalchemy import Connection
 from arena.errors import StoreError
 from arena.store.connection import Database
 from arena.store.people.accounts import Accounts
+from arena.store.people.contests import Contests
 from arena.store.people.device_logins import DeviceLogins
 from arena.store.people.invitations import Invitations
 from arena.store.people.public_log import PublicLog
 from arena.store.people.rates import Rates
-from arena.store.people.schema import SCHEMA_VERSION, meta, metadata
+from arena.store.people.schema import SCHEMA_VERSION, SUBMITTING, meta, metadata
 from arena.store.people.sessions import Sessions
 from arena.store.people.submissions import Submissions
 from arena.store.people.times import Clock, Now
@@ -35,6 +36,7 @@ class PeopleStore:
         invitations: links by which people get accounts.
         device_logins: programs that wait to be signed in.
         submissions: what authors handed in.
+        contests: what directors announced, and what became of it.
         log: what was done about people.
         rates: how often something was done.
     """
@@ -60,6 +62,7 @@ class PeopleStore:
         self.invitations = Invitations(self._database, clock)
         self.device_logins = DeviceLogins(self._database, clock)
         self.submissions = Submissions(self._database, clock)
+        self.contests = Contests(self._database, clock)
         self.log = PublicLog(self._database)
         self.rates = Rates(self._database, clock)
         try:
@@ -124,7 +127,8 @@ def _create(connection: Connection, database: Database) -> None:
     if _version(connection, database.shown) is None:
         metadata.create_all(connection)
         connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})
-        connection.execute(meta.insert(), {"key": "log", "value": "0"})
+        for key in ("log", SUBMITTING):
+            connection.execute(meta.insert(), {"key": key, "value": "0"})
 
 
 def _version(connection: Connection, shown: str) -> int | None:
