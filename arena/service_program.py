@@ -1,4 +1,4 @@
-"""A program that another process runs beside itself: it ends with that process, and quietly on SIGTERM."""
+"""A program that runs beside another process, and ends with it, or alone; it ends quietly on SIGTERM."""
 
 from __future__ import annotations
 
@@ -10,28 +10,46 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+from arena.systemd import notify
+
+ALONE = 0
+"""In place of the process that started a program."""
 
 _PR_SET_PDEATHSIG = 1
+
+
+class _TerminatedError(KeyboardInterrupt):
+    """SIGTERM has come."""
 
 
 @contextmanager
 def service_program(parent: int, niceness: int) -> Iterator[None]:
     """Prepare this process for its work, and end that work quietly on SIGTERM.
 
-    Ctrl-C is left to the process that started this one. Warnings of the arena go to stderr.
+    Ctrl-C is left to the process that started this one, if there is one. Warnings of the arena go to stderr.
 
     Args:
-        parent: the process that started this one; if it has ended already, this one ends.
+        parent: the process that started this one; if it has ended already, this one ends. ``ALONE`` if it runs alone.
         niceness: how far this process stands back behind others.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger().handlers[0].setLevel(logging.WARNING)  # the log of a run has more, in its own file
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    end_with(parent, signal.SIGTERM)
+    signal.signal(signal.SIGTERM, _terminate)
+    if parent != ALONE:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        end_with(parent, signal.SIGTERM)
     os.nice(niceness)
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(_TerminatedError):
+        if parent == ALONE:
+            notify("READY=1")
         yield
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    raise _TerminatedError
 
 
 def end_with(parent: int, number: signal.Signals) -> None:

@@ -11,7 +11,7 @@ from arena.errors import StoreError, UsageError
 from arena.executors.log_file import JoinedLog
 from arena.home import ArenaHome
 from arena.players.manifest import load_bot
-from arena.store.lock import FileLock
+from arena.store.lock import director_file_lock
 from arena.store.values import StoredTournament
 
 
@@ -114,7 +114,7 @@ def test_what_can_not_be_kept_is_said(home):
 
 def test_the_lock_of_a_director_follows_no_link(home, precious):
     (home.directory / "t.lock").symlink_to(precious)
-    with pytest.raises(StoreError, match="can't be written"), FileLock(home.directory, "t"):
+    with pytest.raises(StoreError, match="can't be written"), director_file_lock(home.directory, "t"):
         pass
     assert precious.read_text() == "precious"
 

@@ -68,6 +68,7 @@ COMMANDS = {
     "merge": CommandEntry(KEEP, "Take what was played in another home."),
     "completion": CommandEntry(KEEP, "Complete commands and names in bash, zsh or fish."),
     "doctor": CommandEntry(KEEP, "Show what this machine can contain, and measure its clock."),
+    "backup": CommandEntry(KEEP, "Copy the home while it is used, and restore it."),
     "people": CommandEntry(OPEN, "Add people, change their roles, close accounts."),
     "login": CommandEntry(OPEN, "Sign in at an arena elsewhere, for other commands."),
     "logout": CommandEntry(OPEN, "Sign out of an arena elsewhere."),

@@ -25,8 +25,16 @@ PAGES_A_STEP = 50
     help="Matches to replay, at most, of each tournament [default: all].",
 )
 @click.option("--no-matches", is_flag=True, help="No page for any match.")
+@click.option("--sign", "is_signed", is_flag=True, help="Sign it with the key of this arena.")
 @json_option
-def command(tournaments: tuple[str, ...], out: Path, max_matches: int | None, no_matches: bool, as_json: bool) -> None:
+def command(
+    tournaments: tuple[str, ...],
+    out: Path,
+    max_matches: int | None,
+    no_matches: bool,
+    is_signed: bool,
+    as_json: bool,
+) -> None:
     """Write TOURNAMENTs (by default all) as a folder OUT, for any web server or a USB stick.
 
     The pages of arena serve with their tables as JSON and CSV, the records, and a manifest of digests. Nothing in it
@@ -34,13 +42,14 @@ def command(tournaments: tuple[str, ...], out: Path, max_matches: int | None, no
     published before, it is replaced.
     """
     from arena.site.publish.publishing import publish
+    from arena.site.publish.signature import signing_key
 
     if no_matches and max_matches:
         raise UsageError("--no-matches and --max-matches: expected one of them")
     with open_home(must_exist=True) as arena_home:
-        made = publish(
-            arena_home, tournaments, out, max_matches=0 if no_matches else max_matches, progress=_show_progress
-        )
+        key = signing_key(arena_home.directory) if is_signed else None
+        matches = 0 if no_matches else max_matches
+        made = publish(arena_home, tournaments, out, max_matches=matches, key=key, progress=_show_progress)
     if sys.stderr.isatty():
         click.echo("\r\x1b[K", nl=False, err=True)
     if as_json:
@@ -51,6 +60,8 @@ def command(tournaments: tuple[str, ...], out: Path, max_matches: int | None, no
             f" {short_size_text(made.size_bytes)}; open {out / 'index.html'}"
         )
         click.echo(printable(said))
+        if key is not None:
+            click.echo(f"signed with the key {key.public.text}")
 
 
 def _show_progress(pages: int) -> None:

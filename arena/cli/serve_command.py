@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from arena.cli.common import open_home
 from arena.cli.global_options import global_option
 from arena.cli.group import INTERRUPTED, OK
 from arena.cli.options import WholeNumber
 from arena.errors import UsageError
+from arena.home import home_path
 from arena.loopback import is_loopback
+from arena.operations.part_lock import locked_parts
+from arena.operations.parts import PARTS, WEB, Part, Program, part_named, programs
 from arena.shipped import PREFIX
 
 if TYPE_CHECKING:
@@ -22,11 +28,18 @@ if TYPE_CHECKING:
 
 NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart")
 
+NEEDED_BY_PARTS = ("argon2",)
+
 AUTHORS, VISITORS = "authors", "visitors"
 OPEN_LADDER = "arena:open_ladder"
 
 
 @click.command("serve")
+@click.option(
+    "--only",
+    type=click.Choice([part.name for part in PARTS]),
+    help="Run this part alone; without it, one process starts all.",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="The address to listen on.")
 @click.option("--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="The port; 0 for any.")
 @click.option("--open", "is_opened", is_flag=True, help="Open the first page in a browser.")
@@ -60,7 +73,10 @@ OPEN_LADDER = "arena:open_ladder"
     metavar="ADDRESS",
     help="A proxy whose X-Forwarded headers are believed; repeatable.",
 )
+@click.pass_context
 def command(
+    context: click.Context,
+    only: str | None,
     host: str,
     port: int,
     is_opened: bool,
@@ -76,9 +92,14 @@ def command(
     machines only reach it with `--public`.
 
     With `--open-to authors` people sign in, hand in bots, and the bots enter the ladders by themselves. The first
-    account is made by `arena people add`.
+    account is made by `arena people add`. One process starts everything for that; `--only` runs a part of it alone, as
+    the units do that `arena units` writes.
     """
-    _require_packages()
+    if only is not None:
+        _refuse_options_of_other_parts(context, part_named(only))
+        if only != WEB:
+            return _run_alone(part_named(only), ladders or (OPEN_LADDER,))
+    _require_packages(NEEDED)
     from arena.web.hosts import Hosts
 
     if not public and not is_loopback(host):
@@ -91,47 +112,89 @@ def command(
     from arena.web.people.opened_people import OpenedPeople
     from arena.web.proxies import checked_proxies
     from arena.web.server import listen, serve
+    from arena.web.services import Service
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
     store = global_option("store")
     proxies = checked_proxies(trusted_proxies)
-    files = _checked_ladders(ladders or (OPEN_LADDER,)) if open_to == AUTHORS else ()
-    home = OpenedHome(global_option("home"), store)
-    people = OpenedPeople(global_option("home"), store, files) if open_to == AUTHORS else None
-    try:
-        with listen(host, port) as listening:
-            address = _address(host, listening)
-            site = Site(
-                home,
-                hosts=Hosts(host, allowed_hosts),
-                store=store,
-                events=Events(home),
-                endpoints=people.endpoints if people is not None else (),
-                links=people.links if people is not None else None,
-                services=people.services if people is not None else (),
-            )
-            is_interrupted = serve(site, listening, lambda: _say(address, is_opened), proxies)
-            return INTERRUPTED if is_interrupted else OK
-    finally:
-        if people is not None:
-            people.close()
-        home.close()
+    is_open = open_to == AUTHORS
+    beside = _programs(PARTS, ladders or (OPEN_LADDER,)) if is_open and only is None else ()
+    with ExitStack() as opened:
+        if is_open:
+            open_home().close()  # so that there is one
+            opened.enter_context(locked_parts(_directory(), [WEB, *(program.lock for program in beside)]))
+        home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
+        people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only)))) if is_open else None
+        listening = opened.enter_context(listen(host, port))
+        address = _address(host, listening)
+        site = Site(
+            home,
+            hosts=Hosts(host, allowed_hosts),
+            store=store,
+            events=Events(home),
+            endpoints=people.endpoints if people is not None else (),
+            links=people.links if people is not None else None,
+            services=tuple(Service(program.module, program.arguments) for program in beside),
+        )
+        is_interrupted = serve(site, listening, lambda: _say(address, is_opened), proxies)
+        return INTERRUPTED if is_interrupted else OK
 
 
-def _checked_ladders(files: Sequence[str]) -> tuple[str, ...]:
-    """Return where ladders are, from any working directory; without a home, one is made."""
+def _refuse_options_of_other_parts(context: click.Context, part: Part) -> None:
+    """Raise UsageError for an option that the part has no use for; it would be ignored."""
+    for option in context.command.params:
+        if option.name == "only" or context.get_parameter_source(option.name or "") is not ParameterSource.COMMANDLINE:
+            continue
+        takes = option.name == "ladders" if part.is_per_ladder else part.name == WEB and option.name != "ladders"
+        if not takes and option.expose_value:
+            raise UsageError(f"{option.opts[0]}: --only {part.name} has no use for it; that part {part.summary}")
+
+
+def _run_alone(part: Part, ladders: Sequence[str]) -> int:
+    """Run a part that is not the web process."""
+    _require_packages(NEEDED_BY_PARTS)
+    if part.is_per_ladder and len(ladders) != 1:
+        raise UsageError(
+            f"--ladder: --only {part.name} plays one ladder, got {len(ladders)}; start it for each of them"
+        )
+    open_home().close()
+    [program] = _programs([part], ladders)
+    with locked_parts(_directory(), [program.lock]):
+        return program.run_alone()
+
+
+def _programs(parts: Sequence[Part], ladders: Sequence[str]) -> tuple[Program, ...]:
+    is_played = any(part.is_per_ladder for part in parts)
+    return programs(parts, _directory(), global_option("store"), _checked_ladders(ladders) if is_played else ())
+
+
+def _directory() -> Path:
+    return home_path(global_option("home")).resolve()
+
+
+def _why_not(only: str | None) -> Callable[[], str] | None:
+    """Return what says why no uploads are taken: where the checker runs apart, this process can't contain anything."""
+    from arena.submissions.containment_note import noted_refusal
+
+    return None if only is None else partial(noted_refusal, _directory())
+
+
+def _checked_ladders(files: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the names of ladders and where they are, from any working directory; without a home, one is made."""
     from arena.ladders.open_ladder import OpenLadder
 
     with open_home() as home:
-        for file in files:
-            OpenLadder(file, home)
-    return tuple(file if file.startswith(PREFIX) else str(Path(file).resolve()) for file in files)
+        names = [OpenLadder(file, home).name for file in files]
+    return [
+        (name, file if file.startswith(PREFIX) else str(Path(file).resolve()))
+        for name, file in zip(names, files, strict=True)
+    ]
 
 
-def _require_packages() -> None:
+def _require_packages(names: Sequence[str]) -> None:
     from importlib.util import find_spec
 
-    missing = [name for name in NEEDED if find_spec(name) is None]
+    missing = [name for name in names if find_spec(name) is None]
     if missing:
         raise UsageError(f"arena serve needs the package {missing[0]}; try: pip install 'grid-arena[web]'")
 

@@ -24,16 +24,19 @@ COUNTS_A_STEP = 100
 @click.command("verify")
 @click.argument("tournament", required=False, metavar="[TOURNAMENT or OUT]")
 @external_game_option
+@click.option("--key", metavar="KEY", help="Who has to have signed OUT: ed25519:…, or a PEM file.")
 @json_option
-def command(tournament: str | None, external_games: tuple[str, ...], as_json: bool) -> int:
+def command(tournament: str | None, external_games: tuple[str, ...], key: str | None, as_json: bool) -> int:
     """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings.
 
     Of a corrected tournament, the log of corrections has to explain every record and every match that does not count.
     OUT is a folder that arena publish has made: its digests, its records and every page are checked, from the folder
-    alone.
+    alone; whoever has signed it is named.
     """
     if tournament is not None and os.path.isfile(os.path.join(tournament, MANIFEST)):  # noqa: PTH113, PTH118 (odd names)
-        return _verify_folder(Path(tournament), external_games, as_json)
+        return _verify_folder(Path(tournament), external_games, key, as_json)
+    if key is not None:
+        raise UsageError("--key: expected a published folder, for nothing else is signed")
     if external_games:
         raise UsageError(
             "--external-game: the records of this arena's own home need none; it is for a published folder"
@@ -67,21 +70,27 @@ def _verify_home(tournament: str | None, as_json: bool) -> int:
     return FAILED if any(row["problems"] for row in rows) else OK
 
 
-def _verify_folder(folder: Path, external_games: tuple[str, ...], as_json: bool) -> int:
+def _verify_folder(folder: Path, external_games: tuple[str, ...], key: str | None, as_json: bool) -> int:
+    from arena.site.publish.signature import public_key
     from arena.site.publish.verification import verify_folder
 
-    found = verify_folder(folder, external_games=external_games, progress=_show_progress)
+    wanted = public_key(key) if key is not None else None
+    found = verify_folder(folder, external_games=external_games, key=wanted, progress=_show_progress)
     if sys.stderr.isatty():
         click.echo("\r\x1b[K", nl=False, err=True)
     for problem in found.problems:
         click.echo(printable(f"{folder}: {problem}"), err=True)
     counts = {"files": found.files, "matches": found.matches, "pages": found.pages}
     if as_json:
-        print_json({"folder": str(folder), **counts, "problems": found.problems})
+        print_json({"folder": str(folder), **counts, "signed_by": found.signed_by, "problems": found.problems})
     else:
         parts = [counted(count, noun) for count, noun in zip(counts.values(), ("file", "match", "page"), strict=True)]
         verdict = counted(len(found.problems), "problem") if found.problems else "all of them hold"
         click.echo(printable(f"{folder}: {', '.join(parts)} checked: {verdict}"))
+        if found.signed_by is not None and not found.problems:
+            click.echo(
+                f"signed with the key {found.signed_by}{'' if key else ', of whom only you can say whose it is'}"
+            )
     return FAILED if found.problems else OK
 
 

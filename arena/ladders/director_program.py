@@ -28,7 +28,8 @@ def main(arguments: list[str]) -> int:
     """Keep a ladder going until SIGTERM.
 
     Args:
-        arguments: the process that started this one, the home, the URL of its store or "", and the ladder's file.
+        arguments: the process that started this one, 0 if it runs alone; the home, the URL of its store
+            or "", and the ladder's file.
     """
     parent, directory, store, path = arguments
     with service_program(int(parent), NICENESS):

@@ -53,7 +53,7 @@ class OpenLadder:
 
     @property
     def name(self) -> str:
-        """The tournament's name."""
+        """The name of the tournament."""
         return self._file.name
 
     @property

@@ -36,18 +36,23 @@ class DirectorLock(Protocol):
 
 
 class FileLock:
-    """A lock on a file beside an SQLite database."""
+    """A lock on a file."""
 
-    def __init__(self, directory: Path, tournament: str) -> None:
-        self._path = _lock_path(directory, tournament)
-        self._tournament = tournament
+    def __init__(self, path: Path, refusal: str) -> None:
+        """Prepare a lock.
+
+        Args:
+            path: of the file, which is created.
+            refusal: what is said if another process holds it.
+        """
+        self._path, self._refusal = path, refusal
         self._descriptor = -1
 
     def __enter__(self) -> FileLock:
         """Acquire the lock.
 
         Raises:
-            StoreError: if another director holds it, or the directory can't be written.
+            StoreError: if another process holds it, or the directory can't be written.
         """
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,9 +62,7 @@ class FileLock:
         if not self._try_to_lock():
             holder = _holder(self._descriptor)
             os.close(self._descriptor)
-            raise StoreError(
-                f"tournament {self._tournament!r} is being run by another director ({holder}); nothing was changed"
-            )
+            raise StoreError(f"{self._refusal} ({holder}); nothing was changed")
         os.ftruncate(self._descriptor, 0)
         os.write(self._descriptor, f"{os.getpid()}\n".encode())
         return self
@@ -75,6 +78,11 @@ class FileLock:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         os.close(self._descriptor)
+
+
+def director_file_lock(directory: Path, tournament: str) -> FileLock:
+    """Return the lock of a tournament beside an SQLite database."""
+    return FileLock(_lock_path(directory, tournament), f"tournament {tournament!r} is being run by another director")
 
 
 def file_lock_holders(directory: Path, tournaments: Iterable[str]) -> dict[str, str]:

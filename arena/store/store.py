@@ -18,7 +18,7 @@ from arena.store.connection import Database
 from arena.store.correction_log import CorrectionLog
 from arena.store.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
 from arena.store.live_state import LiveState, progress_times
-from arena.store.lock import DirectorLock, FileLock, ServerLock, file_lock_holders, server_lock_holders
+from arena.store.lock import DirectorLock, ServerLock, director_file_lock, file_lock_holders, server_lock_holders
 from arena.store.record_reader import RecordReader
 from arena.store.recording import insert_records
 from arena.store.rows import RecordRow, as_json
@@ -27,6 +27,7 @@ from arena.store.source import Source
 from arena.store.statements import insert_lines
 from arena.store.values import StoredBot, StoredTournament, utc_now
 from arena.store.version import bring_up_to_date
+from arena.store.whole_copy import fill_server, write_copy
 
 
 class Store(RecordReader):
@@ -67,6 +68,28 @@ class Store(RecordReader):
         """Close the database."""
         self._database.close()
 
+    def write_copy(self, path: Path) -> None:
+        """Write the whole database, as it is at one instant, as an SQLite file.
+
+        Args:
+            path: of the file, which is empty or not there.
+
+        Raises:
+            StoreError: if the database can't be read, or the file can't be written.
+        """
+        write_copy(self._database, metadata, path)
+
+    def fill(self, url: str) -> None:
+        """Fill an empty PostgreSQL database with all that is in this one.
+
+        Args:
+            url: of the empty one.
+
+        Raises:
+            StoreError: if it is not empty, or this one has a value that does not belong there.
+        """
+        fill_server(self._database, metadata, url)
+
     def retry_for(self, seconds: float) -> None:
         """Set how long every later call retries when the server can't be reached; initially 0."""
         self._database.patience_seconds = seconds
@@ -93,7 +116,11 @@ class Store(RecordReader):
     def lock(self, tournament: str) -> DirectorLock:
         """Return the lock that the tournament's director holds."""
         path = self._database.path
-        return ServerLock(self._database, tournament) if path is None else FileLock(path.with_name("locks"), tournament)
+        return (
+            ServerLock(self._database, tournament)
+            if path is None
+            else director_file_lock(path.with_name("locks"), tournament)
+        )
 
     def directors(self) -> dict[str, str]:
         """Return which tournaments are being run now, and by which process."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, inspect, select
+from sqlalchemy import Connection, Table, inspect, select
 
 from arena.errors import StoreError
 from arena.store.connection import Database
@@ -54,11 +54,25 @@ def _create(connection: Connection, database: Database) -> None:
 
 
 def _version(connection: Connection, shown: str) -> int | None:
-    """Return the version of a database; None if it is empty."""
+    return stored_version(connection, meta, shown, "this is a database of another program")
+
+
+def stored_version(connection: Connection, meta: Table, shown: str, refusal: str) -> int | None:
+    """Return the version of a database; None if it is empty, or its tables are being created.
+
+    Args:
+        connection: to it.
+        meta: the table in which it is.
+        shown: the name of the database.
+        refusal: what it is if it has other tables.
+
+    Raises:
+        StoreError: if it is another program's, or the version is not a number.
+    """
     names = inspect(connection).get_table_names()
     if meta.name not in names:
         if names:
-            raise StoreError(f"{shown}: this is a database of another program; nothing was changed")
+            raise StoreError(f"{shown}: {refusal}; nothing was changed")
         return None
     text = connection.execute(select(meta.c.value).where(meta.c.key == "schema_version")).scalar()
     if text is not None and not (text.isdecimal() and int(text[:9]) > 0):

@@ -1,6 +1,6 @@
 """The program of the checker: a process that checks submissions until it is ended.
 
-It ends with the process that started it, also if that was killed.
+It ends with the process that started it, also if that was killed, or runs alone.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from arena.errors import DatabaseError, UsageError
 from arena.home import ArenaHome, open_people, uploads_path
 from arena.service_program import service_program
 from arena.submissions.checker import Checker
+from arena.submissions.containment_note import note_containment
 from arena.submissions.upload_directory import CHECKING, UploadDirectory
 from arena.uploads.containment import can_contain_uploads
 
@@ -29,13 +30,15 @@ def main(arguments: list[str]) -> int:
     """Check submissions until SIGTERM.
 
     Args:
-        arguments: the process that started this one, the home, and the URL of its store or "".
+        arguments: the process that started this one, 0 if it runs alone; the home, and the URL of its store or "".
     """
     parent, directory, store = arguments
     with service_program(int(parent), NICENESS):
         while not (containment := can_contain_uploads()).is_enough:
+            note_containment(directory, containment.reason)
             _log.error("nothing is checked: %s", containment.reason)
             time.sleep(UNCONTAINED_SECONDS)
+        note_containment(directory, "")
         _run(directory, store or None)
     return 0
 

@@ -11,7 +11,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -64,7 +63,7 @@ class UploadDirectory:
         """
         self._directory, self._why_not = directory, why_not
 
-    @cached_property
+    @property
     def refusal(self) -> str:
         """Why nothing is taken here; "" if uploads are."""
         return self._why_not()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from arena.report.tables import printable
-from arena.web.problems import Problem, ProblemError
+from arena.web.bounded_body import content_type_of, not_taken, read_body
 
 MAX_REPORT_BYTES = 8 * 1024
 MAX_LOGGED_PER_MINUTE = 10
@@ -42,18 +41,9 @@ class CspReports:
         Raises:
             ProblemError: if it is too long, or not a report.
         """
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() not in CONTENT_TYPES:
-            raise _refused(415, f"Expected one of the types {', '.join(CONTENT_TYPES)}.")
-        body = bytearray()
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                async for chunk in request.stream():
-                    body += chunk
-                    if len(body) > MAX_REPORT_BYTES:
-                        raise _refused(413, f"A report has at most {MAX_REPORT_BYTES} bytes.")
-        except TimeoutError:
-            raise _refused(408, f"A report is sent within {BODY_SECONDS:g} s.") from None
-        self._take(bytes(body))
+        if content_type_of(request) not in CONTENT_TYPES:
+            raise not_taken(415, f"Expected one of the types {', '.join(CONTENT_TYPES)}.")
+        self._take(await read_body(request, "A report", MAX_REPORT_BYTES, BODY_SECONDS))
         return Response(status_code=204)
 
     def _take(self, body: bytes) -> None:
@@ -64,7 +54,3 @@ class CspReports:
         if self._logged <= MAX_LOGGED_PER_MINUTE:
             text = printable(body.decode("utf-8", "replace")[:MAX_LOGGED_CHARACTERS])
             _log.warning("a browser reports a violation of the content security policy: %s", text)
-
-
-def _refused(status: int, sentence: str) -> ProblemError:
-    return ProblemError(Problem(status=status, title="Not a report", error=sentence))

@@ -50,7 +50,7 @@ class World:
 async def world(directory, monkeypatch):
     enough = Containment(True, "of a test", None)
     monkeypatch.setattr("arena.web.people.opened_people.can_contain_uploads", lambda: enough)
-    opened = OpenedPeople(str(directory), None)
+    opened = OpenedPeople(directory)
     async with client_of(directory, endpoints=opened.endpoints, links=opened.links) as client:
         made = World(directory, client)
         yield made
@@ -157,7 +157,7 @@ async def test_what_is_no_upload_is_refused(world, content_type, content, status
 async def test_a_machine_that_can_contain_nobody_takes_nothing(directory, monkeypatch):
     reason = "uploads can't be contained: here"
     monkeypatch.setattr("arena.web.people.opened_people.can_contain_uploads", lambda: Containment(False, reason, None))
-    opened = OpenedPeople(str(directory), None)
+    opened = OpenedPeople(directory)
     async with client_of(directory, endpoints=opened.endpoints, links=opened.links) as client:
         world = World(directory, client)
         answer = await world.hand_in()

@@ -13,6 +13,7 @@ from pathlib import Path
 from arena.errors import UsageError
 from arena.site.publish.folder_reader import FolderReader
 from arena.site.publish.manifest import END, MANIFEST, FileEntry, Manifest, head_of, line_of
+from arena.site.publish.signature import PUBLIC_KEY, SIGNATURE, SigningKey
 from arena.text import shortened_text
 
 
@@ -52,10 +53,18 @@ class FolderWriter:
         self.files += 1
         self.size_bytes += size_bytes
 
-    def finish(self) -> None:
-        """Write the end of the manifest."""
+    def finish(self, key: SigningKey | None = None) -> None:
+        """Write the end of the manifest, and sign it.
+
+        Args:
+            key: what it is signed with; None for no signature.
+        """
         self._manifest.write(END)
         self._manifest.close()
+        if key is not None:
+            signature = key.sign((self._directory / MANIFEST).read_bytes())
+            (self._directory / SIGNATURE).write_bytes(signature)
+            (self._directory / PUBLIC_KEY).write_bytes(key.public.pem)
 
     def close(self) -> None:
         """Close the manifest."""
@@ -63,12 +72,13 @@ class FolderWriter:
 
 
 @contextmanager
-def new_folder(out: Path, manifest: Manifest) -> Iterator[FolderWriter]:
+def new_folder(out: Path, manifest: Manifest, key: SigningKey | None = None) -> Iterator[FolderWriter]:
     """Write a folder, and put it into its place if nothing was raised; else nothing is changed.
 
     Args:
         out: its place, where nothing is, an empty directory, or a folder that was written like this.
         manifest: of the folder, without files.
+        key: what the manifest is signed with; None for no signature.
 
     Raises:
         UsageError: if something else is there, or it can't be written.
@@ -82,7 +92,7 @@ def new_folder(out: Path, manifest: Manifest) -> Iterator[FolderWriter]:
             writer = FolderWriter(new, manifest)
             try:
                 yield writer
-                writer.finish()
+                writer.finish(key)
             finally:
                 writer.close()
             _replace(out, new, Path(beside, "old"))

@@ -16,6 +16,7 @@ from arena.home import ArenaHome
 from arena.site.publish.folder import Folder
 from arena.site.publish.folder_writer import new_folder
 from arena.site.publish.manifest import FORM, Manifest, PublishedTournament
+from arena.site.publish.signature import SigningKey
 from arena.transfer.copying import copy_tournaments, temporary_home
 from arena.version import __version__
 
@@ -45,6 +46,7 @@ def publish(
     out: Path,
     *,
     max_matches: int | None = None,
+    key: SigningKey | None = None,
     progress: Progress = lambda pages: None,
 ) -> Published:
     """Write tournaments as a folder of pages; the same tournaments always give the same bytes.
@@ -54,6 +56,7 @@ def publish(
         names: of the tournaments, in any order; none for all.
         out: the folder.
         max_matches: how many matches of each tournament have a page, at most; None for all.
+        key: what the manifest is signed with; None for no signature.
         progress: is called now and then.
 
     Raises:
@@ -73,7 +76,7 @@ def publish(
         manifest = Manifest(
             arena_folder=FORM, arena=__version__, max_matches=max_matches, tournaments=published, files={}
         )
-        with new_folder(out, manifest) as writer:
+        with new_folder(out, manifest, key) as writer:
             pages = 0
             for path, content in folder.assets():
                 writer.write(path, [content])

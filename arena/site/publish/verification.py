@@ -21,8 +21,9 @@ from arena.names import as_file_name
 from arena.site.publish.contents import RECORDS
 from arena.site.publish.differences import differences
 from arena.site.publish.folder import BuiltPage, Folder
-from arena.site.publish.folder_reader import FolderReader
-from arena.site.publish.manifest import MANIFEST, Manifest
+from arena.site.publish.folder_reader import FolderReader, Signature
+from arena.site.publish.manifest import MANIFEST, Manifest, read_manifest
+from arena.site.publish.signature import PUBLIC_KEY, SIGNATURE, SIGNATURE_FILES, PublicKey, can_sign, pem_key
 from arena.text import counted, size_text
 from arena.transfer import MergedTournament, import_records
 from arena.transfer.copying import temporary_home
@@ -42,18 +43,21 @@ class FolderVerification(NamedTuple):
         matches: how many records were replayed.
         pages: how many pages were made again; 0 if another version of the arena has made them.
         problems: a sentence for each problem.
+        signed_by: the key whose signature it has; None if it has none that holds, or nothing here can check it.
     """
 
     files: int
     matches: int
     pages: int
     problems: list[str]
+    signed_by: str | None = None
 
 
 def verify_folder(
     directory: Path,
     *,
     external_games: Collection[str] = (),
+    key: PublicKey | None = None,
     progress: Progress = lambda what, count: None,
 ) -> FolderVerification:
     """Check the digests of a folder, replay its records, and make its pages again.
@@ -61,19 +65,38 @@ def verify_folder(
     Args:
         directory: the folder.
         external_games: the games from outside the package that may be imported.
+        key: the one that has to have signed it; None if any may have, or none.
         progress: is called now and then.
 
     Raises:
         UsageError: if it is no published folder.
     """
     with FolderReader(directory) as reader, temporary_home() as home:
-        check = _Check(reader, reader.manifest(), home, progress)
-        problems = list(_few(check.files(), "file"))
+        data = reader.manifest_bytes()
+        check = _Check(reader, read_manifest(data, f"{directory}/{MANIFEST}"), home, progress)
+        signed_by, problem = _signer(data, reader.signature(), key)
+        problems = [problem] if problem else list(_few(check.files(), "file"))
         if not problems:
             problems = list(_few(check.records(external_games), "record"))
         if not problems:
             problems = list(_few(check.pages(), "page"))
-        return FolderVerification(len(check.manifest.files), check.matches, check.pages_made, problems)
+        return FolderVerification(len(check.manifest.files), check.matches, check.pages_made, problems, signed_by)
+
+
+def _signer(data: bytes, found: Signature | None, wanted: PublicKey | None) -> tuple[str | None, str]:
+    """Return the key that has signed a manifest, and what is wrong with the signature."""
+    if found is None:
+        return None, f"it is not signed, and so not by {wanted.text}" if wanted is not None else ""
+    if not can_sign():
+        return None, ""  # and nobody has asked for a key, which takes the package
+    key = pem_key(found.key)
+    if key is None:
+        return None, f"{PUBLIC_KEY}: it is no Ed25519 public key in PEM"
+    if wanted is not None and wanted.text != key.text:
+        return None, f"it is signed with the key {key.text}, not with {wanted.text}"
+    if not key.has_signed(data, found.signature):
+        return None, f"{SIGNATURE}: it is not the signature of {MANIFEST} by {key.text}"
+    return key.text, ""
 
 
 def _few(problems: Iterator[str], noun: str) -> Iterator[str]:
@@ -97,7 +120,7 @@ class _Check:
             self._progress("file", number)
         try:
             for path in self._reader.paths():
-                if path not in self.manifest.files and path != MANIFEST:
+                if path not in self.manifest.files and path not in (MANIFEST, *SIGNATURE_FILES):
                     yield f"{path}: it is not in the manifest"
         except OSError as error:
             yield f"the folder can't be read: {error.strerror}"

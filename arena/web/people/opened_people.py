@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import cache
 
-from arena.home import home_path, open_people, uploads_path
+from arena.home import open_people, uploads_path
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.submissions.upload_directory import RECEIVING, UploadDirectory
@@ -13,7 +14,6 @@ from arena.uploads.containment import can_contain_uploads
 from arena.web.endpoint import Endpoint
 from arena.web.people.gate import Gate
 from arena.web.people.table import OPERATIONS
-from arena.web.services import Service
 
 ACCOUNT = "/account"
 
@@ -24,33 +24,23 @@ class OpenedPeople:
     Attributes:
         links: the addresses of pages, for who can sign in.
         endpoints: the addresses of operations.
-        services: programs that work beside the web process.
     """
 
-    def __init__(
-        self, directory: str | os.PathLike[str] | None, store: str | None = None, ladders: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, directory: str | os.PathLike[str] | None, why_not: Callable[[], str] | None = None) -> None:
         """Open the database.
 
         Args:
             directory: of the home.
-            store: the URL of its database; None for a file in the home.
-            ladders: tournament files of the ladders that submitted bots enter.
+            why_not: returns why no uploads are taken, "" if they are; None to try out what this machine can contain.
 
         Raises:
             StoreError: if it can't be opened.
         """
         self._people = open_people(directory)
-        uploads = UploadDirectory(uploads_path(directory), _refusal)
+        uploads = UploadDirectory(uploads_path(directory), why_not or cache(_refusal))
         uploads.remove_unfinished(RECEIVING)
         self.links = ServedLinks(asset_digests(), ACCOUNT)
         self.endpoints: tuple[Endpoint, ...] = Gate(self._people, uploads, self.links, OPERATIONS).endpoints
-
-        place = str(home_path(directory).resolve())
-        self.services = (
-            Service("arena.submissions.checker_program", (place, store or "")),
-            *(Service("arena.ladders.director_program", (place, store or "", path)) for path in ladders),
-        )
 
     def close(self) -> None:
         """Close the database."""

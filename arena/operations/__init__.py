@@ -1,0 +1,1 @@
+"""Operating the site: its parts, and the machine they run on."""

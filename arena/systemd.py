@@ -1,0 +1,57 @@
+"""What systemd gives to a service, and what it is sent: sockets, readiness, the watchdog."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+
+from arena.errors import UsageError
+
+FIRST_DESCRIPTOR = 3
+VARIABLES = ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES")
+
+
+def take_inherited_socket() -> socket.socket | None:
+    """Return the socket that the service manager listens on for this process; None if it was started otherwise.
+
+    What says so is taken out of the environment, for it does not concern the processes that this one starts.
+
+    Raises:
+        UsageError: if it is not one TCP socket.
+    """
+    values = [os.environ.pop(name, "") for name in VARIABLES]
+    process, count, _ = values
+    if process != str(os.getpid()):
+        return None
+    if count != "1":
+        raise UsageError(f"LISTEN_FDS = {count!r}: expected 1 socket; name one address in the socket unit")
+    try:
+        listening = socket.socket(fileno=FIRST_DESCRIPTOR)
+        is_listening = listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
+    except OSError as error:
+        raise UsageError(f"LISTEN_FDS = {count!r}: descriptor 3 is no socket: {error.strerror}") from error
+    if listening.family not in (socket.AF_INET, socket.AF_INET6) or not is_listening:
+        listening.close()
+        raise UsageError("descriptor 3: expected a TCP socket that listens, as ListenStream=127.0.0.1:8000 makes it")
+    listening.set_inheritable(False)
+    listening.setblocking(False)
+    return listening
+
+
+def notify(state: str) -> None:
+    """Send a line to the service manager, such as ``READY=1``; without one nothing happens."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address.startswith(("/", "@")):
+        return
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.connect(f"\0{address[1:]}" if address.startswith("@") else address)
+        sender.sendall(state.encode())
+
+
+def watchdog_seconds() -> float | None:
+    """Return how often the service manager wants to hear ``WATCHDOG=1`` at least; None if it doesn't."""
+    text, process = os.environ.get("WATCHDOG_USEC", ""), os.environ.get("WATCHDOG_PID", str(os.getpid()))
+    if not (text.isascii() and text.isdecimal()) or len(text) > 15 or int(text) == 0 or process != str(os.getpid()):
+        return None
+    return int(text) / 1e6

@@ -1,0 +1,139 @@
+"""``arena serve --only``: each part alone."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from arena.cli.group import run
+from arena.home import ArenaHome, open_people
+from arena.operations.parts import PARTS
+from arena.people.roles import Role
+from arena.people.submission import SubmissionState
+from arena.submissions.containment_note import NO_CHECKER, note_containment, noted_refusal
+from arena.submissions.upload_directory import UploadDirectory
+from tests.web.test_serve import served
+
+REFUSED = {
+    ("--only", "web", "--ladder", "x.toml"): "--ladder: --only web has no use for it",
+    ("--only", "checker", "--port", "8000"): "--port: --only checker has no use for it",
+    ("--only", "checker", "--open-to", "authors"): "--open-to: --only checker has no use for it",
+    ("--only", "ladder", "--public"): "--public: --only ladder has no use for it",
+    ("--only", "ladder", "--ladder", "a", "--ladder", "b"): "--only ladder plays one ladder, got 2",
+    ("--only", "ladder", "--ladder", "missing.toml"): "missing.toml: there is no such file",
+    ("--only", "kitchen"): "'kitchen' is not one of 'web', 'checker', 'ladder'",
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), REFUSED.items(), ids=" ".join)
+def test_what_a_part_cannot_do_is_said_in_a_sentence(tmp_path, capsys, arguments, sentence):
+    assert run(["--home", str(tmp_path), "serve", *arguments]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert sentence in line
+
+
+class Alone:
+    """A part in a process of its own."""
+
+    def __init__(self, home, *arguments):
+        command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--only", *arguments]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def end(self, number):
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=60)
+        return self.process.returncode, out, err
+
+
+def wait_until(is_so, *processes):
+    deadline = time.monotonic() + 120
+    while not is_so():
+        assert time.monotonic() < deadline
+        assert all(one.process.poll() is None for one in processes)
+        time.sleep(0.05)
+
+
+def is_locked(home, part):
+    path = home / "parts" / f"{part}.lock"
+    return path.exists() and path.read_text() != ""
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+@pytest.mark.parametrize("part", [part.name for part in PARTS if part.module])
+def test_a_part_alone_ends_quietly(tmp_path, part, number, code):
+    with Alone(tmp_path, part) as alone:
+        wait_until(lambda: any((tmp_path / "parts").glob(f"{part}*.lock")), alone)
+        wait_until(lambda: _catches_signals(alone.process.pid), alone)
+        ended, out, err = alone.end(number)
+        assert (ended, out, err.strip()) == (code, "", "")  # behind ^C comes the end of a line
+
+
+def _catches_signals(process):
+    """Return whether a process has begun its work, and has set what SIGTERM does."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    [caught] = [line.split()[1] for line in lines if line.startswith("SigCgt")]
+    return int(caught, 16) >> (signal.SIGTERM - 1) & 1
+
+
+@pytest.mark.processes
+def test_a_second_one_on_a_home_is_refused_and_the_first_works_on(tmp_path, capsys):
+    with ArenaHome(tmp_path):
+        pass
+    with Alone(tmp_path, "checker") as first:
+        wait_until(lambda: is_locked(tmp_path, "checker"), first)
+        holder = f"(process {first.process.pid}); nothing was changed"
+        for arguments in (["--only", "checker"], ["--open-to", "authors", "--port", "0"]):
+            assert run(["--home", str(tmp_path), "serve", *arguments]) == 2
+            assert capsys.readouterr().err == f"arena: {tmp_path}: another arena serve runs its checker {holder}\n"
+        assert first.process.poll() is None
+        with served("--home", tmp_path, "--only", "web", "--open-to", "authors") as web:
+            assert web.get("/submissions")[0] == 200
+            assert run(["--home", str(tmp_path), "serve", "--open-to", "authors", "--port", "0"]) == 2
+            assert "another arena serve runs its web (process" in capsys.readouterr().err
+
+
+@pytest.mark.processes
+def test_what_is_handed_in_waits_for_the_checker_and_the_other_way_round(tmp_path):
+    with open_people(tmp_path) as people:
+        ada = people.accounts.add("ada", Role.AUTHOR, "test")
+    with served("--home", tmp_path, "--only", "web", "--open-to", "authors") as web:
+        page = _submissions(web)
+        assert NO_CHECKER in page["refusal"]
+        note_containment(tmp_path, "")
+        assert _submissions(web)["refusal"] == ""  # the checker has begun meanwhile
+        with open_people(tmp_path) as people:
+            number = _hand_in(tmp_path, people, ada)
+            with Alone(tmp_path, "checker") as checker:
+                wait_until(lambda: people.submissions.find(number).state is not SubmissionState.WAITING, checker)
+                web.process.kill()  # the checker does without
+                web.process.wait()
+                wait_until(lambda: people.submissions.find(number).finished_at is not None, checker)
+                assert noted_refusal(tmp_path) == ""
+                assert checker.end(signal.SIGTERM)[0] == 0
+
+
+def _submissions(web):
+    request = urllib.request.Request(f"http://{web.address}/submissions", headers={"accept": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as response:
+        return json.loads(response.read())
+
+
+def _hand_in(home, people, person):
+    with UploadDirectory(home / "uploads").receive() as receiving:
+        receiving.write(b"print()\n")
+        came = receiving.keep()
+    return people.submissions.add(person, came.name, came.digest, came.size_bytes, "bot.py", "").number
