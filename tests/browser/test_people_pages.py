@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import html5lib
@@ -12,6 +13,7 @@ from playwright.sync_api import expect
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.home import ArenaHome, open_people
+from arena.people.directing import DirectorState, RunFigures, SittingOut, Wish
 from arena.people.passwords import hash_password
 from arena.people.roles import Role, Scope
 from arena.people.submission import SubmissionState
@@ -63,6 +65,10 @@ PAGES = {
     "play a game": ("/play?game=differences", None),
     "unrated match": ("/play/{match}", None),
     "unrated match that is over": ("/play/{match_over}", "ann"),
+    "ladders": ("/ladders", None),
+    "ladders for a director": ("/ladders", "dora"),
+    "directing": ("/tournaments/{kept}/direct", "dora"),
+    "directing what is paused": ("/tournaments/{paused}/direct", "olga"),
     "not allowed": ("/people", "ann"),
     "no invitation": ("/invitations/nothing", None),
 }
@@ -91,7 +97,10 @@ class People:
                 "submission": self._hand_in(store),
                 "match": self._play(store, None, MatchState.PERSON),
                 "match_over": self._play(store, store.accounts.get("ann").number, MatchState.OVER),
+                "kept": "kept",
+                "paused": LONG,
             }
+            _keep_going(store)
 
     def _play(self, store, person, state):
         """Return the address of a match that a person plays: no play host has anything to do with it."""
@@ -125,6 +134,20 @@ class People:
         person = store.accounts.add(name, role, "the command line")
         store.accounts.set_password(person, hash_password(PASSWORD))
         return store.sessions.begin(person, "Mozilla/5.0 (Linux) Chrome/140.0 Safari/537.36", "192.0.2.1")
+
+
+def _keep_going(store):
+    """Say that two tournaments are kept going; one is paused, and has entrants who sit out."""
+    sitting_out = (
+        SittingOut(bot=f"{LONG}@1", reason="its matches take 50 times as long as those of others", seconds=90),
+    )
+    figures = RunFigures(recorded=12, scheduled=20, playing=2, margin_95=3.4, wanted_margin_95=1.5, seconds_left=600)
+    store.directors.say("kept", "contest", DirectorState.PLAYING, "", figures)
+    store.directors.say(LONG, "ladder", DirectorState.RESTING, REASON[:-1], replace(figures, sitting_out=sitting_out))
+    store.directors.want(LONG, Wish.PAUSE, reason=REASON, by="dora")
+    for kind, arguments in (("disqualify", {"bot": f"{LONG}@1", "rule": "keep"}), ("void", {"numbers": [1, 2]})):
+        one = store.requests.add(LONG, kind, arguments, subject="", reason=REASON, by="dora")
+    store.requests.finish(one.number, f"no record of match {'1' * 100}", is_done=False)
 
 
 @pytest.fixture(scope="module")
