@@ -27,7 +27,7 @@ def read_action(game: Game[Any], state: Any, legal: Sequence[Any], text: str) ->
 
 
 def kept_after_undo(actions: Sequence[Sequence[Any]], seat: int) -> int | None:
-    """Return how many actions stay when a person takes the last one of their own back; None if there is none.
+    """Return how many actions stay when a person takes the last one of their own back; None without one.
 
     Args:
         actions: each begins with the seat that acted.

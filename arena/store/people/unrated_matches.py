@@ -265,7 +265,7 @@ class UnratedMatches:
     # rows
 
     def one(self, which: ColumnElement[bool]) -> UnratedMatch | None:
-        """Return a match; None if there is none."""
+        """Return a match; None without one."""
         row = self._database.read(lambda connection: connection.execute(select(matches).where(which)).one_or_none())
         return self._match_of(row) if row is not None else None
 

@@ -231,7 +231,7 @@ def _game(menu: PlayMenu, name: str) -> PlayableGame | None:
     """Return the game that is chosen.
 
     Raises:
-        ProblemError: if there is none of that name.
+        ProblemError: if nothing has that name.
     """
     game = next((game for game in menu.games if game.name == name), None)
     if game is None and not menu.refusal:
@@ -269,7 +269,7 @@ def _own(visit: Visit) -> UnratedMatch:
     """Return the match at an address. One that somebody signed in for is theirs alone.
 
     Raises:
-        ProblemError: if there is none, or it belongs to others.
+        ProblemError: if nothing is there, or it belongs to others.
     """
     secret = visit.fields.match
     one = visit.people.unrated_matches.find(secret) if is_secret(secret) else None
