@@ -238,4 +238,4 @@ class Slot:
 
 
 class _CannotGoOnError(ArenaError):
-    """A match can't be played on, for a reason that may be told."""
+    """A match can't be played on, for a reason that people may know."""

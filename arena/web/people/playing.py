@@ -331,7 +331,7 @@ OPERATIONS = (
         template="unrated_match.html.jinja",
         is_in_the_open=True,
     ),
-    _change("/play/{match}/act", "Play an action, after so many plies.", act, NewAction),
+    _change("/play/{match}/act", "Play an action in the position that was seen.", act, NewAction),
     _change("/play/{match}/undo", "Take back one's last action, and what the bot did after it.", undo, Turn),
     _change("/play/{match}/hint", "Ask the bot what it would do in one's place.", hint, Turn),
     _change("/play/{match}/resign", "End an unrated match.", resign, OneMatch),
