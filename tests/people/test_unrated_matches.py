@@ -32,6 +32,12 @@ def ada(store):
     return store.accounts.add("ada", Role.AUTHOR, "test")
 
 
+def later(matches, now, seconds):
+    """Let time pass, while a play host is at work."""
+    now.seconds += seconds
+    matches.set_menu("{}", PLACES)
+
+
 def begin(matches, network="192.0.2.1", person=None):
     return matches.begin(CHOICES, person, network)
 
@@ -77,7 +83,7 @@ def test_no_more_begin_than_there_are_places(matches, now):
     begin(matches, "192.0.2.99")
     with pytest.raises(UsageError, match="all 4 places"):
         begin(matches, "192.0.2.100")
-    now.seconds += IDLE_SECONDS
+    later(matches, now, IDLE_SECONDS)
     begin(matches, "192.0.2.100")
 
 
@@ -131,7 +137,7 @@ def test_of_two_tabs_at_once_one_acts(place, now, matches):
 
 def test_who_was_away_gets_a_place_again_if_there_is_one(matches, now):
     one, _ = ready(matches)
-    now.seconds += IDLE_SECONDS
+    later(matches, now, IDLE_SECONDS)
     assert not matches.find(one.secret).has_place
     for network in range(PLACES):
         last = begin(matches, f"198.51.100.{network}")
@@ -179,7 +185,7 @@ def test_a_match_that_ends_its_programs_fails_and_can_be_tried_again(matches, no
     one = begin(matches)
     for _ in range(MAX_TRIES):
         assert matches.claim(one.number) is not None
-        now.seconds += CLAIM_SECONDS + 1
+        later(matches, now, CLAIM_SECONDS + 1)
     assert matches.claim(one.number) is None
     found = matches.find(one.secret)
     assert (found.position.state, found.has_place) == (MatchState.FAILED, False)
@@ -196,7 +202,7 @@ def test_what_gets_further_may_be_tried_as_often_again(matches, now):
     for plies in range(1, 2 * MAX_TRIES):
         claim = matches.claim(one.number)
         assert claim.write(position(MatchState.BOT, plies), "")
-        now.seconds += CLAIM_SECONDS + 1
+        later(matches, now, CLAIM_SECONDS + 1)
     assert matches.claim(one.number) is not None
 
 
