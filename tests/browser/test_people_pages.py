@@ -1,6 +1,7 @@
 """The pages for people in a real browser: they bar nobody, fit every width, need no scripts; and what people do."""
 
 import re
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import html5lib
@@ -9,6 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from arena.home import ArenaHome, open_people
+from arena.people.directing import DirectorState, RunFigures, SittingOut, Wish
 from arena.people.passwords import hash_password
 from arena.people.roles import Role, Scope
 from arena.people.submission import SubmissionState
@@ -52,6 +54,10 @@ PAGES = {
     "submissions for a visitor": ("/submissions", None),
     "submission": ("/submissions/{submission}", "ann"),
     "submission of somebody": ("/submissions/{submission}", "dora"),
+    "ladders": ("/ladders", None),
+    "ladders for a director": ("/ladders", "dora"),
+    "directing": ("/tournaments/{kept}/direct", "dora"),
+    "directing what is paused": ("/tournaments/{paused}/direct", "olga"),
     "not allowed": ("/people", "ann"),
     "no invitation": ("/invitations/nothing", None),
 }
@@ -78,7 +84,10 @@ class People:
                 "own": store.invitations.invite_person("newcomer", "olga", 7),
                 "code": waiting.code,
                 "submission": self._hand_in(store),
+                "kept": "kept",
+                "paused": LONG,
             }
+            _keep_going(store)
 
     def _hand_in(self, store):
         """Hand in a bot that is refused and one that is accepted; return the number of the first."""
@@ -95,6 +104,20 @@ class People:
         person = store.accounts.add(name, role, "the command line")
         store.accounts.set_password(person, hash_password(PASSWORD))
         return store.sessions.begin(person, "Mozilla/5.0 (Linux) Chrome/140.0 Safari/537.36", "192.0.2.1")
+
+
+def _keep_going(store):
+    """Say that two tournaments are kept going; one is paused, and has entrants who sit out."""
+    sitting_out = (
+        SittingOut(bot=f"{LONG}@1", reason="its matches take 50 times as long as those of others", seconds=90),
+    )
+    figures = RunFigures(recorded=12, scheduled=20, playing=2, margin_95=3.4, wanted_margin_95=1.5, seconds_left=600)
+    store.directors.say("kept", "contest", DirectorState.PLAYING, "", figures)
+    store.directors.say(LONG, "ladder", DirectorState.RESTING, REASON[:-1], replace(figures, sitting_out=sitting_out))
+    store.directors.want(LONG, Wish.PAUSE, reason=REASON, by="dora")
+    for kind, arguments in (("disqualify", {"bot": f"{LONG}@1", "rule": "keep"}), ("void", {"numbers": [1, 2]})):
+        one = store.requests.add(LONG, kind, arguments, subject="", reason=REASON, by="dora")
+    store.requests.finish(one.number, f"no record of match {'1' * 100}", is_done=False)
 
 
 @pytest.fixture(scope="module")
