@@ -27,6 +27,7 @@ from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.text import counted, shortened_text
 from arena.web.addresses import query_of
 from arena.web.endpoint import Endpoint
+from arena.web.observation import ACTOR
 from arena.web.people.actor import Actor, actor_of, cookie_of
 from arena.web.people.body import fields_of
 from arena.web.people.client_address import address_of, network_of
@@ -98,6 +99,7 @@ class Gate:
         actor = await anyio.to_thread.run_sync(self._admit, request, operation, limiter=self._threads)
         if actor is None:
             return _to_sign_in(request)
+        request.scope[ACTOR] = actor.number
         sent, received = query_of(request.scope["query_string"]), None
         try:
             if operation.takes_upload:
