@@ -34,6 +34,7 @@ NEEDED_BY_PARTS = ("argon2",)
 
 AUTHORS, VISITORS = "authors", "visitors"
 OPEN_LADDER = "arena:open_ladder"
+MAX_PLAY_SLOTS = 200
 MAX_PORT = 65535
 OF_ALL_PARTS = ("only", "log_format")
 """Options that no part refuses."""
@@ -72,6 +73,14 @@ OF_ALL_PARTS = ("only", "log_format")
     help=f"A ladder that submitted bots enter; repeatable [default: {OPEN_LADDER}].",
 )
 @click.option(
+    "--play-slots",
+    "play_slots",
+    type=WholeNumber(0, MAX_PLAY_SLOTS),
+    default=4,
+    show_default=True,
+    help="How many may play against bots at once, with --open-to authors; 0 for nobody.",
+)
+@click.option(
     "--trusted-proxy",
     "trusted_proxies",
     multiple=True,
@@ -100,6 +109,7 @@ def command(
     allowed_hosts: tuple[str, ...],
     open_to: str,
     ladders: tuple[str, ...],
+    play_slots: int,
     trusted_proxies: tuple[str, ...],
     metrics_address: str | None,
     log_requests: bool,
@@ -119,7 +129,7 @@ def command(
     if only is not None:
         _refuse_options_of_other_parts(context, part_named(only))
         if only != WEB:
-            return _run_alone(part_named(only), ladders or (OPEN_LADDER,))
+            return _run_alone(part_named(only), ladders or (OPEN_LADDER,), play_slots)
     _require_packages(NEEDED)
     from arena.web.hosts import Hosts
 
@@ -149,7 +159,7 @@ def command(
     store = global_option("store")
     proxies = checked_proxies(trusted_proxies)
     is_open = open_to == AUTHORS
-    beside = _programs(PARTS, ladders or (OPEN_LADDER,)) if is_open and only is None else ()
+    beside = _programs(PARTS, ladders or (OPEN_LADDER,), play_slots) if is_open and only is None else ()
     with ExitStack() as opened:
         if is_open:
             open_home().close()  # so that there is one
@@ -207,12 +217,13 @@ def _refuse_options_of_other_parts(context: click.Context, part: Part) -> None:
             or context.get_parameter_source(option.name or "") is not ParameterSource.COMMANDLINE
         ):
             continue
-        takes = option.name == "ladders" if part.is_per_ladder else part.name == WEB and option.name != "ladders"
+        of_others = {other.option for other in PARTS if other.option}
+        takes = option.name == part.option or (part.name == WEB and option.name not in of_others)
         if not takes and option.expose_value:
             raise UsageError(f"{option.opts[0]}: --only {part.name} has no use for it; that part {part.summary}")
 
 
-def _run_alone(part: Part, ladders: Sequence[str]) -> int:
+def _run_alone(part: Part, ladders: Sequence[str], play_slots: int) -> int:
     """Run a part that is not the web process."""
     _require_packages(NEEDED_BY_PARTS)
     if part.is_per_ladder and len(ladders) != 1:
@@ -220,16 +231,16 @@ def _run_alone(part: Part, ladders: Sequence[str]) -> int:
             f"--ladder: --only {part.name} plays one ladder, got {len(ladders)}; start it for each of them"
         )
     open_home().close()
-    [program] = _programs([part], ladders)
+    [program] = _programs([part], ladders, play_slots)
     with locked_parts(_directory(), [program.lock]):
         return program.run_alone()
 
 
-def _programs(parts: Sequence[Part], ladders: Sequence[str]) -> tuple[Program, ...]:
+def _programs(parts: Sequence[Part], ladders: Sequence[str], play_slots: int) -> tuple[Program, ...]:
     is_played = any(part.is_per_ladder for part in parts)
     if store := global_option("store"):
         os.environ[STORE_VARIABLE] = store  # not as an argument: everybody on the machine sees those
-    return programs(parts, _directory(), None, _checked_ladders(ladders) if is_played else ())
+    return programs(parts, _directory(), None, _checked_ladders(ladders) if is_played else (), play_slots)
 
 
 def _directory() -> Path:
