@@ -24,6 +24,7 @@ class OpenedPeople:
     """What people do on the site. Closed with ``close``.
 
     Attributes:
+        store: the database of people.
         links: the addresses of pages, for who can sign in.
         endpoints: the addresses of operations.
     """
@@ -45,11 +46,11 @@ class OpenedPeople:
             StoreError: if it can't be opened.
         """
         self._home = OpenedHome(directory, store)
-        self._people = open_people(directory)
+        self.store = open_people(directory)
         uploads = UploadDirectory(uploads_path(directory), why_not or cache(_refusal))
         uploads.remove_unfinished(RECEIVING)
         self.links = ServedLinks(asset_digests(), ACCOUNT)
-        self._gate = Gate(self._people, uploads, Homes(self._home, store), self.links, OPERATIONS)
+        self._gate = Gate(self.store, uploads, Homes(self._home, store), self.links, OPERATIONS)
         self.endpoints: tuple[Endpoint, ...] = self._gate.endpoints
 
     async def end(self) -> None:
@@ -58,7 +59,7 @@ class OpenedPeople:
 
     def close(self) -> None:
         """Close the databases."""
-        self._people.close()
+        self.store.close()
         self._home.close()
 
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from arena.web.people import account, contests, directory, invitations, programs, sign_in, submissions
+from arena.web.people import (
+    account,
+    contest_changes,
+    contests,
+    directing,
+    directory,
+    invitations,
+    playing,
+    programs,
+    sign_in,
+    submissions,
+)
 from arena.web.people.operation import Operation
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -12,5 +23,8 @@ OPERATIONS: tuple[Operation, ...] = (
     *programs.OPERATIONS,
     *submissions.OPERATIONS,
     *contests.OPERATIONS,
+    *contest_changes.OPERATIONS,
+    *playing.OPERATIONS,
     *directory.OPERATIONS,
+    *directing.OPERATIONS,
 )

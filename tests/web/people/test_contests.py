@@ -10,7 +10,7 @@ from arena.home import ArenaHome
 from arena.people.roles import Scope
 from arena.shipped import PREFIX, example_bots
 from arena.tournament.formats import FORMATS
-from arena.web.people import contests
+from arena.web.people import contest_changes
 from arena.web.people.contest_form import EXAMPLE, TEMPLATES
 from tests.report.tournaments import play
 from tests.web.people.conftest import JSON
@@ -90,8 +90,10 @@ async def test_a_template_with_a_title_and_times_is_a_contest(world, dora, templ
 
 
 def test_the_form_offers_what_there_is():
-    assert sorted(contests.GAMES) == sorted(GAMES)
-    assert sorted(contests.FINAL_FORMATS) == sorted(name for name, kind in FORMATS.items() if not kind.open_entry)
+    assert sorted(contest_changes.GAMES) == sorted(GAMES)
+    assert sorted(contest_changes.FINAL_FORMATS) == sorted(
+        name for name, kind in FORMATS.items() if not kind.open_entry
+    )
     known = {PREFIX + bot for bot in example_bots()}
     assert all(known >= set(template.house_bots) for template in TEMPLATES.values())
 
