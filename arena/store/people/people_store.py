@@ -12,9 +12,11 @@ from arena.store.connection import Database
 from arena.store.people.accounts import Accounts
 from arena.store.people.contests import Contests
 from arena.store.people.device_logins import DeviceLogins
+from arena.store.people.directors import Directors
 from arena.store.people.invitations import Invitations
 from arena.store.people.public_log import PublicLog
 from arena.store.people.rates import Rates
+from arena.store.people.requests import Requests
 from arena.store.people.schema import SCHEMA_VERSION, SUBMITTING, meta, metadata
 from arena.store.people.sessions import Sessions
 from arena.store.people.submissions import Submissions
@@ -36,8 +38,10 @@ class PeopleStore:
         invitations: links by which people get accounts.
         device_logins: programs that wait to be signed in.
         submissions: what authors handed in.
+        directors: the programs that keep tournaments going.
+        requests: what they are to do.
         contests: what directors announced, and what became of it.
-        log: what was done about people.
+        log: what was done about people and tournaments.
         rates: how often something was done.
     """
 
@@ -64,6 +68,8 @@ class PeopleStore:
         self.submissions = Submissions(self._database, clock)
         self.contests = Contests(self._database, clock)
         self.log = PublicLog(self._database)
+        self.directors = Directors(self._database, clock)
+        self.requests = Requests(self._database, clock)
         self.rates = Rates(self._database, clock)
         try:
             _bring_up_to_date(self._database)

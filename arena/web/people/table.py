@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.web.people import account, directory, invitations, programs, sign_in, submissions
+from arena.web.people import account, directing, directory, invitations, programs, sign_in, submissions
 from arena.web.people.operation import Operation
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -12,4 +12,5 @@ OPERATIONS: tuple[Operation, ...] = (
     *programs.OPERATIONS,
     *submissions.OPERATIONS,
     *directory.OPERATIONS,
+    *directing.OPERATIONS,
 )
