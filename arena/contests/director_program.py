@@ -15,6 +15,7 @@ from multiprocessing.context import SpawnProcess
 from arena.contests.hidden_home import remove_hidden_home_of
 from arena.contests.played_contest import PlayedContest
 from arena.contests.work import has_work
+from arena.directors.leaving import Leaving
 from arena.errors import DatabaseError, UsageError
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, phase_of
@@ -113,10 +114,12 @@ def _play(parent: int, directory: str, store: str, name: str) -> None:
         ArenaHome(directory, store=store or None) as home,
         open_people(directory) as people,
     ):
-        contest = PlayedContest(name, home, people)
+        leaving = Leaving()
+        leaving.on_sigterm()
+        contest = PlayedContest(name, home, people, leaving)
         try:
-            while (pause_seconds := contest.step()) is not None:
-                time.sleep(pause_seconds)
+            while not leaving.is_asked and (pause_seconds := contest.step()) is not None:
+                leaving.sleep(pause_seconds)
         finally:
             contest.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import BotDefinitionError, UnknownNameError
@@ -80,6 +81,19 @@ class ContestBots:
         """
         own = next((bot for bot in self.house if bot.label == label), None)
         return own or self._home.bots.find(label)
+
+    def like(self, entrant: Bot) -> Bot:
+        """Return the bot that an entrant of a stored tournament is, with where it is on this machine.
+
+        It has the files of the entrant, but another name if it has taken the place of somebody.
+
+        Raises:
+            UsageError: if it can't be launched now.
+        """
+        own = next((bot for bot in self.house if bot.digest == entrant.digest), None)
+        same = (bot.label for bot in self._home.store.submitted_bots() if bot.digest == entrant.digest)
+        found = own or self._home.bots.find(next(same, entrant.label))
+        return replace(found, name=entrant.name, version=entrant.version)
 
     def _loaded(self, label: str) -> Bot | None:
         try:

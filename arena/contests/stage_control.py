@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 
 from arena.contests.visibility import ContestHome, playing_home
 from arena.errors import DatabaseError
@@ -20,14 +21,16 @@ _log = logging.getLogger("arena.contest")
 class StageControl(RunControl):
     """Ends a run when its matches belong into the other home, or when the contest is to go on without them."""
 
-    def __init__(self, stored: StoredContest, contests: Contests, home: ContestHome, also: RunControl) -> None:
+    def __init__(
+        self, stored: StoredContest, contests: Contests, home: ContestHome, also: Sequence[RunControl]
+    ) -> None:
         """Prepare.
 
         Args:
             stored: the contest, as it was at the beginning of the run.
             contests: where it is.
             home: in which the run records.
-            also: what else a director may ask of the run.
+            also: what else may be asked of the run; the first that does not let it continue decides.
         """
         self._stored, self._contests, self._home, self._also = stored, contests, home, also
         self._asked_at = time.monotonic()
@@ -40,7 +43,9 @@ class StageControl(RunControl):
         if not self._is_over and time.monotonic() - self._asked_at >= ASK_SECONDS:
             self._asked_at = time.monotonic()
             self._is_over = self._has_moved_on()
-        return Order.STOP if self._is_over else self._also.order()
+        if self._is_over:
+            return Order.STOP
+        return next((order for one in self._also if (order := one.order()) is not Order.PLAY), Order.PLAY)
 
     def _has_moved_on(self) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""The tournaments of a contest: their definitions, and who goes on from the qualification to the final."""
+"""The tournaments of a contest: their definitions, and who reaches the final."""
 
 from __future__ import annotations
 

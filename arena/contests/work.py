@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.people.contest import ContestPhase, ContestResults, StoredContest, phase_of
+from arena.people.contest import ContestPhase, ContestResults, ContestStage, StoredContest, phase_of
 from arena.store.people.people_store import PeopleStore
 
 
@@ -27,6 +27,9 @@ def has_work(stored: StoredContest, people: PeopleStore) -> bool:
     """
     now = people.contests.now()
     phase = phase_of(stored, now)
-    if phase in (ContestPhase.ANNOUNCED, ContestPhase.CANCELLED, ContestPhase.FINISHED):
+    if phase in (ContestPhase.ANNOUNCED, ContestPhase.CANCELLED):
         return False
-    return phase is not ContestPhase.PLAYED or is_reveal_due(stored, now)
+    if phase not in (ContestPhase.PLAYED, ContestPhase.FINISHED) or stored.stage is not ContestStage.PLAYED:
+        return True
+    is_asked = any(people.requests.next(name) is not None for name in stored.contest.tournaments)
+    return is_asked or is_reveal_due(stored, now)

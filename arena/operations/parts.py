@@ -39,6 +39,7 @@ PARTS: tuple[Part, ...] = (
     Part(WEB, "answers browsers and programs", "", runs_bots=False),
     Part("checker", "checks what authors hand in", "arena.submissions.checker_program"),
     Part("ladder", "plays a ladder", "arena.ladders.director_program", is_per_ladder=True),
+    Part("contests", "plays contests", "arena.contests.director_program"),
 )
 """Another program is another line: ``--only``, the locks and the systemd units follow from it."""
 
