@@ -35,7 +35,7 @@ def definition_of(stored: StoredContest, rules: StageRules, name: str, bots: Seq
         bots: who plays.
 
     Raises:
-        UsageError: if the format can't be played by so many.
+        UsageError: if the format can't be played by this number.
     """
     contest = stored.contest
     if len(bots) < contest.players:
@@ -62,7 +62,7 @@ def definition_of(stored: StoredContest, rules: StageRules, name: str, bots: Seq
 
 
 def ladder_until(definition: Definition, hours: float | None) -> Definition:
-    """Return a ladder that also stops after so many hours; None if it does not."""
+    """Return a ladder that also stops after a number of hours; None if it does not."""
     settings = {name: value for name, value in definition.settings.items() if name != "hours"}
     return replace(definition, settings=settings if hours is None else {**settings, "hours": hours})
 
