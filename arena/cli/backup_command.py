@@ -9,10 +9,11 @@ from pathlib import Path
 import click
 
 from arena.cli.common import open_home, print_json
-from arena.cli.global_options import HELP_LINE, global_option, global_options
+from arena.cli.global_options import global_option
 from arena.cli.group import FAILED, OK
 from arena.cli.options import json_option
-from arena.errors import UsageError, suggestion
+from arena.cli.subcommands import Subcommands
+from arena.errors import UsageError
 from arena.report.tables import printable
 from arena.text import counted, short_size_text
 
@@ -21,24 +22,7 @@ DIGEST = re.compile("[0-9a-f]{64}")
 SECRETS = "It has hashes of passwords, addresses and what authors handed in: keep it as you keep the home itself."
 
 
-class _Backup(click.Group):
-    """The group; for an unknown command, a sentence names the nearest."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command."""
-        found = super().get_command(ctx, cmd_name)
-        if found is None and not ctx.resilient_parsing:
-            raise UsageError(f"arena backup {cmd_name!r}: {suggestion(cmd_name, self.commands)}")
-        return found
-
-    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Add a command, which takes the global options as well."""
-        cmd.params += global_options(hidden=True)
-        cmd.epilog = HELP_LINE
-        super().add_command(cmd, name)
-
-
-@click.group("backup", cls=_Backup)
+@click.group("backup", cls=Subcommands)
 def command() -> None:
     """Copy a home into a folder while it is used, and make a home from such a folder.
 

@@ -70,6 +70,7 @@ COMMANDS = {
     "doctor": CommandEntry(KEEP, "Show what this machine can contain, and measure its clock."),
     "backup": CommandEntry(KEEP, "Copy the home while it is used, and restore it."),
     "people": CommandEntry(OPEN, "Add people, change their roles, close accounts."),
+    "ladder": CommandEntry(OPEN, "Pause, drain and resume ladders that are kept going."),
     "login": CommandEntry(OPEN, "Sign in at an arena elsewhere, for other commands."),
     "logout": CommandEntry(OPEN, "Sign out of an arena elsewhere."),
     "withdraw": CommandEntry(CORRECT, "Let a bot leave a tournament; its results stay."),

@@ -26,7 +26,7 @@ def _withdraw(home: ArenaHome, request: TournamentRequest) -> Correction:
 
 
 def _disqualify(home: ArenaHome, request: TournamentRequest) -> Correction:
-    bot, matches = request.arguments["bot"], DisqualifiedMatches(request.arguments["matches"])
+    bot, matches = request.arguments["bot"], DisqualifiedMatches(request.arguments["rule"])
     return corrections.disqualify(home.store, request.tournament, bot, reason=request.reason, matches=matches)
 
 
@@ -36,7 +36,7 @@ def _replace(home: ArenaHome, request: TournamentRequest) -> Correction:
 
 
 def _void(home: ArenaHome, request: TournamentRequest) -> Correction:
-    matches = request.arguments["matches"]
+    matches = request.arguments["numbers"]
     return corrections.void_matches(home.store, request.tournament, matches, reason=request.reason)
 
 

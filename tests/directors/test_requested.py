@@ -47,10 +47,10 @@ def decided(people):
 
 
 def test_each_kind_is_a_correction_with_its_reason(home, people):
-    ask(people, "void", reason="The power went.", matches=[1, 2])
+    ask(people, "void", reason="The power went.", numbers=[1, 2])
     ask(people, "withdraw", reason="Its author left.", bot="greedy")
     ask(people, "undo", reason="Its author came back.", correction=2)
-    ask(people, "disqualify", reason="It cheats.", bot="random_legal@1", matches="annul")
+    ask(people, "disqualify", reason="It cheats.", bot="random_legal@1", rule="annul")
     assert carry_out_requests(home, people, "t") == 4
     assert made(home) == [
         (CorrectionKind.VOID, "The power went."),
@@ -73,13 +73,13 @@ def test_an_entrant_gets_the_files_of_a_bot_of_the_arena(home, people, tmp_path)
 
 
 def test_what_cannot_be_done_is_refused_with_the_reason_and_the_next_is_done(home, people):
-    ask(people, "disqualify", bot="nobody", matches="annul")
-    ask(people, "void", matches=[999])
+    ask(people, "disqualify", bot="nobody", rule="annul")
+    ask(people, "void", numbers=[999])
     ask(people, "void")
-    ask(people, "disqualify", bot="greedy", matches="burn")
+    ask(people, "disqualify", bot="greedy", rule="burn")
     ask(people, "explode")
     ask(people, "withdraw", bot=7)
-    ask(people, "void", matches=[1])
+    ask(people, "void", numbers=[1])
     assert carry_out_requests(home, people, "t") == 7
     assert [state for _, state in decided(people)] == [RequestState.REFUSED] * 6 + [RequestState.DONE]
     outcomes = [one.outcome for one in reversed(people.requests.of("t"))]
@@ -90,7 +90,7 @@ def test_what_cannot_be_done_is_refused_with_the_reason_and_the_next_is_done(hom
 
 
 def test_what_is_asked_of_a_tournament_that_another_director_runs_waits(home, people):
-    ask(people, "void", matches=[1])
+    ask(people, "void", numbers=[1])
     with home.store.lock("t"), pytest.raises(StoreError, match="another director"):
         carry_out_requests(home, people, "t")
     assert decided(people) == [("void", RequestState.WAITING)]
@@ -101,7 +101,7 @@ def test_what_is_asked_of_a_tournament_that_another_director_runs_waits(home, pe
 def test_a_program_that_was_killed_in_the_middle_does_it_once(home, people, is_made):
     """Killed before the correction, or after it and before it was said: the two are in different databases."""
     corrections.void_matches(home.store, "t", [2], reason="Because.")  # an earlier one that looks the same
-    request = ask(people, "void", matches=[1])
+    request = ask(people, "void", numbers=[1])
     people.requests.begin(request.number, 1)
     if is_made:
         corrections.void_matches(home.store, "t", [1], reason="Because.")
@@ -139,7 +139,7 @@ def test_a_run_is_ordered_what_is_wanted_within_a_second(kept, people, clock, wi
 
 
 def test_a_run_stops_for_a_request_and_continues_when_it_is_done(kept, people, clock):
-    ask(people, "void", matches=[1])
+    ask(people, "void", numbers=[1])
     assert kept.order() is Order.STOP
     assert kept.carry_out_requests() == 1
     clock.seconds += 1

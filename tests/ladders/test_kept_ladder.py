@@ -110,7 +110,7 @@ def test_a_drained_ladder_finishes_the_round_that_is_scheduled(kept, people, hom
 def test_a_match_is_played_again_when_a_director_asks_for_it(kept, people, home):
     kept.step()
     before = {record.match: record.started_at for record in home.store.records("open")}
-    people.requests.add("open", "void", {"matches": [2]}, subject="", reason="The power went.", by="dora")
+    people.requests.add("open", "void", {"numbers": [2]}, subject="", reason="The power went.", by="dora")
     kept.step()
     after = {record.match: record.started_at for record in home.store.records("open")}
     assert [match for match in after if after[match] != before[match]] == [2]

@@ -58,7 +58,7 @@ class Disqualification(Reasoned):
     """Which entrant is disqualified, and what becomes of its matches."""
 
     bot: Bot
-    matches: DisqualifiedMatches = DisqualifiedMatches.ANNUL
+    rule: DisqualifiedMatches = DisqualifiedMatches.ANNUL
 
 
 class Replacement(Reasoned):
@@ -71,7 +71,7 @@ class Replacement(Reasoned):
 class Voiding(Reasoned):
     """Which matches don't count, and are played again."""
 
-    matches: Annotated[
+    numbers: Annotated[
         tuple[Annotated[int, Field(ge=1, le=2**31 - 1)], ...], Len(1, MAX_MATCHES), BeforeValidator(_numbers)
     ]
 
@@ -141,7 +141,7 @@ def replace(visit: Visit) -> Done:
 
 def void(visit: Visit) -> Done:
     """Ask that matches don't count, and are played again."""
-    matches = visit.fields.matches
+    matches = visit.fields.numbers
     shown = ", ".join(map(str, matches[:10])) + (", …" if len(matches) > 10 else "")
     return _ask(visit, "void", f"match {shown}" if len(matches) == 1 else f"matches {shown}")
 

@@ -47,11 +47,11 @@ async def test_without_a_reason_nothing_is_changed_and_the_form_comes_back(kept)
 @pytest.mark.parametrize(
     ("what", "sent", "arguments"),
     [
-        ("disqualify", {"bot": "a@1"}, {"bot": "a@1", "matches": "annul"}),
-        ("disqualify", {"bot": "a@1", "matches": "keep"}, {"bot": "a@1", "matches": "keep"}),
+        ("disqualify", {"bot": "a@1"}, {"bot": "a@1", "rule": "annul"}),
+        ("disqualify", {"bot": "a@1", "rule": "keep"}, {"bot": "a@1", "rule": "keep"}),
         ("withdraw", {"bot": "a"}, {"bot": "a"}),
         ("replace", {"bot": "a@1", "new": "a@2"}, {"bot": "a@1", "new": "a@2"}),
-        ("void", {"matches": "3, 4 17"}, {"matches": [3, 4, 17]}),
+        ("void", {"numbers": "3, 4 17"}, {"numbers": [3, 4, 17]}),
         ("undo", {"correction": "2"}, {"correction": 2}),
     ],
 )
@@ -70,13 +70,13 @@ async def test_a_correction_is_written_down_for_the_program(kept, what, sent, ar
 @pytest.mark.parametrize(
     ("what", "sent"),
     [
-        ("void", {"matches": ""}),
-        ("void", {"matches": "0"}),
-        ("void", {"matches": "3; drop"}),
-        ("void", {"matches": " ".join(map(str, range(1, 1002)))}),
+        ("void", {"numbers": ""}),
+        ("void", {"numbers": "0"}),
+        ("void", {"numbers": "3; drop"}),
+        ("void", {"numbers": " ".join(map(str, range(1, 1002)))}),
         ("undo", {"correction": "-1"}),
         ("disqualify", {"bot": "x" * 131}),
-        ("disqualify", {"bot": "a", "matches": "burn"}),
+        ("disqualify", {"bot": "a", "rule": "burn"}),
         ("pause", {"tournament": "another"}),
     ],
 )
