@@ -41,6 +41,7 @@ WEB = "web"
 PARTS: tuple[Part, ...] = (
     Part(WEB, "answers browsers and programs", "", runs_bots=False),
     Part("checker", "checks what authors hand in", "arena.submissions.checker_program"),
+    Part("contests", "plays contests", "arena.contests.director_program"),
     Part("ladder", "plays a ladder", "arena.ladders.director_program", is_per_ladder=True, option="ladders"),
     Part("play", "lets people play against bots", "arena.playing.host_program", option="play_slots"),
 )
