@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena.contests.hidden_place import has_hidden_home, hidden_home_path
 from arena.home import DATABASE_FILE, ArenaHome
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Lane, Page
 from arena.web.builders import Builders, LaneLimits
 from arena.web.opened_home import OpenedHome
 
-CONTESTS = "contests"
 RESULTS = "results"
 LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)
 MAX_BUILDERS = 3
@@ -49,14 +49,14 @@ class Homes:
 
     def hidden_place(self, contest: str) -> HomePlace:
         """Return where the hidden home of a contest is, or would be."""
-        directory = self.public.directory / CONTESTS / contest
+        directory = hidden_home_path(self.public.directory, contest)
         return HomePlace(directory, str(directory / DATABASE_FILE))
 
     @contextmanager
     def hidden(self, contest: str) -> Iterator[ArenaHome | None]:
         """Open the hidden home of a contest; None if it has no such home."""
         place = self.hidden_place(contest)
-        if not (place.directory / DATABASE_FILE).is_file():
+        if not has_hidden_home(self.public.directory, contest):
             yield None
             return
         with ArenaHome(place.directory, store=place.directory / DATABASE_FILE) as home:

@@ -55,7 +55,7 @@ async def announced(dora, **changes):
 
 
 def log_of(world):
-    return [(line.by, line.action, line.subject, line.reason) for line in world.store.log.lines()]
+    return [(line.by, line.action, line.subject, line.reason) for line in world.store.log.lines(hidden=())]
 
 
 async def test_a_contest_is_made_by_the_form(world, dora):
