@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+from arena.log_lines import set_up_logging
 from arena.systemd import notify
 
 ALONE = 0
@@ -35,8 +36,7 @@ def service_program(parent: int, niceness: int) -> Iterator[None]:
         parent: the process that started this one; if it has ended already, this one ends. ``ALONE`` if it runs alone.
         niceness: how far this process stands back behind others.
     """
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger().handlers[0].setLevel(logging.WARNING)  # the log of a run has more, in its own file
+    set_up_logging(logging.WARNING)  # the log of a run has more, in its own file
     signal.signal(signal.SIGTERM, _terminate)
     if parent != ALONE:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

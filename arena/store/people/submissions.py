@@ -6,7 +6,8 @@ the checker was killed, can be claimed again. Only who holds the claim can finis
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -34,6 +35,18 @@ LISTED = 100
 _AGAIN = (SubmissionState.FAILED, SubmissionState.WITHDRAWN)
 """After which the same bytes are another submission."""
 UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
+
+
+class Queue(NamedTuple):
+    """The submissions as numbers.
+
+    Attributes:
+        counts: how many there are in each state.
+        oldest_seconds: how long the oldest has waited that is not decided.
+    """
+
+    counts: Mapping[SubmissionState, int]
+    oldest_seconds: float
 
 
 class Claim:
@@ -158,6 +171,20 @@ class Submissions:
         query = _all().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
         rows = self._database.read(lambda connection: connection.execute(query).all())
         return [_submission_of(row) for row in rows]
+
+    def queue(self) -> Queue:
+        """Return how many submissions there are in each state, and how long the oldest has waited."""
+        counts = select(submissions.c.state, func.count()).group_by(submissions.c.state)
+        waits = submissions.c.state.in_(UNFINISHED)
+        oldest = select(submissions.c.created_at).where(waits).order_by(submissions.c.id)
+
+        def read(connection: Connection) -> Queue:
+            by_state = {row.state: row[1] for row in connection.execute(counts)}
+            since = connection.execute(oldest.limit(1)).scalar()
+            now = self._clock.text()
+            return Queue(by_state, self._clock.between(since, now) if since is not None else 0.0)
+
+        return self._database.read(read)
 
     def seconds_to_check(self) -> list[float]:
         """Return how long the latest checks took, from the submission to the decision."""
