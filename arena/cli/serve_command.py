@@ -22,6 +22,7 @@ from arena.loopback import is_loopback
 from arena.operations.part_lock import locked_parts
 from arena.operations.parts import PARTS, WEB, Part, Program, part_named, programs
 from arena.shipped import PREFIX
+from arena.systemd import take_inherited_socket
 
 if TYPE_CHECKING:
     import socket
@@ -102,6 +103,10 @@ def command(
     _require_packages(NEEDED)
     from arena.web.hosts import Hosts
 
+    inherited = take_inherited_socket()
+    if inherited is not None:
+        _refuse_addresses(context)
+        host = inherited.getsockname()[0]
     if not public and not is_loopback(host):
         raise UsageError(
             f"--host {host!r}: other machines may reach it, and would see everything; add --public to allow it"
@@ -125,7 +130,7 @@ def command(
             opened.enter_context(locked_parts(_directory(), [WEB, *(program.lock for program in beside)]))
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
         people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only)))) if is_open else None
-        listening = opened.enter_context(listen(host, port))
+        listening = opened.enter_context(inherited or listen(host, port))
         address = _address(host, listening)
         site = Site(
             home,
@@ -136,7 +141,9 @@ def command(
             links=people.links if people is not None else None,
             services=tuple(Service(program.module, program.arguments) for program in beside),
         )
-        is_interrupted = serve(site, listening, lambda: _say(address, is_opened), proxies)
+        is_interrupted = serve(
+            site, listening, lambda: _say(address, is_opened), proxies, is_inherited=inherited is not None
+        )
         return INTERRUPTED if is_interrupted else OK
 
 
@@ -148,6 +155,13 @@ def _refuse_options_of_other_parts(context: click.Context, part: Part) -> None:
         takes = option.name == "ladders" if part.is_per_ladder else part.name == WEB and option.name != "ladders"
         if not takes and option.expose_value:
             raise UsageError(f"{option.opts[0]}: --only {part.name} has no use for it; that part {part.summary}")
+
+
+def _refuse_addresses(context: click.Context) -> None:
+    """Raise UsageError for an address beside the socket that the service manager gives."""
+    for name in ("host", "port"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UsageError(f"--{name}: the socket unit says where the site listens; leave it out here")
 
 
 def _run_alone(part: Part, ladders: Sequence[str]) -> int:
