@@ -69,6 +69,7 @@ COMMANDS = {
     "completion": CommandEntry(KEEP, "Complete commands and names in bash, zsh or fish."),
     "doctor": CommandEntry(KEEP, "Show what this machine can contain, and measure its clock."),
     "people": CommandEntry(OPEN, "Add people, change their roles, close accounts."),
+    "units": CommandEntry(OPEN, "Write systemd units that serve an arena."),
     "login": CommandEntry(OPEN, "Sign in at an arena elsewhere, for other commands."),
     "logout": CommandEntry(OPEN, "Sign out of an arena elsewhere."),
     "withdraw": CommandEntry(CORRECT, "Let a bot leave a tournament; its results stay."),

@@ -15,12 +15,20 @@ from click.core import ParameterSource
 from arena.cli.common import open_home
 from arena.cli.global_options import global_option
 from arena.cli.group import INTERRUPTED, OK
-from arena.cli.options import WholeNumber
+from arena.cli.serve_options import (
+    OPEN_LADDER,
+    allowed_hosts_option,
+    check_reach,
+    host_option,
+    ladders_option,
+    port_option,
+    public_option,
+    trusted_proxies_option,
+)
 from arena.errors import UsageError
 from arena.home import home_path
-from arena.loopback import is_loopback
-from arena.operations.part_lock import locked_parts
-from arena.operations.parts import PARTS, WEB, Part, Program, part_named, programs
+from arena.operating.part_lock import locked_parts
+from arena.operating.parts import PARTS, WEB, Part, Program, part_named, programs
 from arena.shipped import PREFIX
 from arena.systemd import take_inherited_socket
 
@@ -32,7 +40,6 @@ NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart")
 NEEDED_BY_PARTS = ("argon2",)
 
 AUTHORS, VISITORS = "authors", "visitors"
-OPEN_LADDER = "arena:open_ladder"
 
 
 @click.command("serve")
@@ -41,17 +48,11 @@ OPEN_LADDER = "arena:open_ladder"
     type=click.Choice([part.name for part in PARTS]),
     help="Run this part alone; without it, one process starts all.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="The address to listen on.")
-@click.option("--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="The port; 0 for any.")
+@host_option
+@port_option
 @click.option("--open", "is_opened", is_flag=True, help="Open the first page in a browser.")
-@click.option("--public", is_flag=True, help="Allow an address that other machines can reach.")
-@click.option(
-    "--allowed-host",
-    "allowed_hosts",
-    multiple=True,
-    metavar="NAME",
-    help="A name under which the site is reached; repeatable.",
-)
+@public_option
+@allowed_hosts_option
 @click.option(
     "--open-to",
     "open_to",
@@ -60,20 +61,8 @@ OPEN_LADDER = "arena:open_ladder"
     show_default=True,
     help="Who may enter: visitors only look; authors have accounts.",
 )
-@click.option(
-    "--ladder",
-    "ladders",
-    multiple=True,
-    metavar="FILE",
-    help=f"A ladder that submitted bots enter; repeatable [default: {OPEN_LADDER}].",
-)
-@click.option(
-    "--trusted-proxy",
-    "trusted_proxies",
-    multiple=True,
-    metavar="ADDRESS",
-    help="A proxy whose X-Forwarded headers are believed; repeatable.",
-)
+@ladders_option
+@trusted_proxies_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -107,10 +96,7 @@ def command(
     if inherited is not None:
         _refuse_addresses(context)
         host = inherited.getsockname()[0]
-    if not public and not is_loopback(host):
-        raise UsageError(
-            f"--host {host!r}: other machines may reach it, and would see everything; add --public to allow it"
-        )
+    check_reach(host, public)
     from arena.web.app import Site
     from arena.web.events import Events
     from arena.web.opened_home import OpenedHome

@@ -23,20 +23,20 @@ class Part:
         summary: what it does, as the end of a sentence.
         module: the program, by name; "" for the web process.
         is_per_ladder: whether there is one for each ladder.
-        runs_bots: whether it needs what contains bots.
+        cpu_weight: its share of a busy machine, beside the other parts; 100 is usual.
     """
 
     name: str
     summary: str
     module: str
     is_per_ladder: bool = False
-    runs_bots: bool = True
+    cpu_weight: int = 50
 
 
 WEB = "web"
 
 PARTS: tuple[Part, ...] = (
-    Part(WEB, "answers browsers and programs", "", runs_bots=False),
+    Part(WEB, "answers browsers and programs", "", cpu_weight=300),
     Part("checker", "checks what authors hand in", "arena.submissions.checker_program"),
     Part("ladder", "plays a ladder", "arena.ladders.director_program", is_per_ladder=True),
 )
