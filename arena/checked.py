@@ -176,6 +176,8 @@ def _in_words(schema: dict[str, Any], whole: dict[str, Any]) -> str:
         inner = _in_words(_resolved(schema["items"], whole), whole)
         least = f" of at least {schema['minItems']}" if "minItems" in schema else ""
         return f"a list{least}, each {inner}"
+    if schema.get("format") == "date-time":
+        return "a date and time such as 2026-12-01T23:59:59"
     if kind == "string" and "maxLength" in schema:
         return f"a text of at most {schema['maxLength']} characters"
     return {"string": "a text", "boolean": "true or false"}.get(str(kind), "a table")

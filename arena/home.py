@@ -45,6 +45,11 @@ def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
     return PeopleStore(os.environ.get(PEOPLE_VARIABLE) or home_path(directory).resolve() / PEOPLE_FILE)
 
 
+def has_people(directory: str | os.PathLike[str] | None = None) -> bool:
+    """Return whether a home has people: ``open_people`` would make the database."""
+    return bool(os.environ.get(PEOPLE_VARIABLE)) or (home_path(directory) / PEOPLE_FILE).exists()
+
+
 def uploads_path(directory: str | os.PathLike[str] | None = None) -> Path:
     """Return where a home keeps what authors have handed in."""
     return home_path(directory).resolve() / "uploads"

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+from arena.log_lines import set_up_logging
 from arena.systemd import notify
 
 ALONE = 0
@@ -21,7 +22,7 @@ ALONE = 0
 _PR_SET_PDEATHSIG = 1
 
 
-class _TerminatedError(KeyboardInterrupt):
+class TerminatedError(KeyboardInterrupt):
     """SIGTERM has come."""
 
 
@@ -35,21 +36,20 @@ def service_program(parent: int, niceness: int) -> Iterator[None]:
         parent: the process that started this one; if it has ended already, this one ends. ``ALONE`` if it runs alone.
         niceness: how far this process stands back behind others.
     """
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger().handlers[0].setLevel(logging.WARNING)  # the log of a run has more, in its own file
+    set_up_logging(logging.WARNING)  # the log of a run has more, in its own file
     signal.signal(signal.SIGTERM, _terminate)
     if parent != ALONE:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         end_with(parent, signal.SIGTERM)
     os.nice(niceness)
-    with contextlib.suppress(_TerminatedError):
+    with contextlib.suppress(TerminatedError):
         if parent == ALONE:
             notify("READY=1")
         yield
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    raise _TerminatedError
+    raise TerminatedError
 
 
 def end_with(parent: int, number: signal.Signals) -> None:

@@ -8,10 +8,11 @@ import click
 
 from arena.cli.common import print_table
 from arena.cli.confirmation import confirm, yes_option
-from arena.cli.global_options import HELP_LINE, global_option, global_options
+from arena.cli.global_options import global_option
 from arena.cli.group import FAILED, OK
 from arena.cli.options import WholeNumber, format_options
-from arena.errors import UsageError, suggestion
+from arena.cli.subcommands import Subcommands
+from arena.errors import UsageError
 from arena.people.roles import MEMBER_ROLES, Role
 from arena.report.tables import Column, printable
 from arena.text import counted
@@ -75,24 +76,7 @@ days_option = click.option(
 )
 
 
-class _People(click.Group):
-    """The group; for an unknown command, a sentence names the nearest."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command."""
-        found = super().get_command(ctx, cmd_name)
-        if found is None and not ctx.resilient_parsing:
-            raise UsageError(f"arena people {cmd_name!r}: {suggestion(cmd_name, self.commands)}")
-        return found
-
-    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Add a command, which takes the global options as well."""
-        cmd.params += global_options(hidden=True)
-        cmd.epilog = HELP_LINE
-        super().add_command(cmd, name)
-
-
-@click.group("people", cls=_People, invoke_without_command=True)
+@click.group("people", cls=Subcommands, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
     """Add people to an arena that others may enter, and say what they may do.

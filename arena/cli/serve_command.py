@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
@@ -15,6 +16,7 @@ from click.core import ParameterSource
 from arena.cli.common import open_home
 from arena.cli.global_options import global_option
 from arena.cli.group import INTERRUPTED, OK
+from arena.cli.options import WholeNumber
 from arena.cli.serve_options import (
     OPEN_LADDER,
     allowed_hosts_option,
@@ -26,7 +28,9 @@ from arena.cli.serve_options import (
     trusted_proxies_option,
 )
 from arena.errors import UsageError
-from arena.home import home_path
+from arena.home import STORE_VARIABLE, home_path
+from arena.log_lines import FORMAT_VARIABLE, FORMATS, TEXT, set_up_logging
+from arena.loopback import is_loopback
 from arena.operating.part_lock import locked_parts
 from arena.operating.parts import PARTS, WEB, Part, Program, part_named, programs
 from arena.shipped import PREFIX
@@ -40,6 +44,10 @@ NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart")
 NEEDED_BY_PARTS = ("argon2",)
 
 AUTHORS, VISITORS = "authors", "visitors"
+MAX_PLAY_SLOTS = 200
+MAX_PORT = 65535
+OF_ALL_PARTS = ("only", "log_format")
+"""Options that no part refuses."""
 
 
 @click.command("serve")
@@ -62,7 +70,26 @@ AUTHORS, VISITORS = "authors", "visitors"
     help="Who may enter: visitors only look; authors have accounts.",
 )
 @ladders_option
+@click.option(
+    "--play-slots",
+    "play_slots",
+    type=WholeNumber(0, MAX_PLAY_SLOTS),
+    default=4,
+    show_default=True,
+    help="How many may play against bots at once, with --open-to authors; 0 for nobody.",
+)
 @trusted_proxies_option
+@click.option(
+    "--metrics-address",
+    metavar="HOST:PORT",
+    help="Numbers for Prometheus at http://HOST:PORT/metrics; not on the site itself.",
+)
+@click.option("--log-requests", is_flag=True, help="Log each request in a line.")
+@click.option(
+    "--log-format",
+    type=click.Choice(FORMATS),
+    help=f"The form of lines on stderr [default: ${FORMAT_VARIABLE}, or {TEXT}].",
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -74,7 +101,11 @@ def command(
     allowed_hosts: tuple[str, ...],
     open_to: str,
     ladders: tuple[str, ...],
+    play_slots: int,
     trusted_proxies: tuple[str, ...],
+    metrics_address: str | None,
+    log_requests: bool,
+    log_format: str | None,
 ) -> int:
     """Show tournaments, bots and matches in a browser, live while they are played.
 
@@ -85,10 +116,12 @@ def command(
     account is made by `arena people add`. One process starts everything for that; `--only` runs a part of it alone, as
     the units do that `arena units` writes.
     """
+    if log_format is not None:
+        os.environ[FORMAT_VARIABLE] = log_format  # also for the programs that are started
     if only is not None:
         _refuse_options_of_other_parts(context, part_named(only))
         if only != WEB:
-            return _run_alone(part_named(only), ladders or (OPEN_LADDER,))
+            return _run_alone(part_named(only), ladders or (OPEN_LADDER,), play_slots)
     _require_packages(NEEDED)
     from arena.web.hosts import Hosts
 
@@ -99,17 +132,27 @@ def command(
     check_reach(host, public)
     from arena.web.app import Site
     from arena.web.events import Events
+    from arena.web.metrics.metrics_app import metrics_app
+    from arena.web.metrics.request_metrics import RequestMetrics
+    from arena.web.metrics.state_metrics import StateMetrics
+    from arena.web.observation import Observer
     from arena.web.opened_home import OpenedHome
     from arena.web.people.opened_people import OpenedPeople
     from arena.web.proxies import checked_proxies
-    from arena.web.server import listen, serve
+    from arena.web.request_log import let_requests_be_logged, log_request
+    from arena.web.server import Beside, listen, serve
     from arena.web.services import Service
 
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+    set_up_logging(logging.NOTSET if log_requests else logging.WARNING)
+    requests = RequestMetrics()
+    observers: list[Observer] = [requests] if metrics_address is not None else []
+    if log_requests:
+        let_requests_be_logged()
+        observers.append(log_request)
     store = global_option("store")
     proxies = checked_proxies(trusted_proxies)
     is_open = open_to == AUTHORS
-    beside = _programs(PARTS, ladders or (OPEN_LADDER,)) if is_open and only is None else ()
+    beside = _programs(PARTS, ladders or (OPEN_LADDER,), play_slots) if is_open and only is None else ()
     with ExitStack() as opened:
         if is_open:
             open_home().close()  # so that there is one
@@ -118,6 +161,9 @@ def command(
         people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only)))) if is_open else None
         listening = opened.enter_context(inherited or listen(host, port))
         address = _address(host, listening)
+        beside_listening = (
+            opened.enter_context(_metrics_socket(metrics_address, public)) if metrics_address is not None else None
+        )
         site = Site(
             home,
             hosts=Hosts(host, allowed_hosts),
@@ -125,20 +171,48 @@ def command(
             events=Events(home),
             endpoints=people.endpoints if people is not None else (),
             links=people.links if people is not None else None,
+            observers=observers,
             services=tuple(Service(program.module, program.arguments) for program in beside),
         )
-        is_interrupted = serve(
-            site, listening, lambda: _say(address, is_opened), proxies, is_inherited=inherited is not None
-        )
+        beside_site = None
+        if beside_listening is not None:
+            state = StateMetrics(
+                home, _directory(), site.builders, lambda: site.event_readers, people.store if people else None
+            )
+            metrics_host = beside_listening.getsockname()[0]
+            app = metrics_app(Hosts(metrics_host, allowed_hosts), requests.metrics, state.metrics)
+            beside_site = Beside(app, beside_listening)
+            click.echo(f"Metrics are at {_address(metrics_host, beside_listening)}metrics", err=True)
+        ready = partial(_say, address, is_opened)
+        is_interrupted = serve(site, listening, ready, proxies, beside_site, is_inherited=inherited is not None)
         return INTERRUPTED if is_interrupted else OK
+
+
+def _metrics_socket(address: str, is_public: bool) -> socket.socket:
+    from arena.web.server import listen
+
+    host, colon, port = address.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not host or not (port.isascii() and port.isdigit()) or int(port[:6]) > MAX_PORT:
+        raise UsageError(f"--metrics-address {address!r}: expected HOST:PORT, such as 127.0.0.1:9100")
+    if not is_public and not is_loopback(host):
+        raise UsageError(
+            f"--metrics-address {address!r}: other machines may reach it, and metrics are for operators;"
+            " add --public to allow it"
+        )
+    return listen(host, int(port), "--metrics-address", "--metrics-address port")
 
 
 def _refuse_options_of_other_parts(context: click.Context, part: Part) -> None:
     """Raise UsageError for an option that the part has no use for; it would be ignored."""
     for option in context.command.params:
-        if option.name == "only" or context.get_parameter_source(option.name or "") is not ParameterSource.COMMANDLINE:
+        if (
+            option.name in OF_ALL_PARTS
+            or context.get_parameter_source(option.name or "") is not ParameterSource.COMMANDLINE
+        ):
             continue
-        takes = option.name == "ladders" if part.is_per_ladder else part.name == WEB and option.name != "ladders"
+        of_others = {other.option for other in PARTS if other.option}
+        takes = option.name == part.option or (part.name == WEB and option.name not in of_others)
         if not takes and option.expose_value:
             raise UsageError(f"{option.opts[0]}: --only {part.name} has no use for it; that part {part.summary}")
 
@@ -150,7 +224,7 @@ def _refuse_addresses(context: click.Context) -> None:
             raise UsageError(f"--{name}: the socket unit says where the site listens; leave it out here")
 
 
-def _run_alone(part: Part, ladders: Sequence[str]) -> int:
+def _run_alone(part: Part, ladders: Sequence[str], play_slots: int) -> int:
     """Run a part that is not the web process."""
     _require_packages(NEEDED_BY_PARTS)
     if part.is_per_ladder and len(ladders) != 1:
@@ -158,14 +232,16 @@ def _run_alone(part: Part, ladders: Sequence[str]) -> int:
             f"--ladder: --only {part.name} plays one ladder, got {len(ladders)}; start it for each of them"
         )
     open_home().close()
-    [program] = _programs([part], ladders)
+    [program] = _programs([part], ladders, play_slots)
     with locked_parts(_directory(), [program.lock]):
         return program.run_alone()
 
 
-def _programs(parts: Sequence[Part], ladders: Sequence[str]) -> tuple[Program, ...]:
+def _programs(parts: Sequence[Part], ladders: Sequence[str], play_slots: int) -> tuple[Program, ...]:
     is_played = any(part.is_per_ladder for part in parts)
-    return programs(parts, _directory(), global_option("store"), _checked_ladders(ladders) if is_played else ())
+    if store := global_option("store"):
+        os.environ[STORE_VARIABLE] = store  # not as an argument: everybody on the machine sees those
+    return programs(parts, _directory(), None, _checked_ladders(ladders) if is_played else (), play_slots)
 
 
 def _directory() -> Path:

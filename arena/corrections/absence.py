@@ -34,7 +34,8 @@ def withdraw(store: Store, tournament: str, bot: str, *, reason: str) -> Correct
         entrant = corrected.entrant(bot)
         corrected.require_takes_part(entrant)
         departure = _departure(corrected, entrant)
-        if corrected.stored.finished_at is not None and not departure.is_waited_for:
+        may_go_on = corrected.format.open_entry or departure.is_waited_for  # a ladder only waits for somebody new
+        if corrected.stored.finished_at is not None and not may_go_on:
             raise UsageError(
                 f"tournament {tournament!r} is finished: {corrected.label(entrant)} has no match left to withdraw from"
             )

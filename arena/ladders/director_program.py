@@ -6,19 +6,20 @@ from __future__ import annotations
 
 import logging
 import sys
-import time
 
+from arena.directors.kept import KeptTournament
+from arena.directors.leaving import Leaving
 from arena.errors import UsageError
-from arena.executors.cores import available_cores
-from arena.home import ArenaHome
+from arena.home import ArenaHome, open_people
+from arena.ladders.kept_ladder import KeptLadder
 from arena.ladders.open_ladder import OpenLadder
+from arena.people.directing import DirectorState
 from arena.service_program import service_program
-from arena.tournament.director import run_tournament
 
-PAUSE_SECONDS = 1.0
 AWAY_SECONDS = 5.0
 NICENESS = 2
 """The site comes first."""
+PROGRAM = "ladder"
 
 _log = logging.getLogger("arena.ladder")
 
@@ -32,35 +33,29 @@ def main(arguments: list[str]) -> int:
     """
     parent, directory, store, path = arguments
     with service_program(int(parent), NICENESS):
+        leaving = Leaving()
+        leaving.on_sigterm()
         said = ""
-        while True:
+        while not leaving.is_asked:
             try:
-                with ArenaHome(directory, store=store or None) as home:
-                    _keep_going(OpenLadder(path, home), home)
+                _keep_going(directory, store, path, leaving)
             except UsageError as error:
                 if str(error) != said:  # else once every few seconds
                     said = str(error)
                     _log.error("%s can't be played now: %s", path, error)
-                time.sleep(AWAY_SECONDS)
+                leaving.sleep(AWAY_SECONDS)
     return 0
 
 
-def _keep_going(ladder: OpenLadder, home: ArenaHome) -> None:
-    while True:
-        definition = ladder.definition()
-        if len(definition.entrants) >= ladder.players:
-            progress = run_tournament(
-                definition,
-                home.store,
-                workers=definition.workers or max(1, len(available_cores()) - 1),
-                log_path=home.log_path(definition.name),
-                refresh=ladder.refresh,
-            )
-            if not progress.is_complete:  # some matches were void again and again
-                time.sleep(AWAY_SECONDS)
-                continue
-        while ladder.refresh() is None:
-            time.sleep(PAUSE_SECONDS)
+def _keep_going(directory: str, store: str, path: str, leaving: Leaving) -> None:
+    with ArenaHome(directory, store=store or None) as home, open_people(directory) as people:
+        ladder = OpenLadder(path, home)
+        kept = KeptTournament(ladder.name, PROGRAM, home, people, leaving)
+        try:
+            KeptLadder(ladder, kept, home).keep_going(leaving)
+        except UsageError as error:
+            kept.say(DirectorState.UNABLE, f"{error}")
+            raise
 
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -25,6 +26,8 @@ BUSY_TIMEOUT_SECONDS = 30
 CONNECT_TIMEOUT_SECONDS = 10
 TRY_AGAIN_SECONDS = 0.5
 FEW_ROWS = 20
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+SNAPSHOT = MappingProxyType({"isolation_level": "REPEATABLE READ", "postgresql_readonly": True})
 
 Value = TypeVar("Value")
 Work = Callable[[Connection], Value]
@@ -82,10 +85,14 @@ class Database:
         tries = iter([work])
         return self._patiently(lambda: self._transact(next(tries, again or work), writes=True))
 
-    def _transact(self, work: Work[Value], writes: bool) -> Value:
+    def read_snapshot(self, work: Work[Value]) -> Value:
+        """Run ``work`` in a transaction that reads, in which every query sees the database as it is at one instant."""
+        return self._transact(work, writes=False, isolation=SNAPSHOT if self.is_server else {})
+
+    def _transact(self, work: Work[Value], writes: bool, isolation: Mapping[str, Any] = NO_OPTIONS) -> Value:
         with self._connected() as connection:
             try:
-                with connection.execution_options(arena_writes=writes).begin():
+                with connection.execution_options(arena_writes=writes, **isolation).begin():
                     return work(connection)
             except DBAPIError as error:
                 if self.is_server and (error.connection_invalidated or _is_shutdown(error)):

@@ -47,6 +47,32 @@ def open_foreign(path: Path, directory: Path) -> Source:
     _check_space(path, directory)
     try:
         _copy(path, copy)
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: {reason_of(str(error))}") from error
+    except OSError as error:
+        raise StoreError(f"{path}: can't be copied: {error.strerror}") from error
+    check_copy(copy, path)
+    database = Database(copy, shown=str(path), max_value_bytes=MAX_VALUE_BYTES)
+    try:
+        bring_up_to_date(database)
+        database.write(count_rows_again)
+    except BaseException:
+        database.close()
+        raise
+    return Source(database)
+
+
+def check_copy(copy: Path, path: Path) -> None:
+    """Check a copy that nobody else can change, before anything is read from it.
+
+    Args:
+        copy: the copy.
+        path: what it is a copy of, for messages.
+
+    Raises:
+        StoreError: if it is damaged, or has something that no arena's database has.
+    """
+    try:
         with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
             connection.text_factory = lambda data: data.decode(errors="replace")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
@@ -57,16 +83,6 @@ def open_foreign(path: Path, directory: Path) -> Source:
         raise StoreError(f"{path}: {reason_of(str(error))}") from error
     except UnicodeError as error:  # in what SQLite says of a damaged schema
         raise StoreError(f"{path}: {reason_of('malformed')}") from error
-    except OSError as error:
-        raise StoreError(f"{path}: can't be copied: {error.strerror}") from error
-    database = Database(copy, shown=str(path), max_value_bytes=MAX_VALUE_BYTES)
-    try:
-        bring_up_to_date(database)
-        database.write(count_rows_again)
-    except BaseException:
-        database.close()
-        raise
-    return Source(database)
 
 
 def _beside(path: Path, ending: str) -> Path:

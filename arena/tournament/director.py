@@ -248,6 +248,7 @@ class _Run:
     def _report(self, rows: list[RecordRow], ended: Sequence[int] = ()) -> None:
         self.progress.recorded += len(rows)
         self.progress.played += len(rows)
+        self.progress.playing = len(self._executor.playing())
         self.progress.new = rows
         self._live.update(self.progress, ended)
         if self._listener is not None:

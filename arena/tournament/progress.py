@@ -24,6 +24,7 @@ class Progress:
         is_finished: whether no round follows.
         is_stopped: whether the run was stopped before everything was played.
         played: matches recorded in this run.
+        playing: matches that are being played now, where that is known.
         given_up: matches that were void too often, with the reason of the last try.
         game_errors: matches that have no result because their game is wrong, with its mistake.
         new: the rows recorded since the last call of the listener.
@@ -37,6 +38,7 @@ class Progress:
     is_finished: bool = False
     is_stopped: bool = False
     played: int = 0
+    playing: int = 0
     given_up: dict[int, str] = field(default_factory=dict)
     game_errors: dict[int, GameError] = field(default_factory=dict)
     new: list[RecordRow] = field(default_factory=list)

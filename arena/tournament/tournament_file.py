@@ -191,12 +191,13 @@ def _table(settings: type[Any]) -> type[_Strict]:
     return create_model(settings.__name__, __base__=_Strict, __doc__=settings.__doc__, **keys)
 
 
-_TABLES: dict[str, Any] = {
+FORMAT_TABLES: dict[str, Any] = {
     table_key(name): (_table(kind.Settings) | None, Field(None, description=f"settings of format {name!r}."))
     for name, kind in FORMATS.items()
 }
+"""The keys of formats, each with a table of its settings."""
 
 TournamentFile: type[CommonKeys] = create_model(
-    "TournamentFile", __base__=CommonKeys, __doc__=CommonKeys.__doc__, **_TABLES
+    "TournamentFile", __base__=CommonKeys, __doc__=CommonKeys.__doc__, **FORMAT_TABLES
 )
 """The whole file, with a table for each format."""

@@ -24,6 +24,7 @@ from arena.web.events import Events
 from arena.web.feeds import Feeds
 from arena.web.health import Health
 from arena.web.hosts import Hosts
+from arena.web.observation import ROUTE, Observer, observing
 from arena.web.opened_home import OpenedHome
 from arena.web.page_cache import PageCache
 from arena.web.page_response import PageResponses
@@ -54,6 +55,7 @@ class Site:
         links: ServedLinks | None = None,
         services: Sequence[Service] = (),
         store: str | None = None,
+        observers: Sequence[Observer] = (),
     ) -> None:
         """Prepare to answer.
 
@@ -66,6 +68,7 @@ class Site:
             links: the addresses of pages; None for those of a site where nobody signs in.
             services: programs that work beside it.
             store: the URL of its database; None for a file in the home.
+            observers: are called with every request when its answer begins.
         """
         self._events, self._services = events, services
         self._watching: asyncio.Task[None] | None = None
@@ -83,7 +86,8 @@ class Site:
         targets: list[tuple[str, Page | Endpoint, bool]] = [(page.path, page, True) for page in PAGES]
         targets += [(endpoint.path, endpoint, False) for endpoint in self._endpoints]
         self._addresses = Addresses(targets)
-        self._app = with_security_headers((hosts or Hosts()).guarding(self._answer, self._responses.problem))
+        guarded = (hosts or Hosts()).guarding(self._answer, self._responses.problem)
+        self._app = observing(with_security_headers(guarded), observers)
 
     def _own_endpoints(self) -> tuple[Endpoint, ...]:
         events = (self._events.endpoint,) if self._events else ()
@@ -129,6 +133,7 @@ class Site:
             address = raw_path[:-1].decode("latin-1") + (f"?{query}" if query else "")
             return RedirectResponse(address, 308)
         match = self._addresses.find(raw_path)
+        request.scope[ROUTE] = match.target.path
         allowed = match.target.allowed if isinstance(match.target, Endpoint) else ("GET", "HEAD")
         if request.method not in allowed:
             return self._responses.method_not_allowed(request, allowed)
@@ -143,6 +148,11 @@ class Site:
             text = json.dumps(openapi.document(PAGES, self._endpoints))
             self._openapi_document = rendered(text.encode(), "application/json")
         return response_of(self._openapi_document, request.headers, {"cache-control": PAGE_CACHING})
+
+    @property
+    def event_readers(self) -> int:
+        """How many streams of events are open."""
+        return self._events.readers if self._events is not None else 0
 
     async def start(self) -> None:
         """Begin to watch the store, and start the programs beside it."""

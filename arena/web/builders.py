@@ -79,6 +79,21 @@ class Builders:
         return self._turns.is_busy
 
     @property
+    def busy(self) -> int:
+        """How many pages are being built."""
+        return self._turns.busy
+
+    @property
+    def waiting(self) -> int:
+        """How many pages wait to be built."""
+        return self._turns.waiting
+
+    @property
+    def refused(self) -> int:
+        """How many pages were refused because too many waited."""
+        return self._turns.refused
+
+    @property
     def processes(self) -> tuple[int, ...]:
         """The ids of the processes that there are now."""
         return tuple(sorted(builder.process.pid for builder in self._running))

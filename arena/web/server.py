@@ -10,11 +10,13 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from arena.errors import UsageError
 from arena.systemd import notify, watchdog_seconds
@@ -30,16 +32,20 @@ HANDOVER_SECONDS = 1.0
 HANDOVER_GRACE_SECONDS = 10
 
 LOW_PORTS = 1024
+MAX_BESIDE = 20
+"""Connections to the second address."""
 
 _log = logging.getLogger("uvicorn.error")
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, host_option: str = "--host", port_option: str = "--port") -> socket.socket:
     """Return a socket that listens.
 
     Args:
         host: a name or an address.
         port: 0 for any.
+        host_option: the option that has named the host, for messages.
+        port_option: that of the port.
 
     Raises:
         UsageError: if it can't listen there.
@@ -49,7 +55,7 @@ def listen(host: str, port: int) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
     except (OSError, UnicodeError) as error:
-        raise UsageError(f"--host {host!r}: this is no name or address of this machine") from error
+        raise UsageError(f"{host_option} {host!r}: this is no name or address of this machine") from error
     listening = socket.socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -57,19 +63,19 @@ def listen(host: str, port: int) -> socket.socket:
         listening.listen(BACKLOG)
     except OSError as error:
         listening.close()
-        raise UsageError(_why_not(host, port, error)) from error
+        raise UsageError(_why_not(f"{host_option} {host!r}", f"{port_option} {port}", port, error)) from error
     listening.setblocking(False)
     return listening
 
 
-def _why_not(host: str, port: int, error: OSError) -> str:
+def _why_not(host: str, port_text: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
-        return f"--port {port}: another program listens on it; expected a free one, such as {port % 65535 + 1}"
+        return f"{port_text}: another program listens on it; expected a free one, such as {port % 65535 + 1}"
     if error.errno == errno.EACCES:
-        return f"--port {port}: only root may listen on it; expected one of at least {LOW_PORTS}"
+        return f"{port_text}: only root may listen on it; expected one of at least {LOW_PORTS}"
     if error.errno == errno.EADDRNOTAVAIL:
-        return f"--host {host!r}: this is no address of this machine"
-    return f"--host {host!r}, --port {port}: {os.strerror(error.errno or 0)}"
+        return f"{host}: this is no address of this machine"
+    return f"{host}, {port_text}: {os.strerror(error.errno or 0)}"
 
 
 class _Server(uvicorn.Server):
@@ -138,11 +144,34 @@ class _Server(uvicorn.Server):
             await asyncio.sleep(HANDOVER_SECONDS / 100)
 
 
+class _SecondServer(uvicorn.Server):
+    """A server beside the one that catches the signals."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals to the other one."""
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """An application at an address of its own.
+
+    Attributes:
+        app: answers the requests.
+        listening: the socket it listens on.
+    """
+
+    app: ASGIApp
+    listening: socket.socket
+
+
 def serve(
     site: Site,
     listening: socket.socket,
     when_ready: Callable[[], None],
     proxies: Sequence[str] = (),
+    beside: Beside | None = None,
     *,
     is_inherited: bool = False,
 ) -> bool:
@@ -153,14 +182,20 @@ def serve(
         listening: the socket it listens on.
         when_ready: called when requests are answered.
         proxies: addresses whose headers about the real client are believed.
+        beside: what else is answered, at another address.
         is_inherited: whether the socket stays open for the next server; then every request that has come is answered.
     """
     _log.setLevel(logging.ERROR)  # "Invalid HTTP request received."
-    return asyncio.run(_serve(site, listening, when_ready, proxies, is_inherited))
+    return asyncio.run(_serve(site, listening, when_ready, proxies, beside, is_inherited))
 
 
 async def _serve(
-    site: Site, listening: socket.socket, when_ready: Callable[[], None], proxies: Sequence[str], is_inherited: bool
+    site: Site,
+    listening: socket.socket,
+    when_ready: Callable[[], None],
+    proxies: Sequence[str],
+    beside: Beside | None,
+    is_inherited: bool,
 ) -> bool:
     connections = Connections(raise_descriptor_limit())
     config = uvicorn.Config(
@@ -182,7 +217,8 @@ async def _serve(
     watched = asyncio.create_task(_answer_watchdog())
     try:
         await site.start()
-        await server.serve([listening])
+        async with _served_beside(beside):
+            await server.serve([listening])
     finally:
         watching.cancel()
         watched.cancel()
@@ -196,3 +232,29 @@ async def _answer_watchdog() -> None:
     while seconds is not None:
         notify("WATCHDOG=1")
         await asyncio.sleep(seconds / 2)
+
+
+@contextlib.asynccontextmanager
+async def _served_beside(beside: Beside | None) -> AsyncIterator[None]:
+    if beside is None:
+        yield
+        return
+    config = uvicorn.Config(
+        beside.app,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=MAX_BESIDE,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    server = _SecondServer(config)
+    serving = asyncio.create_task(server.serve([beside.listening]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving

@@ -24,7 +24,11 @@ BUSY = Problem(
 
 
 class Turns:
-    """Lets a few be built at a time; the others wait, each kind in the order of their arrival."""
+    """Lets a few be built at a time; the others wait, each kind in the order of their arrival.
+
+    Attributes:
+        refused: how many found too many waiting.
+    """
 
     def __init__(self, at_once: int, max_waiting: int = MAX_WAITING) -> None:
         """Begin with nobody.
@@ -33,7 +37,8 @@ class Turns:
             at_once: how many are built at a time.
             max_waiting: how many may wait.
         """
-        self._free = at_once
+        self.refused = 0
+        self._at_once = self._free = at_once
         self._max_waiting = max_waiting
         self._first: deque[asyncio.Future[None]] = deque()
         self._later: deque[asyncio.Future[None]] = deque()
@@ -43,6 +48,16 @@ class Turns:
     def is_busy(self) -> bool:
         """Whether a page would have to wait."""
         return self._free <= 0
+
+    @property
+    def busy(self) -> int:
+        """How many have their turn now."""
+        return self._at_once - self._free
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for their turn."""
+        return len(self._first) + len(self._later)
 
     @asynccontextmanager
     async def turn(self, is_first: bool) -> AsyncIterator[None]:
@@ -64,7 +79,8 @@ class Turns:
             self._pass_on()
 
     async def _wait(self, queue: deque[asyncio.Future[None]]) -> None:
-        if len(self._first) + len(self._later) >= self._max_waiting:
+        if self.waiting >= self._max_waiting:
+            self.refused += 1
             raise ProblemError(BUSY)
         waiter = asyncio.get_running_loop().create_future()
         queue.append(waiter)

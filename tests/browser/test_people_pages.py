@@ -1,6 +1,8 @@
 """The pages for people in a real browser: they bar nobody, fit every width, need no scripts; and what people do."""
 
+import json
 import re
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import html5lib
@@ -8,10 +10,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from arena.games import make_game
+from arena.games.checked_game import checked_game
 from arena.home import ArenaHome, open_people
+from arena.people.directing import DirectorState, RunFigures, SittingOut, Wish
 from arena.people.passwords import hash_password
 from arena.people.roles import Role, Scope
 from arena.people.submission import SubmissionState
+from arena.people.unrated_match import Choices, MatchState, Position
+from arena.playing.view import Played, view_of
+from arena.records import TimeControl
 from arena.web.people.table import OPERATIONS
 from tests.browser.conftest import served
 from tests.browser.test_pages import SCHEMES, WIDTHS
@@ -52,6 +60,15 @@ PAGES = {
     "submissions for a visitor": ("/submissions", None),
     "submission": ("/submissions/{submission}", "ann"),
     "submission of somebody": ("/submissions/{submission}", "dora"),
+    "play": ("/play", "ann"),
+    "play for a visitor": ("/play", None),
+    "play a game": ("/play?game=differences", None),
+    "unrated match": ("/play/{match}", None),
+    "unrated match that is over": ("/play/{match_over}", "ann"),
+    "ladders": ("/ladders", None),
+    "ladders for a director": ("/ladders", "dora"),
+    "directing": ("/tournaments/{kept}/direct", "dora"),
+    "directing what is paused": ("/tournaments/{paused}/direct", "olga"),
     "not allowed": ("/people", "ann"),
     "no invitation": ("/invitations/nothing", None),
 }
@@ -78,7 +95,29 @@ class People:
                 "own": store.invitations.invite_person("newcomer", "olga", 7),
                 "code": waiting.code,
                 "submission": self._hand_in(store),
+                "match": self._play(store, None, MatchState.PERSON),
+                "match_over": self._play(store, store.accounts.get("ann").number, MatchState.OVER),
+                "kept": "kept",
+                "paused": LONG,
             }
+            _keep_going(store)
+
+    def _play(self, store, person, state):
+        """Return the address of a match that a person plays: no play host has anything to do with it."""
+        store.unrated_matches.set_menu("{}", 4)
+        choices = Choices(game="differences", options="{}", seat=0, bot="arena:greedy", per_action_milliseconds=1000)
+        one = store.unrated_matches.begin(choices, person, "192.0.2.1")
+        game = checked_game(make_game("differences"), "differences")
+        actions = [Played(0, (1, 2)), Played(1, (3, 4), 0.01)]
+        position = game.initial_state()
+        for played in actions:
+            position = game.apply(position, played.action)
+        view = view_of("differences", game, position, actions, ("human", "greedy@1"), 0, TimeControl())
+        stored = Position(
+            state=state, actions=json.dumps(actions), plies=2, view=view.model_dump_json(), reason=REASON[:90]
+        )
+        assert store.unrated_matches.claim(one.number).write(stored, "")
+        return one.secret
 
     def _hand_in(self, store):
         """Hand in a bot that is refused and one that is accepted; return the number of the first."""
@@ -95,6 +134,20 @@ class People:
         person = store.accounts.add(name, role, "the command line")
         store.accounts.set_password(person, hash_password(PASSWORD))
         return store.sessions.begin(person, "Mozilla/5.0 (Linux) Chrome/140.0 Safari/537.36", "192.0.2.1")
+
+
+def _keep_going(store):
+    """Say that two tournaments are kept going; one is paused, and has entrants who sit out."""
+    sitting_out = (
+        SittingOut(bot=f"{LONG}@1", reason="its matches take 50 times as long as those of others", seconds=90),
+    )
+    figures = RunFigures(recorded=12, scheduled=20, playing=2, margin_95=3.4, wanted_margin_95=1.5, seconds_left=600)
+    store.directors.say("kept", "contest", DirectorState.PLAYING, "", figures)
+    store.directors.say(LONG, "ladder", DirectorState.RESTING, REASON[:-1], replace(figures, sitting_out=sitting_out))
+    store.directors.want(LONG, Wish.PAUSE, reason=REASON, by="dora")
+    for kind, arguments in (("disqualify", {"bot": f"{LONG}@1", "rule": "keep"}), ("void", {"numbers": [1, 2]})):
+        one = store.requests.add(LONG, kind, arguments, subject="", reason=REASON, by="dora")
+    store.requests.finish(one.number, f"no record of match {'1' * 100}", is_done=False)
 
 
 @pytest.fixture(scope="module")

@@ -10,16 +10,21 @@ from sqlalchemy import Connection
 from arena.errors import StoreError
 from arena.store.connection import Database
 from arena.store.people.accounts import Accounts
+from arena.store.people.contests import Contests
 from arena.store.people.device_logins import DeviceLogins
+from arena.store.people.directors import Directors
 from arena.store.people.invitations import Invitations
 from arena.store.people.public_log import PublicLog
 from arena.store.people.rates import Rates
-from arena.store.people.schema import SCHEMA_VERSION, meta, metadata
+from arena.store.people.requests import Requests
+from arena.store.people.schema import SCHEMA_VERSION, SUBMITTING, meta, metadata
 from arena.store.people.sessions import Sessions
 from arena.store.people.submissions import Submissions
 from arena.store.people.times import Clock, Now
 from arena.store.people.tokens import Tokens
+from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.version import check_version, stored_version
+from arena.store.whole_copy import fill_server, write_copy
 
 FILE_MODE = 0o600
 
@@ -34,7 +39,11 @@ class PeopleStore:
         invitations: links by which people get accounts.
         device_logins: programs that wait to be signed in.
         submissions: what authors handed in.
-        log: what was done about people.
+        unrated_matches: what people play in the browser.
+        directors: the programs that keep tournaments going.
+        requests: what they are to do.
+        contests: what directors announced, and what became of it.
+        log: what was done about people and tournaments.
         rates: how often something was done.
     """
 
@@ -59,7 +68,11 @@ class PeopleStore:
         self.invitations = Invitations(self._database, clock)
         self.device_logins = DeviceLogins(self._database, clock)
         self.submissions = Submissions(self._database, clock)
+        self.unrated_matches = UnratedMatches(self._database, clock)
+        self.contests = Contests(self._database, clock)
         self.log = PublicLog(self._database)
+        self.directors = Directors(self._database, clock)
+        self.requests = Requests(self._database, clock)
         self.rates = Rates(self._database, clock)
         try:
             _bring_up_to_date(self._database)
@@ -72,6 +85,28 @@ class PeopleStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def write_copy(self, path: Path) -> None:
+        """Write the whole database, as it is at one instant, as an SQLite file.
+
+        Args:
+            path: of the file, which is empty or not there.
+
+        Raises:
+            StoreError: if the database can't be read, or the file can't be written.
+        """
+        write_copy(self._database, metadata, path)
+
+    def fill(self, url: str) -> None:
+        """Fill an empty PostgreSQL database with all that is in this one.
+
+        Args:
+            url: of the empty one.
+
+        Raises:
+            StoreError: if it is not empty, or this one has a value that does not belong there.
+        """
+        fill_server(self._database, metadata, url)
 
     def close(self) -> None:
         """Close the database."""
@@ -101,7 +136,8 @@ def _create(connection: Connection, database: Database) -> None:
     if _version(connection, database.shown) is None:
         metadata.create_all(connection)
         connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})
-        connection.execute(meta.insert(), {"key": "log", "value": "0"})
+        for key in ("log", SUBMITTING):
+            connection.execute(meta.insert(), {"key": key, "value": "0"})
 
 
 def _version(connection: Connection, shown: str) -> int | None:

@@ -38,6 +38,9 @@ class StateText(Checked):
 
 metadata = MetaData()
 
+SUBMITTING = "submitting"
+"""The key in ``people_meta`` of what is locked by submissions, and by who must know all of them up to now."""
+
 meta = Table(
     "people_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False)
 )

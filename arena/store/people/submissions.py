@@ -6,7 +6,8 @@ the checker was killed, can be claimed again. Only who holds the claim can finis
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -19,7 +20,7 @@ from arena.people.values import Person
 from arena.store.connection import Database
 from arena.store.people.accounts import lock_person
 from arena.store.people.rates import Rate, take
-from arena.store.people.schema import bot_owners, people, submissions
+from arena.store.people.schema import SUBMITTING, bot_owners, meta, people, submissions
 from arena.store.people.times import Clock
 
 MAX_WAITING = 3
@@ -33,7 +34,19 @@ LISTED = 100
 
 _AGAIN = (SubmissionState.FAILED, SubmissionState.WITHDRAWN)
 """After which the same bytes are another submission."""
-_UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
+UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
+
+
+class Queue(NamedTuple):
+    """The submissions as numbers.
+
+    Attributes:
+        counts: how many there are in each state.
+        oldest_seconds: how long the oldest has waited that is not decided.
+    """
+
+    counts: Mapping[SubmissionState, int]
+    oldest_seconds: float
 
 
 class Claim:
@@ -83,7 +96,6 @@ class Submissions:
             "file_name": file_name[:MAX_FILE_NAME_CHARACTERS],
             "note": note,
             "state": SubmissionState.WAITING,
-            "created_at": self._clock.text(),
             "reason": "",
             "report": "",
             "tries": 0,
@@ -101,7 +113,7 @@ class Submissions:
             known = connection.execute(select(submissions.c.id).where(same).order_by(submissions.c.id.desc())).scalar()
             if known is not None:
                 return _get(connection, known)
-            waiting = select(func.count()).where(mine, submissions.c.state.in_(_UNFINISHED))
+            waiting = select(func.count()).where(mine, submissions.c.state.in_(UNFINISHED))
             if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
                 raise UsageError(
                     f"{MAX_WAITING} submissions of yours wait already; hand in the next when one is checked"
@@ -111,6 +123,8 @@ class Submissions:
                 raise UsageError(
                     f"you have handed in {PER_PERSON.times} bots within an hour; try again in {wait:.0f} s"
                 )
+            share_submitting(connection)
+            row["created_at"] = self._clock.text()
             result = connection.execute(submissions.insert().returning(submissions.c.id), row)
             return _get(connection, result.scalar_one())
 
@@ -151,12 +165,26 @@ class Submissions:
 
     def unfinished(self) -> list[Submission]:
         """Return what waits and what is being checked, in the order in which it came."""
-        return list(reversed(self._list(submissions.c.state.in_(_UNFINISHED))))
+        return list(reversed(self._list(submissions.c.state.in_(UNFINISHED))))
 
     def _list(self, which: ColumnElement[bool]) -> list[Submission]:
         query = _all().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
         rows = self._database.read(lambda connection: connection.execute(query).all())
         return [_submission_of(row) for row in rows]
+
+    def queue(self) -> Queue:
+        """Return how many submissions there are in each state, and how long the oldest has waited."""
+        counts = select(submissions.c.state, func.count()).group_by(submissions.c.state)
+        waits = submissions.c.state.in_(UNFINISHED)
+        oldest = select(submissions.c.created_at).where(waits).order_by(submissions.c.id)
+
+        def read(connection: Connection) -> Queue:
+            by_state = {row.state: row[1] for row in connection.execute(counts)}
+            since = connection.execute(oldest.limit(1)).scalar()
+            now = self._clock.text()
+            return Queue(by_state, self._clock.between(since, now) if since is not None else 0.0)
+
+        return self._database.read(read)
 
     def seconds_to_check(self) -> list[float]:
         """Return how long the latest checks took, from the submission to the decision."""
@@ -178,7 +206,7 @@ class Submissions:
         mine = (submissions.c.id == number) & (submissions.c.person_id == person.number)
 
         def withdraw(connection: Connection) -> Submission:
-            change = submissions.update().where(mine, submissions.c.state.in_(_UNFINISHED))
+            change = submissions.update().where(mine, submissions.c.state.in_(UNFINISHED))
             values = {"state": SubmissionState.WITHDRAWN, "claim": None, "finished_at": self._clock.text()}
             if connection.execute(change.values(values)).rowcount != 1:
                 raise UsageError(f"submission {number}: it is decided already, or not yours")
@@ -277,6 +305,16 @@ class Submissions:
             return bool(connection.execute(owner).scalar_one() == person)
 
         return self._database.write(own)
+
+
+def share_submitting(connection: Connection) -> None:
+    """Before the time of a submission is taken: from now on it is known before anybody has ended submitting."""
+    connection.execute(select(meta.c.value).where(meta.c.key == SUBMITTING).with_for_update(read=True))
+
+
+def end_submitting(connection: Connection) -> None:
+    """Wait until every submission is known whose time has been taken: all that follow come later than now."""
+    connection.execute(meta.update().where(meta.c.key == SUBMITTING).values(value="1"))
 
 
 def _get(connection: Connection, number: int) -> Submission:

@@ -27,6 +27,7 @@ from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.text import counted, shortened_text
 from arena.web.addresses import query_of
 from arena.web.endpoint import Endpoint
+from arena.web.observation import ACTOR
 from arena.web.people.actor import Actor, actor_of, cookie_of
 from arena.web.people.body import fields_of
 from arena.web.people.client_address import address_of, network_of
@@ -98,6 +99,7 @@ class Gate:
         actor = await anyio.to_thread.run_sync(self._admit, request, operation, limiter=self._threads)
         if actor is None:
             return _to_sign_in(request)
+        request.scope[ACTOR] = actor.number
         sent, received = query_of(request.scope["query_string"]), None
         try:
             if operation.takes_upload:
@@ -167,11 +169,9 @@ class Gate:
             ProblemError: if they may not, or not so often.
         """
         actor = actor_of(request, self._people)
-        if operation.who is Who.ANYBODY:
-            self._count(operation, network_of(address_of(request)))
-            return actor
         if may(actor, operation):
-            self._count(operation, f"person {actor.number}")
+            has_person = actor.person is not None and operation.who is not Who.ANYBODY
+            self._count(operation, f"person {actor.number}" if has_person else network_of(address_of(request)))
             return actor
         if actor.person is None:
             if operation.method == "GET" and not wants_json(request):
@@ -252,7 +252,7 @@ def may(actor: Actor, operation: Operation) -> bool:
             return actor.session is not None
         case Who.PROGRAM:
             return actor.token is not None
-    return operation.who in actor.permissions and actor.person is not None
+    return operation.who in actor.permissions
 
 
 def too_often(wait_seconds: float) -> ProblemError:

@@ -22,6 +22,7 @@ class OpenedPeople:
     """What people do on the site. Closed with ``close``.
 
     Attributes:
+        store: the database of people.
         links: the addresses of pages, for who can sign in.
         endpoints: the addresses of operations.
     """
@@ -36,15 +37,15 @@ class OpenedPeople:
         Raises:
             StoreError: if it can't be opened.
         """
-        self._people = open_people(directory)
+        self.store = open_people(directory)
         uploads = UploadDirectory(uploads_path(directory), why_not or cache(_refusal))
         uploads.remove_unfinished(RECEIVING)
         self.links = ServedLinks(asset_digests(), ACCOUNT)
-        self.endpoints: tuple[Endpoint, ...] = Gate(self._people, uploads, self.links, OPERATIONS).endpoints
+        self.endpoints: tuple[Endpoint, ...] = Gate(self.store, uploads, self.links, OPERATIONS).endpoints
 
     def close(self) -> None:
         """Close the database."""
-        self._people.close()
+        self.store.close()
 
 
 def _refusal() -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from arena.people.directing import DirectorState
 from arena.people.roles import Role, Scope
 from arena.web.people.table import OPERATIONS
 from tests.web.people.conftest import COOKIE, HOST, HTML, JSON
@@ -15,6 +16,7 @@ BAD_PROGRAMS = {"expired token", "closed token", "forged token"}
 DIRECTORS, DIRECTING = {"director", "operator"}, {"direct", "operator's direct"}
 SUBMITTING = {"submit", "operator's direct"}
 
+PLAYING = VISITORS | BROWSERS | {"play", "operator's direct"}
 EVERYBODY = VISITORS | BROWSERS | PROGRAMS
 
 MAY = {
@@ -44,15 +46,36 @@ MAY = {
     "POST /people/{person}/open": DIRECTORS | DIRECTING,
     "POST /people/{person}/role": {"operator"},
     "GET /log": EVERYBODY,
+    "GET /ladders": EVERYBODY,
+    "GET /tournaments/{tournament}/direct": DIRECTORS | DIRECTING,
+    **{
+        f"POST /tournaments/{{tournament}}/{what}": DIRECTORS | DIRECTING
+        for what in ("pause", "resume", "drain", "withdraw", "disqualify", "replace", "void", "undo")
+    },
     "GET /submissions": EVERYBODY,
     "POST /submissions": BROWSERS | SUBMITTING,
     "GET /submissions/{number}": EVERYBODY,
     "GET /submissions/{number}/upload": BROWSERS | SUBMITTING,
     "POST /submissions/{number}/withdraw": BROWSERS | SUBMITTING,
+    "GET /play": PLAYING,
+    "POST /play": PLAYING,
+    "GET /play/{match}": PLAYING,
+    "POST /play/{match}/act": PLAYING,
+    "POST /play/{match}/undo": PLAYING,
+    "POST /play/{match}/hint": PLAYING,
+    "POST /play/{match}/resign": PLAYING,
+    "POST /play/{match}/retry": PLAYING,
+    "POST /play/{match}/again": PLAYING,
 }
 
-THERE = {"number": "1", "person": "ann", "secret": "x" * 43}
-NOT_THERE = {"number": "987654", "person": "no-such-person", "secret": "y" * 43}
+THERE = {"number": "1", "person": "ann", "secret": "x" * 43, "tournament": "kept", "match": "x" * 43}
+NOT_THERE = {
+    "number": "987654",
+    "person": "no-such-person",
+    "secret": "y" * 43,
+    "tournament": "nothing",
+    "match": "y" * 43,
+}
 
 
 def named(operation):
@@ -98,6 +121,7 @@ def expected_refusal(name, operation, accept):
 @pytest.mark.parametrize("operation", OPERATIONS, ids=named)
 async def test_who_may_not_is_refused_alike_whether_it_exists_or_not_and_changes_nothing(world, operation, accept):
     everybody = actors(world)
+    world.store.directors.say("kept", "ladder", DirectorState.IDLE)
     before = world.contents()
     for name in sorted(everybody.keys() - MAY[named(operation)]):
         there, not_there = [await ask(everybody[name], operation, one, accept) for one in (THERE, NOT_THERE)]

@@ -1,0 +1,111 @@
+"""What of a home is in a backup, and what is not.
+
+Databases are copied first, the one of people before the one of results: a bot is listed before its submission is
+accepted, and a file is there before a database names it. So whatever happens while a backup is made, all that its
+databases name has been there, as after the end of a process at that moment.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.errors import UsageError
+from arena.home import DATABASE_FILE, PEOPLE_FILE
+from arena.isolation.stale_cleanup import COPY_PREFIX
+from arena.players.bot_files import BUILD_DIRECTORY
+from arena.submissions.upload_directory import CHECKING, RECEIVING
+
+PEOPLE, RESULTS = PEOPLE_FILE, DATABASE_FILE
+DATABASES = (PEOPLE, RESULTS)
+
+NOT_KEPT = ("cache", "locks", "repro")
+"""What is made again, or belongs to processes that run now."""
+
+MAX_DEPTH = 80
+"""Directories in each other; a submitted bot has at most 64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A directory of a home that is kept with all its files.
+
+    Attributes:
+        directory_mode: the permissions of directories that are restored.
+        file_mode: those of files.
+        program_mode: those of files that may be executed.
+    """
+
+    directory_mode: int
+    file_mode: int
+    program_mode: int
+
+
+OPEN, PRIVATE = Tree(0o755, 0o644, 0o755), Tree(0o700, 0o600, 0o700)
+"""Bots are read by processes that have a user of their own; everything else by the arena alone."""
+
+BOTS, LOGS = "bots", "logs"
+TREES = {BOTS: OPEN, "uploads": PRIVATE, "contests": PRIVATE, LOGS: PRIVATE}
+"""Logs are kept if asked for."""
+
+_UNFINISHED = (COPY_PREFIX, RECEIVING, CHECKING)
+
+
+def tree_files(home: Path, tree: str) -> Iterator[str]:
+    """Yield the paths of a tree's files from the home, in no order.
+
+    Left out are links, what is unfinished, and what builds have made, which is built again wherever it is needed.
+
+    Raises:
+        UsageError: if a directory can't be read, or a name is not UTF-8.
+    """
+    waiting = [(tree, 1)]
+    while waiting:
+        directory, depth = waiting.pop()
+        try:
+            with os.scandir(home / directory) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except FileNotFoundError:  # removed meanwhile
+            continue
+        except OSError as error:
+            raise UsageError(f"{home / directory}: can't be read: {error.strerror}") from error
+        for entry in entries:
+            path = f"{directory}/{entry.name}"
+            if _is_left_out(entry.name, directory, home):
+                continue
+            _require_utf_8(path)
+            if entry.is_dir(follow_symlinks=False):
+                if depth >= MAX_DEPTH:
+                    raise UsageError(f"{home / path}: directories more than {MAX_DEPTH} deep can't be backed up")
+                waiting.append((path, depth + 1))
+            elif entry.is_file(follow_symlinks=False):
+                yield path
+
+
+def _is_left_out(name: str, directory: str, home: Path) -> bool:
+    if directory == BOTS:
+        return name.startswith((".", *_UNFINISHED))
+    parent, _, bot = directory.rpartition("/")
+    if parent == BOTS and name == BUILD_DIRECTORY:
+        return (home / BOTS / f".{bot}.built").exists()
+    return "/" not in directory and name.startswith(_UNFINISHED)
+
+
+def _require_utf_8(path: str) -> None:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{path!r}: a name that is not UTF-8 can't be backed up") from None
+
+
+def other_entries(home: Path) -> list[str]:
+    """Return what a home has that no part of the arena has put there, and that is in no backup."""
+    known = {*TREES, *NOT_KEPT, *(f"{name}{ending}" for name in DATABASES for ending in ("", "-wal", "-shm"))}
+    try:
+        return sorted(entry.name for entry in os.scandir(home) if entry.name not in known)
+    except FileNotFoundError:  # all of it is on a server
+        return []
+    except OSError as error:
+        raise UsageError(f"{home}: can't be read: {error.strerror}") from error

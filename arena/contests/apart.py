@@ -1,0 +1,57 @@
+"""Reading a contest in a process of its own: who answers requests loads no formats and runs no rules of games."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from dataclasses import asdict
+from multiprocessing.connection import Connection
+
+from arena.errors import DefinitionError, UsageError
+from arena.people.contest import Contest
+from arena.stored import from_json_text, from_stored, mapping_of
+
+TIMEOUT_SECONDS = 20.0
+
+
+def read_contest_apart(text: str, where: str = "contest") -> Contest:
+    """Return the contest of a TOML text.
+
+    Args:
+        text: the text.
+        where: it comes from; begins the message.
+
+    Raises:
+        DefinitionError: with every mistake.
+        UsageError: if it can't be read now.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiving, sending = context.Pipe(duplex=False)
+    process = context.Process(target=_read, args=(text, where, sending), daemon=True)
+    with receiving:
+        with sending:
+            process.start()
+        try:
+            data = receiving.recv_bytes() if receiving.poll(TIMEOUT_SECONDS) else b""
+        except EOFError:
+            data = b""
+        finally:
+            process.kill()
+            process.join()
+    if not data:
+        raise UsageError(f"{where}: it can't be read now; try again")
+    answer = mapping_of(from_json_text(data.decode(), where), where)
+    if "refusal" in answer:
+        raise DefinitionError(str(answer["refusal"]))
+    return from_stored(Contest, answer["contest"], where)
+
+
+def _read(text: str, where: str, sending: Connection) -> None:
+    """Read a text and send what it means, or what is wrong, as JSON. Runs in the process."""
+    from arena.contests.contest_file import read_contest
+
+    try:
+        answer: dict[str, object] = {"contest": asdict(read_contest(text, where))}
+    except DefinitionError as error:
+        answer = {"refusal": str(error)}
+    sending.send_bytes(json.dumps(answer).encode())

@@ -1,0 +1,322 @@
+"""Reading a contest from its TOML text: every mistake at once, each with its place, value and what is accepted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
+
+from arena.checked import check_model, parse_toml
+from arena.errors import DefinitionError, OptionError, UsageError, suggestion
+from arena.games import GAMES, make_game
+from arena.names import is_visible_text
+from arena.people.contest import Contest, ContestEntrants, ContestResults, StageRules, utc_text
+from arena.people.person_name import ACCEPTED, is_person_name
+from arena.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT, Limits, TimeControl
+from arena.shipped import PREFIX, example_bots
+from arena.text import any_of, shortened_text, toml_value
+from arena.tournament.definition import check_ply_limit
+from arena.tournament.formats import DEFAULT_FORMAT, FORMATS, table_key
+from arena.tournament.tournament_file import FORMAT_TABLES, LimitsTable, TimeControlTable
+
+MAX_TEXT_BYTES = 64 * 1024
+MAX_DAYS = 400
+MAX_NAME_CHARACTERS = 48
+MAX_HOUSE_BOTS = 20
+MAX_INVITED = 1000
+RESERVED = ("new",)
+"""Names that are addresses of pages."""
+FIRST_YEAR, LAST_YEAR = 2000, 2999
+DEFAULT_FROZEN_HOURS = 4.0
+
+_NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*")
+
+
+def _text(value: str) -> str:
+    if not is_visible_text(value.replace("\n", "").replace("\t", "")):
+        raise ValueError("expected a text without control characters and invisible ones")
+    return value
+
+
+def _line(value: str) -> str:
+    if not value.strip() or not is_visible_text(value):
+        raise ValueError("expected a line of visible characters")
+    return value
+
+
+def _name(value: str) -> str:
+    if len(value) > MAX_NAME_CHARACTERS or _NAME.fullmatch(value) is None or value in RESERVED:
+        raise ValueError(
+            f"expected 1 to {MAX_NAME_CHARACTERS} lower-case letters a-z and digits, with single '.', '_' or '-'"
+            " between them, and not 'new'"
+        )
+    return value
+
+
+def _time(value: Any) -> Any:
+    accepted = f"expected a date and time of the years {FIRST_YEAR} to {LAST_YEAR}, to the second, such as"
+    if not isinstance(value, datetime):
+        raise ValueError(f"{accepted} 2026-12-01T23:59:59")
+    if value.tzinfo is not None:
+        raise ValueError(f"{accepted} 2026-12-01T23:59:59; it is one of time_zone, so without an offset or Z")
+    if value.microsecond or not FIRST_YEAR <= value.year <= LAST_YEAR:
+        raise ValueError(f"{accepted} 2026-12-01T23:59:59")
+    return value
+
+
+def _zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError("expected a time zone of the IANA database, such as 'Europe/Berlin' or 'UTC'") from None
+    return value
+
+
+def _person(value: str) -> str:
+    if not is_person_name(value):
+        raise ValueError(ACCEPTED)
+    return value
+
+
+def _house_bot(value: str) -> str:
+    known = [PREFIX + name for name in example_bots()]
+    if value not in known:
+        raise ValueError(f"expected an example bot; {suggestion(value, known)}")
+    return value
+
+
+def _game(value: str) -> str:
+    if value not in GAMES:
+        raise ValueError(f"expected {any_of(list(GAMES))}")
+    return value
+
+
+LocalTime = Annotated[datetime, BeforeValidator(_time)]
+Line = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_line)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class StageKeys(_Strict):
+    """``[qualification]`` and ``[final]``, without the tables of formats.
+
+    Attributes:
+        format: the name of the format, which may have a table of its own.
+        encounters: for each pairing: one opening each, played in all seat rotations.
+        opening_plies: random actions before the bots take over.
+        ply_limit: a match ends after this many actions, the opening included.
+    """
+
+    format: str = DEFAULT_FORMAT
+    encounters: Annotated[int, Field(ge=1, le=100_000)] = 1
+    opening_plies: Annotated[int, Field(ge=0, le=1000)] = 2
+    ply_limit: Annotated[int, Field(ge=1, le=MAX_PLY_LIMIT)] = DEFAULT_PLY_LIMIT
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_table_of_format(cls, values: Any) -> Any:
+        """Add the table of the chosen format if it is left out, so that its keys have their defaults."""
+        name = values.get("format", DEFAULT_FORMAT) if isinstance(values, dict) else None
+        return {table_key(name): {}, **values} if isinstance(name, str) and name in FORMATS else values
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of the chosen format; a key without a value is left out."""
+        table: BaseModel | None = getattr(self, table_key(self.format), None)
+        return {} if table is None else table.model_dump(mode="json", exclude_none=True)
+
+
+class _QualificationKeys(StageKeys):
+    """``[qualification]``: ``places`` is how many bots go on to the final."""
+
+    places: Annotated[int, Field(ge=2, le=1000)]
+
+
+FinalTable: type[StageKeys] = create_model("FinalTable", __base__=StageKeys, **FORMAT_TABLES)
+QualificationTable: type[_QualificationKeys] = create_model(
+    "QualificationTable", __base__=_QualificationKeys, **FORMAT_TABLES
+)
+
+
+class ContestKeys(_Strict):
+    """The whole text of a contest."""
+
+    name: Annotated[str, AfterValidator(_name)]
+    title: Line
+    description: Annotated[str, Field(max_length=10_000), AfterValidator(_text)] = ""
+    game: Annotated[str, AfterValidator(_game)]
+    options: dict[str, Any] = {}
+    opens_at: LocalTime
+    deadline_at: LocalTime
+    time_zone: Annotated[str, AfterValidator(_zone)]
+    entrants: Annotated[ContestEntrants, Field(strict=False)] = ContestEntrants.EVERYBODY
+    invited: Annotated[list[Annotated[str, AfterValidator(_person)]], Field(max_length=MAX_INVITED)] = []
+    bots_per_author: Annotated[int, Field(ge=1, le=10)] = 1
+    house_bots: Annotated[list[Annotated[str, AfterValidator(_house_bot)]], Field(max_length=MAX_HOUSE_BOTS)] = []
+    results: Annotated[ContestResults, Field(strict=False)] = ContestResults.OPEN
+    frozen_hours: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] | None = None
+    reveal_at: LocalTime | None = None
+    time_control: TimeControlTable = TimeControlTable(per_action_seconds=1.0)
+    limits: LimitsTable = LimitsTable()
+    qualification: QualificationTable | None = None  # type: ignore[valid-type]  # made at run time
+    final: FinalTable = FinalTable()  # type: ignore[valid-type]
+
+
+def read_contest(text: str, where: str = "contest") -> Contest:
+    """Return the contest of a TOML text.
+
+    Args:
+        text: the text.
+        where: it comes from; begins the message.
+
+    Raises:
+        DefinitionError: with every mistake, each with its place, value and what is accepted.
+    """
+    data = text.encode("utf-8", "surrogateescape")
+    if len(data) > MAX_TEXT_BYTES:
+        raise DefinitionError(f"{where}: more than {MAX_TEXT_BYTES // 1024} KiB")
+    values = parse_toml(data, Path(where), DefinitionError)
+    keys = check_model(ContestKeys, values, where, DefinitionError)
+    builder = _Builder(keys)
+    contest = builder.build()
+    if builder.faults or contest is None:
+        raise DefinitionError(f"{where}: " + "; ".join(builder.faults))
+    return contest
+
+
+class _Builder:
+    """Makes a contest of keys, each of which is right by itself, and collects what is wrong with them together."""
+
+    def __init__(self, keys: ContestKeys) -> None:
+        self._keys = keys
+        self.faults: list[str] = []
+
+    def build(self) -> Contest | None:
+        keys = self._keys
+        opens_at, deadline_at, reveal_at = map(self._instant, ("opens_at", "deadline_at", "reveal_at"))
+        players, options = self._game()
+        stages = tuple(self._stages())
+        self.faults += self._contradictions()
+        if opens_at is None or deadline_at is None:
+            return None
+        self.faults += self._order(opens_at, deadline_at, reveal_at)
+        return Contest(
+            name=keys.name,
+            title=keys.title,
+            description=keys.description,
+            game=keys.game,
+            options=options,
+            players=players,
+            opens_at=utc_text(opens_at),
+            deadline_at=utc_text(deadline_at),
+            time_zone=keys.time_zone,
+            entrants=keys.entrants,
+            invited=tuple(dict.fromkeys(keys.invited)),
+            bots_per_author=keys.bots_per_author,
+            house_bots=tuple(dict.fromkeys(keys.house_bots)),
+            results=keys.results,
+            frozen_hours=DEFAULT_FROZEN_HOURS if keys.frozen_hours is None else keys.frozen_hours,
+            reveal_at=None if reveal_at is None else utc_text(reveal_at),
+            time_control=TimeControl(**keys.time_control.model_dump()),
+            limits=Limits(**keys.limits.model_dump()),
+            stages=stages,
+        )
+
+    def _instant(self, key: str) -> datetime | None:
+        """Return a time of the text in UTC; None if it is left out, or is no time or two in its zone."""
+        local: datetime | None = getattr(self._keys, key)
+        if local is None:
+            return None
+        times = instants(local, self._keys.time_zone)
+        if len(times) == 1:
+            return times[0]
+        why = "twice, for the clocks are put back" if times else "never, for the clocks are put forward"
+        self.faults.append(
+            f"{key} = {local.isoformat()}: in {self._keys.time_zone} this time comes {why};"
+            " expected one that comes once"
+        )
+        return None
+
+    def _order(self, opens_at: datetime, deadline_at: datetime, reveal_at: datetime | None) -> Iterator[str]:
+        keys = self._keys
+        if not opens_at < deadline_at <= opens_at + timedelta(days=MAX_DAYS):
+            yield (
+                f"deadline_at = {keys.deadline_at.isoformat()}: expected a time after opens_at, and at most {MAX_DAYS}"
+                " days after it"
+            )
+        if reveal_at is not None and reveal_at < deadline_at:
+            yield f"reveal_at = {toml_value(keys.reveal_at)}: expected a time that is not before deadline_at"
+
+    def _contradictions(self) -> Iterator[str]:
+        keys = self._keys
+        if keys.invited and keys.entrants is not ContestEntrants.INVITED:
+            yield f"invited: only with entrants = 'invited', but entrants = {str(keys.entrants)!r}"
+        if keys.frozen_hours is not None and keys.results is not ContestResults.FROZEN:
+            yield f"frozen_hours: only with results = 'frozen', but results = {str(keys.results)!r}"
+        if keys.reveal_at is not None and keys.results is ContestResults.OPEN:
+            yield "reveal_at: only with results = 'frozen' or 'sealed', but results = 'open'"
+
+    def _game(self) -> tuple[int, dict[str, Any]]:
+        """Return how many players the game has, and all its options."""
+        try:
+            game = make_game(self._keys.game, **self._keys.options)
+        except OptionError as error:
+            self.faults.append(f"options.{error.option} = {toml_value(error.value)}: {error.accepted}")
+        except UsageError as error:
+            self.faults.append(f"game: {error}")
+        else:
+            return game.players, dict(game.options)
+        return 0, {}
+
+    def _stages(self) -> Iterator[StageRules]:
+        keys = self._keys
+        if keys.qualification is not None:
+            yield self._stage("qualification", keys.qualification, keys.qualification.places)
+        yield self._stage("final", keys.final, None)
+
+    def _stage(self, place: str, keys: StageKeys, places: int | None) -> StageRules:
+        self.faults += [f"{place}.{fault}" for fault in _stage_faults(keys, is_final=places is None)]
+        return StageRules(
+            format=keys.format,
+            places=places,
+            encounters=keys.encounters,
+            opening_plies=keys.opening_plies,
+            ply_limit=keys.ply_limit,
+            settings=keys.settings(),
+        )
+
+
+def _stage_faults(keys: StageKeys, *, is_final: bool) -> Iterator[str]:
+    closed = [name for name, kind in FORMATS.items() if not kind.open_entry]
+    accepted: Sequence[str] = closed if is_final else list(FORMATS)
+    if keys.format not in accepted:
+        yield f"format = {shortened_text(repr(keys.format))}: expected {any_of(accepted)}"
+    for name in FORMATS:
+        if name != keys.format and getattr(keys, table_key(name)) is not None:
+            yield f"{table_key(name)}: this table belongs to format = {name!r}, but format = {keys.format!r}"
+    if keys.format in FORMATS and keys.format not in closed:
+        settings = keys.settings()
+        if "matches" in settings:
+            yield "ladder.matches: who comes late would play none of them; expected margin_95, and hours if you like"
+        if "margin_95" not in settings:
+            yield "ladder.margin_95: missing (expected a number, at which the qualification ends)"
+    try:
+        check_ply_limit(keys.ply_limit, keys.opening_plies)
+    except DefinitionError as error:
+        yield str(error)
+
+
+def instants(local: datetime, time_zone: str) -> list[datetime]:
+    """Return which times a clock on a wall of a time zone shows as this one: usually one, in UTC.
+
+    None where clocks are put forward over it, and two where they are put back over it.
+    """
+    zone = ZoneInfo(time_zone)
+    times = {local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}
+    return sorted(at for at in times if at.astimezone(zone).replace(tzinfo=None) == local)

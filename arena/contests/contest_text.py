@@ -1,0 +1,70 @@
+"""Writing a contest as the TOML text that ``read_contest`` reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from arena.people.contest import Contest, ContestEntrants, ContestResults, StageRules
+from arena.records import DEFAULT_LIMITS
+
+
+def contest_text(contest: Contest) -> str:
+    """Return a contest as text. Reading it gives the same contest."""
+    return "\n".join(_lines(contest)) + "\n"
+
+
+def _lines(contest: Contest) -> Iterator[str]:
+    for key in ("name", "title", "description", "game", "options"):
+        yield _line(key, getattr(contest, key))
+    for key in ("opens_at", "deadline_at"):
+        yield f"{key} = {_local(contest, getattr(contest, key))}"
+    yield _line("time_zone", contest.time_zone)
+    yield _line("entrants", contest.entrants)
+    if contest.entrants is ContestEntrants.INVITED:
+        yield _line("invited", contest.invited)
+    yield _line("bots_per_author", contest.bots_per_author)
+    yield _line("house_bots", contest.house_bots)
+    yield _line("results", contest.results)
+    if contest.results is ContestResults.FROZEN:
+        yield _line("frozen_hours", contest.frozen_hours)
+    if contest.reveal_at is not None:
+        yield f"reveal_at = {_local(contest, contest.reveal_at)}"
+    yield from _table("time_control", asdict(contest.time_control))
+    limits, defaults = asdict(contest.limits), asdict(DEFAULT_LIMITS)
+    yield from _table("limits", {key: value for key, value in limits.items() if value != defaults[key]})
+    if contest.qualification is not None:
+        yield from _stage("qualification", contest.qualification)
+    yield from _stage("final", contest.final)
+
+
+def _local(contest: Contest, at: str) -> str:
+    return contest.local(at).replace(tzinfo=None, fold=0).isoformat(timespec="seconds")
+
+
+def _stage(name: str, stage: StageRules) -> Iterator[str]:
+    values = asdict(stage)
+    settings = values.pop("settings")
+    yield from _table(name, values)
+    if settings:
+        yield from _table(f"{name}.{stage.format.replace('-', '_')}", settings)
+
+
+def _table(name: str, values: Mapping[str, Any]) -> Iterator[str]:
+    given = {key: value for key, value in values.items() if value is not None}
+    if given:
+        yield from ("", f"[{name}]", *(_line(key, value) for key, value in given.items()))
+
+
+def _line(key: str, value: Any) -> str:
+    return f"{key} = {_value(value)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {_value(inner)}" for key, inner in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)  # of texts, numbers and truth, which TOML writes alike

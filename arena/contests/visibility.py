@@ -1,0 +1,65 @@
+"""What somebody may see of a contest: decided here, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from arena.people.contest import ContestResults, StoredContest
+from arena.people.roles import Permission
+
+
+class ContestHome(StrEnum):
+    """Where matches of a contest are."""
+
+    PUBLIC = "public"
+    """In the arena's home, which everybody reads."""
+    HIDDEN = "hidden"
+    """In a home of the contest's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """What somebody may see now.
+
+    Attributes:
+        home: where they read the latest results that they may see.
+        has_all: whether these are all there are. If not, they see what was there when results were hidden.
+        hidden_since: since when results are hidden from everybody but directors; None if they are not. Sealed ones have
+            been from the opening on.
+    """
+
+    home: ContestHome
+    has_all: bool
+    hidden_since: str | None
+
+
+def visible(stored: StoredContest, permissions: Collection[Permission], now: str) -> Visibility:
+    """Return what somebody may see of the results of a contest, and of what is said about them.
+
+    Args:
+        stored: the contest.
+        permissions: of who asks; none for what everybody may see, which is also where matches are written.
+        now: the time, as it is stored.
+    """
+    since = _hidden_since(stored, now)
+    if since is None:
+        return Visibility(ContestHome.PUBLIC, True, None)
+    if Permission.DIRECT in permissions:
+        return Visibility(ContestHome.HIDDEN, True, since)
+    return Visibility(ContestHome.PUBLIC, False, since)
+
+
+def playing_home(stored: StoredContest, now: str) -> ContestHome:
+    """Return where a match that ends now is written: where only those read who may see it."""
+    return ContestHome.PUBLIC if visible(stored, (), now).has_all else ContestHome.HIDDEN
+
+
+def _hidden_since(stored: StoredContest, now: str) -> str | None:
+    if stored.revealed_at is not None or stored.contest.results is ContestResults.OPEN:
+        return None
+    if stored.contest.results is ContestResults.SEALED:
+        return stored.contest.opens_at
+    since = stored.freeze_at
+    return since if since is not None and since <= now else None

@@ -1,0 +1,1 @@
+"""Keeping tournaments going: what directors ask for is done between matches."""

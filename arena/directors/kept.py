@@ -1,0 +1,115 @@
+"""A tournament that a program keeps going: what is wanted of it, and what the program says of itself."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from arena.directors.leaving import Leaving
+from arena.directors.requested import carry_out_requests
+from arena.errors import DatabaseError
+from arena.home import ArenaHome
+from arena.people.directing import DirectorState, RunFigures, Wish
+from arena.store.people.people_store import PeopleStore
+from arena.tournament.control import Order, RunControl
+from arena.tournament.progress import Progress, time_left
+
+ASK_SECONDS = 0.5
+"""Between two times that the database is asked what is wanted."""
+SAY_SECONDS = 5.0
+"""Between two times that the program says how far it is."""
+
+_ORDERS = {Wish.PLAY: Order.PLAY, Wish.PAUSE: Order.STOP, Wish.DRAIN: Order.DRAIN}
+
+_log = logging.getLogger("arena.director")
+
+
+class KeptTournament(RunControl):
+    """A tournament that is kept going; the control of its runs, and the listener.
+
+    Between two runs the program calls ``carry_out_requests`` and looks at ``wish``.
+    """
+
+    def __init__(
+        self,
+        tournament: str,
+        program: str,
+        home: ArenaHome,
+        people: PeopleStore,
+        leaving: Leaving,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            tournament: its name.
+            program: which program keeps it going: "ladder" or "contest".
+            home: where it is.
+            people: where directors write what they want.
+            leaving: whether the program is to end.
+            now: the clock.
+        """
+        self.tournament, self._program = tournament, program
+        self._home, self._people, self._leaving, self._now = home, people, leaving, now
+        self._order, self._asked_at = Order.PLAY, float("-inf")
+        self._said: tuple[DirectorState, str] | None = None
+        self._said_at = self._began_at = now()
+        self._figures = RunFigures()
+
+    @property
+    def wish(self) -> Wish:
+        """What is wanted of it now."""
+        found = self._people.directors.wish(self.tournament)
+        return found.wish if found is not None else Wish.PLAY
+
+    def order(self) -> Order:
+        """Return what a run is to do; if the database can't be asked, what it was to do before."""
+        if self._leaving.is_asked:
+            return Order.STOP
+        if self._now() - self._asked_at >= ASK_SECONDS:
+            self._asked_at = self._now()
+            try:
+                has_request = self._people.requests.next(self.tournament) is not None
+                self._order = Order.STOP if has_request else _ORDERS[self.wish]
+            except DatabaseError as error:
+                _log.warning("%s: what is wanted can't be read: %s", self.tournament, error)
+        return self._order
+
+    def carry_out_requests(self) -> int:
+        """Do what was asked of it, while no run plays it; return how much was decided."""
+        if self._people.requests.next(self.tournament) is None:
+            return 0
+        self.say(DirectorState.CORRECTING)
+        return carry_out_requests(self._home, self._people, self.tournament)
+
+    def begin(self) -> None:
+        """Begin a run."""
+        self._began_at = self._now()
+        self._asked_at = float("-inf")
+        self.say(DirectorState.PLAYING)
+
+    def listen(self, progress: Progress) -> None:
+        """Say how far a run is."""
+        limits = progress.stop_limits
+        left = time_left(progress, self._now() - self._began_at)
+        self._figures = RunFigures(
+            recorded=progress.recorded,
+            scheduled=progress.scheduled,
+            playing=progress.playing,
+            status=progress.status,
+            margin_95=limits.widest_margin if limits is not None else None,
+            wanted_margin_95=limits.margin_95 if limits is not None else None,
+            seconds_left=round(left.seconds, 1) if left is not None else None,
+        )
+        self.say(DirectorState.PLAYING)
+
+    def say(self, state: DirectorState, sentence: str = "") -> None:
+        """Say what the program is doing, if that has changed or was not said for long."""
+        if (state, sentence) == self._said and self._now() - self._said_at < SAY_SECONDS:
+            return
+        self._said, self._said_at = (state, sentence), self._now()
+        try:
+            self._people.directors.say(self.tournament, self._program, state, sentence, self._figures)
+        except DatabaseError as error:
+            _log.warning("%s: how it is can't be written: %s", self.tournament, error)

@@ -1,0 +1,81 @@
+"""A ladder that is kept going: what is done between its runs, step by step."""
+
+from __future__ import annotations
+
+from arena.directors.kept import KeptTournament
+from arena.directors.leaving import Leaving
+from arena.executors.cores import available_cores
+from arena.home import ArenaHome
+from arena.ladders.open_ladder import OpenLadder
+from arena.people.directing import DirectorState, Wish
+from arena.tournament.director import run_tournament
+
+ASK_SECONDS = 0.5
+FIRST_REST_SECONDS = 5.0
+LONGEST_REST_SECONDS = 600.0
+"""Between two runs whose matches are all void; each is twice as long as the one before."""
+
+
+class KeptLadder:
+    """A ladder that is kept going."""
+
+    def __init__(self, ladder: OpenLadder, kept: KeptTournament, home: ArenaHome) -> None:
+        """Prepare.
+
+        Args:
+            ladder: who is in it.
+            kept: what directors want of it.
+            home: where it is.
+        """
+        self._ladder, self._kept, self._home = ladder, kept, home
+        self._is_up_to_date = False
+        self._is_drained = False
+
+    def keep_going(self, leaving: Leaving) -> None:
+        """Play, wait and do what is asked for, until the program is to end."""
+        while not leaving.is_asked:
+            pause_seconds = self.step()
+            if pause_seconds:
+                leaving.sleep(pause_seconds)
+
+    def step(self) -> float:
+        """Do what is to be done next; return after how many seconds to look again, 0 for at once."""
+        if self._kept.carry_out_requests():
+            self._is_up_to_date = False
+        wish = self._kept.wish
+        if wish is Wish.PAUSE:
+            return self._wait(DirectorState.PAUSED)
+        if wish is Wish.DRAIN and self._is_drained:
+            return self._wait(DirectorState.DRAINED)
+        if self._ladder.refresh() is not None:
+            self._is_up_to_date = False
+        if wish is Wish.PLAY:
+            self._is_drained = False
+            if self._is_up_to_date:
+                return self._wait(DirectorState.IDLE)
+        if len(self._ladder.definition().entrants) < self._ladder.players:
+            return self._wait(DirectorState.IDLE, f"it needs {self._ladder.players} bots")
+        return self._play()
+
+    def _wait(self, state: DirectorState, sentence: str = "") -> float:
+        self._kept.say(state, sentence)
+        return ASK_SECONDS
+
+    def _play(self) -> float:
+        definition = self._ladder.definition()
+        self._kept.begin()
+        progress = run_tournament(
+            definition,
+            self._home.store,
+            workers=definition.workers or max(1, len(available_cores()) - 1),
+            log_path=self._home.log_path(definition.name),
+            listener=self._kept.listen,
+            refresh=self._ladder.refresh,
+            control=self._kept,
+        )
+        self._is_up_to_date = progress.is_complete
+        self._is_drained = self._is_drained or self._kept.wish is Wish.DRAIN
+        if progress.is_complete or progress.is_stopped:
+            return 0.0
+        self._kept.say(DirectorState.RESTING)  # some matches were void again and again
+        return FIRST_REST_SECONDS

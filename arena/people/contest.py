@@ -1,0 +1,242 @@
+"""A contest: what its director has written, and how far it is. Times are UTC, as ISO 8601 to the second, so that they
+compare as texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from arena.records import DEFAULT_PLY_LIMIT, Limits, TimeControl
+
+QUALIFICATION_SUFFIX = "-qualification"
+
+
+class ContestEntrants(StrEnum):
+    """Whose bots enter."""
+
+    EVERYBODY = "everybody"
+    INVITED = "invited"
+
+
+class ContestResults(StrEnum):
+    """When results can be seen."""
+
+    OPEN = "open"
+    FROZEN = "frozen"
+    """Those of the last hours before the deadline, and all that follow, only when they are revealed."""
+    SEALED = "sealed"
+    """None before they are revealed."""
+
+
+class ContestStage(StrEnum):
+    """What the director program is at."""
+
+    ENTRIES = "entries"
+    QUALIFICATION = "qualification"
+    FINAL = "final"
+    PLAYED = "played"
+
+
+class ContestPhase(StrEnum):
+    """How far a contest is, for people."""
+
+    ANNOUNCED = "announced"
+    ENTERING = "entering"
+    CLOSED = "closed"
+    """The deadline has passed; what was handed in before is still being checked."""
+    PLAYING = "playing"
+    PLAYED = "played"
+    """Everything is played; the results are not revealed yet."""
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRules:
+    """How the qualification or the final is played.
+
+    Attributes:
+        format: the name of the format.
+        places: how many bots go on to the final; None in the final itself.
+        encounters: for each pairing.
+        opening_plies: random actions before the bots take over.
+        ply_limit: a match ends after this many actions, the opening included.
+        settings: of the format.
+    """
+
+    format: str
+    places: int | None = None
+    encounters: int = 1
+    opening_plies: int = 2
+    ply_limit: int = DEFAULT_PLY_LIMIT
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """What a director has written.
+
+    Attributes:
+        name: of the contest, and of the tournament of its final.
+        title: its heading.
+        description: plain text.
+        game: the name of the game.
+        options: all its options.
+        players: of a match.
+        opens_at: when it begins.
+        deadline_at: what is handed in up to the end of this second counts.
+        time_zone: in which people are shown the times.
+        entrants: whose bots enter.
+        invited: the names of those who are invited.
+        bots_per_author: how many bots of an author enter.
+        house_bots: example bots that play along, as ``arena:NAME``.
+        results: when results can be seen.
+        frozen_hours: before the deadline, for frozen results.
+        reveal_at: when results are revealed by themselves; None if a director does it.
+        time_control: the time rules.
+        limits: what a bot may use.
+        stages: the qualification, if there is one, and the final.
+    """
+
+    name: str
+    title: str
+    description: str
+    game: str
+    options: Mapping[str, Any]
+    players: int
+    opens_at: str
+    deadline_at: str
+    time_zone: str
+    entrants: ContestEntrants
+    invited: tuple[str, ...]
+    bots_per_author: int
+    house_bots: tuple[str, ...]
+    results: ContestResults
+    frozen_hours: float
+    reveal_at: str | None
+    time_control: TimeControl
+    limits: Limits
+    stages: tuple[StageRules, ...]
+
+    @property
+    def final(self) -> StageRules:
+        """How the final is played."""
+        return self.stages[-1]
+
+    @property
+    def qualification(self) -> StageRules | None:
+        """How the qualification is played; None without one."""
+        return self.stages[0] if len(self.stages) > 1 else None
+
+    @property
+    def qualification_name(self) -> str:
+        """The name of the tournament of the qualification."""
+        return f"{self.name}{QUALIFICATION_SUFFIX}"
+
+    @property
+    def tournaments(self) -> tuple[str, ...]:
+        """The names of its tournaments, in the order in which they are played."""
+        return (self.name,) if self.qualification is None else (self.qualification_name, self.name)
+
+    @property
+    def freeze_at(self) -> str | None:
+        """From when on results are hidden; None unless they are frozen before the deadline."""
+        if self.results is not ContestResults.FROZEN:
+            return None
+        return utc_text(datetime.fromisoformat(self.deadline_at) - timedelta(hours=self.frozen_hours))
+
+    def local(self, at: str) -> datetime:
+        """Return a stored time in the contest's time zone."""
+        return datetime.fromisoformat(at).astimezone(ZoneInfo(self.time_zone))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredContest:
+    """A contest, and what has become of it.
+
+    Attributes:
+        number: in the database.
+        contest: what its director has written.
+        rng_seed: the source of all randomness of its tournaments; nobody is shown it before they are played.
+        created_by: who made it.
+        created_at: when.
+        freeze_at: from when on results are hidden; None unless they are frozen before the deadline. A later deadline
+            does not change it once it has come.
+        closed_at: when no submission could come any more that counts; None before.
+        stage: what is being played.
+        stage_note: why it does not go on, in a sentence; "" while it does.
+        played_at: when the last match was played; None before.
+        reveal_asked_at: when a director asked to reveal the results; None before.
+        revealed_at: when they were; None before.
+        cancelled_at: when the contest was cancelled; None if it was not.
+        cancel_reason: why.
+    """
+
+    number: int
+    contest: Contest
+    rng_seed: int
+    created_by: str
+    created_at: str
+    freeze_at: str | None
+    closed_at: str | None
+    stage: ContestStage
+    stage_note: str
+    played_at: str | None
+    reveal_asked_at: str | None
+    revealed_at: str | None
+    cancelled_at: str | None
+    cancel_reason: str
+
+    @property
+    def name(self) -> str:
+        """The name of the contest."""
+        return self.contest.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestEntry:
+    """A bot that enters a contest.
+
+    Attributes:
+        author: whose it is.
+        person: the number of the author.
+        bot: its name@version.
+        submission: the number of the submission.
+        handed_in_at: when it came.
+    """
+
+    author: str
+    person: int
+    bot: str
+    submission: int
+    handed_in_at: str
+
+
+def utc_text(at: datetime) -> str:
+    """Return a time with a zone as it is stored."""
+    return at.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def phase_of(stored: StoredContest, now: str) -> ContestPhase:
+    """Return how far a contest is.
+
+    Args:
+        stored: the contest.
+        now: the time, as it is stored.
+    """
+    contest = stored.contest
+    if stored.cancelled_at is not None:
+        return ContestPhase.CANCELLED
+    if stored.played_at is not None:
+        is_shown = contest.results is ContestResults.OPEN or stored.revealed_at is not None
+        return ContestPhase.FINISHED if is_shown else ContestPhase.PLAYED
+    if now < contest.opens_at:
+        return ContestPhase.ANNOUNCED
+    if now <= contest.deadline_at:
+        return ContestPhase.ENTERING
+    return ContestPhase.CLOSED if stored.stage is ContestStage.ENTRIES else ContestPhase.PLAYING

@@ -1,0 +1,161 @@
+"""What directors ask of the programs that keep tournaments going, and what these say of themselves.
+
+Times are UTC, as ISO 8601 to the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Wish(StrEnum):
+    """What a director wants to become of a tournament that is kept going."""
+
+    PLAY = "play"
+    PAUSE = "pause"
+    """No match begins; those that are being played end and are recorded."""
+    DRAIN = "drain"
+    """The matches that are scheduled are played, and no further round."""
+
+
+class RequestState(StrEnum):
+    """What has become of a request."""
+
+    WAITING = "waiting"
+    BEGUN = "begun"
+    DONE = "done"
+    REFUSED = "refused"
+
+
+UNDECIDED = (RequestState.WAITING, RequestState.BEGUN)
+
+
+class DirectorState(StrEnum):
+    """What a program that keeps a tournament going is doing."""
+
+    PLAYING = "playing"
+    IDLE = "idle"
+    """There is nothing to play now."""
+    PAUSED = "paused"
+    DRAINED = "drained"
+    RESTING = "resting"
+    """Matches were void again and again; it tries again later."""
+    CORRECTING = "correcting"
+    UNABLE = "unable"
+    """Something is wrong, such as the tournament's file; it tries again later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WishedState:
+    """What is wanted of a tournament.
+
+    Attributes:
+        wish: what.
+        since: since when.
+        by: who wants it.
+        reason: why.
+    """
+
+    wish: Wish
+    since: str
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentRequest:
+    """Something that the program which keeps a tournament going is to do, between matches and under its lock.
+
+    Attributes:
+        number: in the database.
+        tournament: its name.
+        kind: what is to be done, such as "disqualify".
+        arguments: of that kind.
+        reason: why.
+        by: who asks.
+        made_at: when.
+        state: what has become of it.
+        corrections_before: the number of the tournament's last correction before it was begun; None while it waits.
+        finished_at: when it was done or refused; None before.
+        outcome: what was done, or why it was refused, in a sentence.
+    """
+
+    number: int
+    tournament: str
+    kind: str
+    arguments: Mapping[str, Any]
+    reason: str
+    by: str
+    made_at: str
+    state: RequestState
+    corrections_before: int | None
+    finished_at: str | None
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SittingOut:
+    """An entrant who is not paired for a while.
+
+    Attributes:
+        bot: ``name@version``.
+        reason: in a few words.
+        seconds: about how long; None if that is not known.
+    """
+
+    bot: str
+    reason: str
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFigures:
+    """How far a kept tournament is.
+
+    Attributes:
+        recorded: matches with a record.
+        scheduled: matches in the schedule so far.
+        playing: matches that are being played, or have been given out to be.
+        status: the state of the format in a few words.
+        margin_95: the widest ± 95 % interval; None if it is not known.
+        wanted_margin_95: at which it stops; None if that does not end it.
+        seconds_left: until it stops, about; None if that is not known.
+        void_in_row: matches that were void one after the other, none recorded between them.
+        sitting_out: entrants who are not paired for a while.
+    """
+
+    recorded: int = 0
+    scheduled: int = 0
+    playing: int = 0
+    status: str = ""
+    margin_95: float | None = None
+    wanted_margin_95: float | None = None
+    seconds_left: float | None = None
+    void_in_row: int = 0
+    sitting_out: tuple[SittingOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectorReport:
+    """What a program that keeps a tournament going says of itself.
+
+    Attributes:
+        tournament: its name.
+        program: which program: "ladder" or "contest".
+        state: what it is doing.
+        since: since when.
+        seen_at: when it last said anything.
+        sentence: what it is doing or waiting for, in a sentence; may be empty.
+        figures: how far it is.
+    """
+
+    tournament: str
+    program: str
+    state: DirectorState
+    since: str
+    seen_at: str
+    sentence: str
+    figures: RunFigures

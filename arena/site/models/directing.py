@@ -1,0 +1,112 @@
+"""What pages about tournaments show that a program of the site keeps going."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena.people.directing import DirectorState, RequestState, Wish
+from arena.site.models.model import Model
+
+
+class SittingOutLine(Model):
+    """An entrant who is not paired for a while.
+
+    Attributes:
+        bot: ``name@version``.
+        reason: in a few words.
+        seconds: about how long; None if that is not known.
+    """
+
+    bot: str
+    reason: str
+    seconds: float | None
+
+
+class KeptTournament(Model):
+    """A tournament that a program keeps going.
+
+    Attributes:
+        tournament: its name.
+        state: what the program is doing.
+        is_silent: whether the program has said nothing for so long that it does not run.
+        since: since when it is doing that (UTC, ISO 8601).
+        seen_at: when it last said anything.
+        sentence: what it is doing or waiting for; may be empty.
+        wish: what a director wants.
+        wish_reason: why; "" if nobody ever wanted anything else than that it is played.
+        recorded: matches with a record.
+        scheduled: matches in the schedule so far.
+        playing: matches that are being played or have been given out to be.
+        margin_95: the widest ± 95 % interval; None if it is not known.
+        wanted_margin_95: at which it waits; None if that does not end it.
+        seconds_left: until it is as precise as that, about; None if that is not known.
+        void_in_row: matches that were void one after the other.
+        sitting_out: entrants who are not paired for a while.
+    """
+
+    tournament: str
+    state: DirectorState
+    is_silent: bool
+    since: str
+    seen_at: str
+    sentence: str
+    wish: Wish
+    wish_reason: str
+    recorded: int
+    scheduled: int
+    playing: int
+    margin_95: float | None
+    wanted_margin_95: float | None
+    seconds_left: float | None
+    void_in_row: int
+    sitting_out: tuple[SittingOutLine, ...]
+
+
+class LaddersPage(Model):
+    """The ladders of the site, and what each is doing.
+
+    Attributes:
+        ladders: by name.
+        may_direct: whether who looks may pause and correct them.
+    """
+
+    ladders: tuple[KeptTournament, ...]
+    may_direct: bool
+
+
+class RequestLine(Model):
+    """A request to the program that keeps a tournament going.
+
+    Attributes:
+        number: in the order in which they came.
+        kind: what is to be done.
+        arguments: of that kind.
+        reason: why.
+        by: who asked.
+        made_at: when.
+        state: what has become of it.
+        outcome: what was done, or why it was refused; "" before.
+    """
+
+    number: int
+    kind: str
+    arguments: dict[str, Any]
+    reason: str
+    by: str
+    made_at: str
+    state: RequestState
+    outcome: str
+
+
+class DirectingPage(Model):
+    """A tournament that a program keeps going, for directors.
+
+    Attributes:
+        kept: the tournament.
+        program: which program.
+        requests: the latest, the latest first.
+    """
+
+    kept: KeptTournament
+    program: str
+    requests: tuple[RequestLine, ...]

@@ -1,0 +1,326 @@
+"""Contests: what directors announced, who enters, and how far they are."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, select
+
+from arena.errors import UnknownNameError, UsageError
+from arena.people.contest import (
+    Contest,
+    ContestEntrants,
+    ContestEntry,
+    ContestPhase,
+    ContestResults,
+    ContestStage,
+    StoredContest,
+    phase_of,
+)
+from arena.people.contest_change import check_change
+from arena.people.submission import SubmissionState
+from arena.store.connection import Database
+from arena.store.people.accounts import MAX_REASON_CHARACTERS
+from arena.store.people.contest_schema import contest_entries, contests
+from arena.store.people.public_log import add_line
+from arena.store.people.schema import people, submissions
+from arena.store.people.submissions import UNFINISHED, end_submitting
+from arena.store.people.times import Clock
+from arena.stored import from_json_text, from_stored
+
+MAX_NOTE_CHARACTERS = 1000
+
+
+class Contests:
+    """The contests in a database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    def now(self) -> str:
+        """Return the time, as it is stored."""
+        return self._clock.text()
+
+    def add(self, by: str, contest: Contest) -> StoredContest:
+        """Announce a contest.
+
+        Raises:
+            UsageError: if there is one of this name, its deadline has passed, or who is invited has no account.
+        """
+        now = self._clock.text()
+        if contest.deadline_at <= now:
+            raise UsageError(f"contest {contest.name!r}: deadline_at = {contest.deadline_at}: it has passed already")
+        row = {
+            "name": contest.name,
+            "contest": _stored_form(contest),
+            "rng_seed": secrets.randbelow(2**63),
+            "created_by": by,
+            "created_at": now,
+            "freeze_at": contest.freeze_at,
+            "stage": ContestStage.ENTRIES,
+            "stage_note": "",
+            "cancel_reason": "",
+        }
+
+        def add(connection: Connection) -> StoredContest:
+            add_line(connection, now, by, "announced the contest", contest.name, "")  # which lets others wait
+            taken = {*contest.tournaments}
+            for other in _all(connection):
+                if taken & {*other.contest.tournaments}:
+                    raise UsageError(f"contest {contest.name!r}: the contest {other.name!r} has this name already")
+            _check_invited(connection, contest)
+            connection.execute(contests.insert(), row)
+            return _get(connection, contest.name)
+
+        return self._database.write(add)
+
+    def find(self, name: str) -> StoredContest | None:
+        """Return a contest; None if there is no such contest."""
+        query = select(contests).where(contests.c.name == name)
+        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        return _contest_of(row) if row is not None else None
+
+    def get(self, name: str) -> StoredContest:
+        """Return a contest.
+
+        Raises:
+            UnknownNameError: if there is no such contest.
+        """
+        return self._database.read(lambda connection: _get(connection, name))
+
+    def all(self) -> list[StoredContest]:
+        """Return all contests, the latest first."""
+        return self._database.read(_all)
+
+    def change(self, by: str, name: str, contest: Contest, reason: str) -> StoredContest:
+        """Change what can still be changed of a contest.
+
+        Raises:
+            UsageError: if there is no such contest, or something else would be changed.
+        """
+        _check_reason(reason)
+
+        def change(connection: Connection) -> StoredContest:
+            now = self._clock.text()
+            stored = _get_locked(connection, name)
+            check_change(stored, contest, now)
+            _check_invited(connection, contest)
+            is_frozen = stored.freeze_at is not None and stored.freeze_at <= now
+            values = {
+                "contest": _stored_form(contest),
+                "freeze_at": stored.freeze_at if is_frozen else contest.freeze_at,
+            }
+            connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
+            add_line(connection, now, by, "changed the contest", name, reason)
+            return _get(connection, name)
+
+        return self._database.write(change)
+
+    def cancel(self, by: str, name: str, reason: str) -> StoredContest:
+        """Cancel a contest: nothing more of it is played.
+
+        Raises:
+            UsageError: if there is no such contest, it is over, or the reason is missing or too long.
+        """
+        _check_reason(reason)
+
+        def cancel(connection: Connection) -> StoredContest:
+            now = self._clock.text()
+            stored = _get_locked(connection, name)
+            phase = phase_of(stored, now)
+            if phase in (ContestPhase.FINISHED, ContestPhase.CANCELLED):
+                raise UsageError(f"contest {name!r}: it is {phase} already")
+            values = {"cancelled_at": now, "cancel_reason": reason}
+            connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
+            add_line(connection, now, by, "cancelled the contest", name, reason)
+            return _get(connection, name)
+
+        return self._database.write(cancel)
+
+    def ask_to_reveal(self, by: str, name: str, reason: str = "", *, before_played: bool = False) -> StoredContest:
+        """Ask for the results to be shown to everybody; the contest's director does it.
+
+        Args:
+            by: who asks.
+            name: of the contest.
+            reason: why.
+            before_played: also if not everything is played yet.
+
+        Raises:
+            UsageError: if there is no such contest, nothing of it is hidden, or not everything is played.
+        """
+        _check_reason(reason or "-")
+
+        def ask(connection: Connection) -> StoredContest:
+            now = self._clock.text()
+            stored = _get_locked(connection, name)
+            if stored.contest.results is ContestResults.OPEN or stored.revealed_at is not None:
+                raise UsageError(f"contest {name!r}: its results are not hidden")
+            if stored.cancelled_at is not None:
+                raise UsageError(f"contest {name!r}: it is cancelled")
+            if stored.played_at is None and not before_played:
+                raise UsageError(f"contest {name!r}: not everything is played yet")
+            if stored.reveal_asked_at is None:
+                values = {"reveal_asked_at": now}
+                connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
+                add_line(connection, now, by, "revealed the results of", name, reason)
+            return _get(connection, name)
+
+        return self._database.write(ask)
+
+    # what the contest's director says
+
+    def set_stage(self, stored: StoredContest, stage: ContestStage, note: str = "") -> StoredContest:
+        """Say what is being played, and why it does not go on, if so."""
+        values: dict[str, Any] = {"stage": stage, "stage_note": note[:MAX_NOTE_CHARACTERS]}
+        if stage is ContestStage.PLAYED:
+            values["played_at"] = func.coalesce(contests.c.played_at, self._clock.text())
+        return self._set(stored, values)
+
+    def set_revealed(self, stored: StoredContest) -> StoredContest:
+        """Say that everybody can see everything now."""
+        return self._set(stored, {"revealed_at": func.coalesce(contests.c.revealed_at, self._clock.text())})
+
+    def close_entries(self, stored: StoredContest) -> StoredContest:
+        """Say that no submission can come any more that counts; nothing changes up to the deadline."""
+
+        def close(connection: Connection) -> StoredContest:
+            end_submitting(connection)
+            now = self._clock.text()
+            known = _get_locked(connection, stored.name)
+            if known.closed_at is None and now > known.contest.deadline_at:
+                connection.execute(contests.update().where(contests.c.id == known.number).values(closed_at=now))
+            return _get(connection, stored.name)
+
+        return self._database.write(close)
+
+    def _set(self, stored: StoredContest, values: dict[str, Any]) -> StoredContest:
+        def change(connection: Connection) -> StoredContest:
+            connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
+            return _get(connection, stored.name)
+
+        return self._database.write(change)
+
+    # entries
+
+    def candidates(self, stored: StoredContest) -> list[ContestEntry]:
+        """Return every accepted bot that may enter, handed in up to the deadline, the latest submission first.
+
+        Which of them enter depends on the games that they play.
+        """
+        query: Select[Any] = (
+            select(submissions.c.id, submissions.c.bot, submissions.c.created_at)
+            .add_columns(people.c.name, submissions.c.person_id)
+            .join(people, submissions.c.person_id == people.c.id)
+            .where(_counts(stored.contest), submissions.c.state == SubmissionState.ACCEPTED)
+            .where(submissions.c.bot.is_not(None))
+            .order_by(submissions.c.created_at.desc(), submissions.c.id.desc())
+        )
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return [_entry_of(row) for row in rows]
+
+    def unfinished_of(self, stored: StoredContest) -> list[int]:
+        """Return the numbers of the submissions that may still enter when they are checked."""
+        query = (
+            select(submissions.c.id)
+            .join(people, submissions.c.person_id == people.c.id)
+            .where(_counts(stored.contest), submissions.c.state.in_(UNFINISHED))
+            .order_by(submissions.c.id)
+        )
+        return list(self._database.read(lambda connection: connection.execute(query).scalars().all()))
+
+    def set_entries(self, stored: StoredContest, entries: Iterable[ContestEntry]) -> None:
+        """Say which bots have entered."""
+        rows = [{"contest_id": stored.number, "bot": one.bot, "submission_id": one.submission} for one in entries]
+
+        def change(connection: Connection) -> None:
+            connection.execute(delete(contest_entries).where(contest_entries.c.contest_id == stored.number))
+            if rows:
+                connection.execute(contest_entries.insert(), rows)
+
+        self._database.write(change)
+
+    def entries_of(self, stored: StoredContest) -> list[ContestEntry]:
+        """Return the bots that have entered, in the order in which they were handed in."""
+        query: Select[Any] = (
+            select(submissions.c.id, contest_entries.c.bot, submissions.c.created_at)
+            .add_columns(people.c.name, submissions.c.person_id)
+            .join(submissions, contest_entries.c.submission_id == submissions.c.id)
+            .join(people, submissions.c.person_id == people.c.id)
+            .where(contest_entries.c.contest_id == stored.number)
+            .order_by(submissions.c.id)
+        )
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return [_entry_of(row) for row in rows]
+
+
+def _counts(contest: Contest) -> ColumnElement[bool]:
+    """Return the condition for submissions that were handed in in time, by somebody who may enter."""
+    counts = (submissions.c.created_at <= contest.deadline_at) & people.c.closed_at.is_(None)
+    if contest.entrants is ContestEntrants.INVITED:
+        counts &= func.lower(people.c.name).in_([name.lower() for name in contest.invited])
+    return counts
+
+
+def _check_invited(connection: Connection, contest: Contest) -> None:
+    names = {name.lower() for name in connection.execute(select(people.c.name)).scalars()}
+    for name in contest.invited:
+        if name.lower() not in names:
+            raise UsageError(f"contest {contest.name!r}: invited = {name!r}: nobody has an account of this name")
+
+
+def _check_reason(reason: str) -> None:
+    if not 1 <= len(reason.strip()) <= len(reason) <= MAX_REASON_CHARACTERS:
+        raise UsageError(f"the reason has {len(reason)} characters; expected 1 to {MAX_REASON_CHARACTERS}")
+
+
+def _get_locked(connection: Connection, name: str) -> StoredContest:
+    """Return a contest that nobody else changes before this transaction ends."""
+    connection.execute(contests.update().where(contests.c.name == name).values(name=name))
+    return _get(connection, name)
+
+
+def _get(connection: Connection, name: str) -> StoredContest:
+    row = connection.execute(select(contests).where(contests.c.name == name)).one_or_none()
+    if row is None:
+        known = connection.execute(select(contests.c.name).order_by(contests.c.name)).scalars()
+        raise UnknownNameError("contest", name, known)
+    return _contest_of(row)
+
+
+def _all(connection: Connection) -> list[StoredContest]:
+    return [_contest_of(row) for row in connection.execute(select(contests).order_by(contests.c.id.desc()))]
+
+
+def _stored_form(contest: Contest) -> str:
+    return json.dumps(asdict(contest), ensure_ascii=False)
+
+
+def _contest_of(row: Row[Any]) -> StoredContest:
+    where = f"the stored contest {row.name!r}"
+    return StoredContest(
+        number=row.id,
+        contest=from_stored(Contest, from_json_text(row.contest, where), where),
+        rng_seed=row.rng_seed,
+        created_by=row.created_by,
+        created_at=row.created_at,
+        freeze_at=row.freeze_at,
+        closed_at=row.closed_at,
+        stage=row.stage,
+        stage_note=row.stage_note,
+        played_at=row.played_at,
+        reveal_asked_at=row.reveal_asked_at,
+        revealed_at=row.revealed_at,
+        cancelled_at=row.cancelled_at,
+        cancel_reason=row.cancel_reason,
+    )
+
+
+def _entry_of(row: Row[Any]) -> ContestEntry:
+    return ContestEntry(
+        author=row.name, person=row.person_id, bot=row.bot, submission=row.id, handed_in_at=row.created_at
+    )

@@ -1,0 +1,152 @@
+"""Requests to the programs that keep tournaments going, each done once and in the order in which they came.
+
+They are here and not in the database of results: who asked, and what is only asked for, is nobody's result, and the
+line of the public log is written in the same transaction. The program does a request in the other database. Killed
+between the two, it finds the request begun, with the number of the last correction before it, and so knows whether it
+was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+
+from arena.errors import UsageError
+from arena.names import is_visible_text
+from arena.people.directing import UNDECIDED, RequestState, TournamentRequest
+from arena.store.connection import Database
+from arena.store.people.accounts import MAX_REASON_CHARACTERS
+from arena.store.people.directing_schema import reports, requests
+from arena.store.people.public_log import add_line
+from arena.store.people.times import Clock
+from arena.store.rows import as_json
+from arena.stored import from_json_text
+from arena.text import shortened_text
+
+MAX_WAITING = 20
+"""Of a tournament, at once."""
+MAX_ARGUMENT_CHARACTERS = 10_000
+MAX_SUBJECT_CHARACTERS = 200
+LISTED = 50
+
+
+class Requests:
+    """The requests in a database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    def add(
+        self, tournament: str, kind: str, arguments: Mapping[str, Any], *, subject: str, reason: str, by: str
+    ) -> TournamentRequest:
+        """Ask for something; the public log has it at once.
+
+        Args:
+            tournament: its name.
+            kind: what is to be done, such as "disqualify"; the log says "asked to" and this.
+            arguments: of that kind, as JSON can have them.
+            subject: whom or what it is about, for the log.
+            reason: why, for everybody to read.
+            by: who asks.
+
+        Raises:
+            UsageError: if no program keeps this tournament going, the reason is not accepted, or too many wait.
+        """
+        check_reason(reason)
+        body = as_json(dict(arguments))
+        if len(body) > MAX_ARGUMENT_CHARACTERS:
+            raise UsageError(f"{kind}: more was sent with it than is accepted")
+        row = {
+            "tournament": tournament,
+            "kind": kind,
+            "arguments": body,
+            "reason": reason,
+            "by": by,
+            "made_at": self._clock.text(),
+            "state": RequestState.WAITING,
+            "outcome": "",
+        }
+        waiting = select(func.count()).where(requests.c.tournament == tournament, requests.c.state.in_(UNDECIDED))
+
+        def add(connection: Connection) -> TournamentRequest:
+            lock_kept(connection, tournament)
+            if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
+                raise UsageError(f"{MAX_WAITING} requests about tournament {tournament!r} wait already")
+            about = f"{subject} in {tournament}" if subject else tournament
+            add_line(connection, self._clock.text(), by, f"asked to {kind}", about[:MAX_SUBJECT_CHARACTERS], reason)
+            number = connection.execute(requests.insert().returning(requests.c.id), row).scalar_one()
+            return _request_of(connection.execute(select(requests).where(requests.c.id == number)).one())
+
+        return self._database.write(add)
+
+    def next(self, tournament: str) -> TournamentRequest | None:
+        """Return the oldest request that is not decided; None without one."""
+        own = (requests.c.tournament == tournament) & requests.c.state.in_(UNDECIDED)
+        query = select(requests).where(own).order_by(requests.c.id).limit(1)
+        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        return _request_of(row) if row is not None else None
+
+    def of(self, tournament: str) -> list[TournamentRequest]:
+        """Return the latest requests about a tournament, the latest first."""
+        query = select(requests).where(requests.c.tournament == tournament).order_by(requests.c.id.desc()).limit(LISTED)
+        return [_request_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+
+    def begin(self, number: int, corrections_before: int) -> None:
+        """Say that a request is being done.
+
+        Args:
+            number: of the request.
+            corrections_before: the number of the tournament's last correction, 0 without one.
+        """
+        self._change(number, {"state": RequestState.BEGUN, "corrections_before": corrections_before})
+
+    def finish(self, number: int, outcome: str, *, is_done: bool) -> None:
+        """Say what has become of a request."""
+        state = RequestState.DONE if is_done else RequestState.REFUSED
+        self._change(number, {"state": state, "outcome": outcome, "finished_at": self._clock.text()})
+
+    def _change(self, number: int, values: dict[str, Any]) -> None:
+        change = requests.update().where(requests.c.id == number, requests.c.state.in_(UNDECIDED)).values(values)
+        self._database.write(lambda connection: connection.execute(change))
+
+
+def check_reason(reason: str) -> None:
+    """Refuse a reason that nobody could read.
+
+    Raises:
+        UsageError: if it is empty, too long, or has invisible characters.
+    """
+    if not reason.strip() or len(reason) > MAX_REASON_CHARACTERS or not is_visible_text(reason):
+        raise UsageError(
+            f"reason {shortened_text(reason)!r}: expected 1 to {MAX_REASON_CHARACTERS} visible characters on one line"
+        )
+
+
+def lock_kept(connection: Connection, tournament: str) -> None:
+    """Let one transaction at a time change what is asked of a tournament; in any database.
+
+    Raises:
+        UsageError: if no program keeps this tournament going.
+    """
+    own = reports.c.tournament == tournament
+    lock = reports.update().where(own).values(tournament=tournament).returning(reports.c.tournament)
+    if connection.execute(lock).one_or_none() is None:
+        raise UsageError(f"tournament {shortened_text(tournament)!r}: no program of this site keeps it going")
+
+
+def _request_of(row: Row[Any]) -> TournamentRequest:
+    return TournamentRequest(
+        number=row.id,
+        tournament=row.tournament,
+        kind=row.kind,
+        arguments=from_json_text(row.arguments, "a request"),
+        reason=row.reason,
+        by=row.by,
+        made_at=row.made_at,
+        state=row.state,
+        corrections_before=row.corrections_before,
+        finished_at=row.finished_at,
+        outcome=row.outcome,
+    )

@@ -1,0 +1,1 @@
+"""Numbers about the running site, for Prometheus and its operator."""

@@ -1,0 +1,252 @@
+"""Pausing and correcting tournaments that a program of the site keeps going: ladders and contests.
+
+Nothing is done here: what is wanted is written down, with the reason in the public log, and the program does it
+between matches.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import quote
+
+from annotated_types import Len
+from pydantic import BeforeValidator, Field
+
+from arena.enums import DisqualifiedMatches
+from arena.people.directing import DirectorReport, TournamentRequest, Wish
+from arena.people.roles import Permission
+from arena.site.models.directing import DirectingPage, KeptTournament, LaddersPage, RequestLine, SittingOutLine
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.rates import Rate
+from arena.web.people.operation import Done, Fields, Handler, Operation, Visit, Who
+from arena.web.problems import bad_address
+
+MAX_MATCHES = 1000
+"""In one request to void some."""
+REQUESTS = Rate(120, 3600.0)
+PAGE = "/tournaments/{tournament}/direct"
+LADDER = "ladder"
+
+Bot = Annotated[str, Len(1, 130)]
+"""``name`` or ``name@version``."""
+
+
+def _numbers(sent: object) -> object:
+    """Return the numbers in what a form sends as text."""
+    return sent.replace(",", " ").split() if isinstance(sent, str) else sent
+
+
+class Directed(Fields):
+    """Which tournament."""
+
+    tournament: str
+
+
+class Reasoned(Directed):
+    """Which tournament, and why."""
+
+    reason: str = Field(min_length=1, max_length=500)
+
+
+class Withdrawal(Reasoned):
+    """Which entrant withdraws."""
+
+    bot: Bot
+
+
+class Disqualification(Reasoned):
+    """Which entrant is disqualified, and what becomes of its matches."""
+
+    bot: Bot
+    rule: DisqualifiedMatches = DisqualifiedMatches.ANNUL
+
+
+class Replacement(Reasoned):
+    """Which entrant gets new files: those of which bot of the arena."""
+
+    bot: Bot
+    new: Bot
+
+
+class Voiding(Reasoned):
+    """Which matches don't count, and are played again."""
+
+    numbers: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=2**31 - 1)], ...], Len(1, MAX_MATCHES), BeforeValidator(_numbers)
+    ]
+
+
+class Undoing(Reasoned):
+    """Which correction is undone."""
+
+    correction: int = Field(ge=1, le=2**31 - 1)
+
+
+def show_ladders(visit: Visit) -> LaddersPage:
+    """Return what each ladder is doing."""
+    return LaddersPage(
+        ladders=tuple(_kept(visit.people, report) for report in visit.people.directors.reports(LADDER)),
+        may_direct=visit.actor.person is not None and Permission.DIRECT in visit.actor.permissions,
+    )
+
+
+def show_directing(visit: Visit) -> DirectingPage:
+    """Return what a tournament is doing, and what was asked of it."""
+    name = visit.fields.tournament
+    report = visit.people.directors.report(name)
+    if report is None:
+        raise bad_address(f"No program of this site keeps a tournament {name!r:.80} going.", 404)
+    return DirectingPage(
+        kept=_kept(visit.people, report),
+        program=report.program,
+        requests=tuple(map(_request, visit.people.requests.of(name))),
+    )
+
+
+def pause(visit: Visit) -> Done:
+    """Let no match begin."""
+    return _want(visit, Wish.PAUSE)
+
+
+def resume(visit: Visit) -> Done:
+    """Let matches begin again."""
+    return _want(visit, Wish.PLAY)
+
+
+def drain(visit: Visit) -> Done:
+    """Let the round be finished, and no other begin."""
+    return _want(visit, Wish.DRAIN)
+
+
+def _want(visit: Visit, wish: Wish) -> Done:
+    sent: Reasoned = visit.fields
+    visit.people.directors.want(sent.tournament, wish, reason=sent.reason, by=visit.person.name)
+    return _done(sent, f"{wish}: {sent.tournament}")
+
+
+def withdraw(visit: Visit) -> Done:
+    """Ask that an entrant withdraws."""
+    return _ask(visit, "withdraw", visit.fields.bot)
+
+
+def disqualify(visit: Visit) -> Done:
+    """Ask that an entrant is disqualified."""
+    return _ask(visit, "disqualify", visit.fields.bot)
+
+
+def replace(visit: Visit) -> Done:
+    """Ask that an entrant gets the files of another bot of the arena."""
+    return _ask(visit, "replace", visit.fields.bot)
+
+
+def void(visit: Visit) -> Done:
+    """Ask that matches don't count, and are played again."""
+    matches = visit.fields.numbers
+    shown = ", ".join(map(str, matches[:10])) + (", …" if len(matches) > 10 else "")
+    return _ask(visit, "void", f"match {shown}" if len(matches) == 1 else f"matches {shown}")
+
+
+def undo(visit: Visit) -> Done:
+    """Ask that a correction is undone."""
+    return _ask(visit, "undo", f"correction {visit.fields.correction}")
+
+
+def _ask(visit: Visit, kind: str, subject: str) -> Done:
+    sent: Reasoned = visit.fields
+    arguments = sent.model_dump(mode="json", exclude={"tournament", "reason"})
+    request = visit.people.requests.add(
+        sent.tournament, kind, arguments, subject=subject, reason=sent.reason, by=visit.person.name
+    )
+    return _done(sent, f"request {request.number} waits: {kind} {subject}")
+
+
+def _done(sent: Reasoned, sentence: str) -> Done:
+    return Done(to=directing_address(sent.tournament), sentence=sentence)
+
+
+def _kept(people: PeopleStore, report: DirectorReport) -> KeptTournament:
+    wished = people.directors.wish(report.tournament)
+    figures = report.figures
+    return KeptTournament(
+        tournament=report.tournament,
+        state=report.state,
+        is_silent=people.directors.is_silent(report),
+        since=report.since,
+        seen_at=report.seen_at,
+        sentence=report.sentence,
+        wish=wished.wish if wished is not None else Wish.PLAY,
+        wish_reason=wished.reason if wished is not None else "",
+        recorded=figures.recorded,
+        scheduled=figures.scheduled,
+        playing=figures.playing,
+        margin_95=figures.margin_95,
+        wanted_margin_95=figures.wanted_margin_95,
+        seconds_left=figures.seconds_left,
+        void_in_row=figures.void_in_row,
+        sitting_out=tuple(
+            SittingOutLine(bot=one.bot, reason=one.reason, seconds=one.seconds) for one in figures.sitting_out
+        ),
+    )
+
+
+def _request(request: TournamentRequest) -> RequestLine:
+    return RequestLine(
+        number=request.number,
+        kind=request.kind,
+        arguments=dict(request.arguments),
+        reason=request.reason,
+        by=request.by,
+        made_at=request.made_at,
+        state=request.state,
+        outcome=request.outcome,
+    )
+
+
+def directing_address(tournament: str) -> str:
+    """Return the address of the page on which directors pause and correct a tournament."""
+    return f"/tournaments/{quote(tournament, safe='@')}/direct"
+
+
+def _directed(what: str, summary: str, handler: Handler, fields: type[Fields] = Reasoned) -> Operation:
+    return Operation(
+        method="POST",
+        path=f"/tournaments/{{tournament}}/{what}",
+        summary=summary,
+        who=Permission.DIRECT,
+        handler=handler,
+        fields=fields,
+        form=PAGE,
+        rate=REQUESTS,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/ladders",
+        summary="The ladders that are kept going, and what each is doing.",
+        who=Who.ANYBODY,
+        handler=show_ladders,
+        model=LaddersPage,
+        template="ladders.html.jinja",
+        is_in_the_open=True,
+    ),
+    Operation(
+        method="GET",
+        path=PAGE,
+        summary="A tournament that is kept going, and what was asked of it.",
+        who=Permission.DIRECT,
+        handler=show_directing,
+        fields=Directed,
+        model=DirectingPage,
+        template="directing.html.jinja",
+    ),
+    _directed("pause", "Let no match begin; those that are being played end.", pause),
+    _directed("resume", "Let matches begin again.", resume),
+    _directed("drain", "Let the round be finished, and no other begin.", drain),
+    _directed("withdraw", "Let an entrant withdraw.", withdraw, Withdrawal),
+    _directed("disqualify", "Disqualify an entrant.", disqualify, Disqualification),
+    _directed("replace", "Give an entrant the files of another bot of the arena.", replace, Replacement),
+    _directed("void", "Let matches not count, and be played again.", void, Voiding),
+    _directed("undo", "Undo a correction.", undo, Undoing),
+)

@@ -1,0 +1,183 @@
+"""A contest's text: what it means, that it can be written again, and what is said about mistakes."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo, available_timezones
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.contests.apart import read_contest_apart
+from arena.contests.contest_file import instants, read_contest
+from arena.contests.contest_text import contest_text
+from arena.errors import DefinitionError
+from arena.people.contest import ContestEntrants, ContestResults
+from arena.records import Limits, TimeControl
+from tests.contests.samples import LINES, OPEN, SEALED, contest_of, text_of
+
+MEBIBYTE = 2**20
+
+
+def test_what_a_director_has_written_is_what_is_played():
+    contest = contest_of()
+    assert (contest.name, contest.title, contest.description) == ("spring", "Spring contest", "Two lines\nof text")
+    assert (contest.game, contest.options["size"], contest.players) == ("differences", 3, 2)
+    assert contest.opens_at == "2027-01-15T07:00:00+00:00"  # Berlin is an hour ahead in winter
+    assert contest.deadline_at == "2027-01-20T22:59:59+00:00"
+    assert contest.freeze_at == "2027-01-20T18:59:59+00:00"
+    assert (contest.entrants, contest.invited, contest.bots_per_author) == (ContestEntrants.EVERYBODY, (), 1)
+    assert (contest.results, contest.reveal_at) == (ContestResults.FROZEN, None)
+    assert contest.time_control == TimeControl(per_action_seconds=2.0)
+    assert contest.limits == Limits(memory_bytes=512 * MEBIBYTE)
+    assert contest.tournaments == ("spring-qualification", "spring")
+    assert (contest.qualification.format, contest.qualification.places) == ("ladder", 2)
+    assert contest.qualification.settings == {"margin_95": 9.0}
+    assert (contest.final.format, contest.final.places, contest.final.encounters) == ("round-robin", None, 2)
+
+
+def test_without_a_qualification_there_is_one_tournament():
+    contest = contest_of(qualification=None)
+    assert (contest.qualification, contest.tournaments) == (None, ("spring",))
+    assert contest_of(**OPEN).freeze_at is None
+    assert contest_of(**SEALED).freeze_at is None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        OPEN,
+        SEALED | {"reveal_at": "2027-01-21T12:00:00"},
+        {"qualification": None, "final": '{ format = "knockout", encounters = 3, ply_limit = 80 }'},
+        {"entrants": '"invited"', "invited": '["ada", "Bob"]', "bots_per_author": "3", "title": '"\\"quoted\\" \\\\"'},
+        {"time_control": '{ bank_seconds = 60, increment_seconds = 0.5, clock = "cpu" }', "time_zone": '"Asia/Tokyo"'},
+    ],
+)
+def test_a_written_contest_reads_as_the_same(changed):
+    contest = contest_of(**changed)
+    assert read_contest(contest_text(contest)) == contest
+
+
+FAULTS = {
+    "name": [("'Spring'", "lower-case"), ("'new'", "not 'new'"), ("'a/b'", "lower-case"), ("'a' * 2", "TOML")],
+    "title": [("''", "at most 100"), ("'   '", "visible"), ('"a\\u202eb"', "visible"), ("7", "a text")],
+    "description": [("'''a\u200bb'''", "invisible"), ("[]", "a text")],
+    "game": [("'chess'", "'differences'"), ("'os:path'", "expected"), ("1", "a text")],
+    "options": [("{ size = 600 }", "options.size = 600"), ("{ sise = 4 }", "options.sise"), ("4", "a table")],
+    "opens_at": [
+        ("2027-01-15", "to the second"),
+        ("2027-01-15T08:00:00Z", "without an offset"),
+        ("2027-01-15T08:00:00.5", "to the second"),
+        ("1970-01-01T00:00:00", "2000"),
+        ("2027-02-15T08:00:00", "deadline_at = 2027-01-20T23:59:59: expected a time after opens_at"),
+    ],
+    "deadline_at": [
+        ("2027-03-28T02:30:00", "never, for the clocks are put forward"),
+        ("2027-10-31T02:30:00", "twice, for the clocks are put back"),
+        ("2027-01-15T08:00:00", "a time after opens_at"),
+        ("2029-01-15T08:00:00", "400 days"),
+    ],
+    "time_zone": [("'Berlin'", "IANA"), ("'/etc/passwd'", "IANA"), ("'../x'", "IANA"), ("''", "IANA"), ("1", "a text")],
+    "entrants": [("'all'", "'everybody' or 'invited'")],
+    "invited": [("['ada']", "only with entrants = 'invited'"), ("['x y']", r"invited\[0\]"), ("'ada'", "a list")],
+    "bots_per_author": [("0", "from 1 to 10"), ("11", "from 1 to 10"), ("1.5", "a whole number")],
+    "house_bots": [("['arena:gredy']", "did you mean 'arena:greedy'"), ("['/bin/sh']", "an example bot")],
+    "results": [("'secret'", "'open', 'frozen' or 'sealed'"), ("'open'", "frozen_hours: only with results = 'frozen'")],
+    "frozen_hours": [("0", "greater than 0"), ("inf", "greater than 0"), ("'4'", "a number")],
+    "reveal_at": [("2027-01-20T23:59:58", "not before deadline_at"), ("'later'", "to the second")],
+    "time_control": [("{ per_action_seconds = 0 }", "greater than 0"), ("{}", "needs per_action_seconds")],
+    "limits": [("{ memory_bytes = 1 }", "from 16,777,216"), ("{ memory = 1 }", "unknown key")],
+    "qualification": [
+        ("{ places = 1 }", "from 2 to 1,000"),
+        ("{}", "places: missing"),
+        ("{ places = 4, format = 'ladder' }", "margin_95: missing"),
+        ("{ places = 4, format = 'ladder', ladder = { matches = 9, margin_95 = 1 } }", "would play none"),
+        ("{ places = 4, swiss = { rounds = 3 } }", "belongs to format = 'swiss'"),
+    ],
+    "final": [
+        ("{ format = 'ladder' }", "final.format = 'ladder': expected 'round-robin'"),
+        ("{ format = 'chess' }", "final.format = 'chess': expected"),
+        ("{ encounters = 0 }", "from 1 to 100,000"),
+        ("{ ply_limit = 2 }", "the 2 plies of the opening count"),
+        ("{ swiss = { rounds = 3 } }", "final.swiss: this table belongs to format = 'swiss'"),
+        ("{ format = 'swiss', swiss = { round = 3 } }", "unknown key"),
+        ("{ entrants = [] }", "unknown key"),
+    ],
+    "isolation": [("'none'", "unknown key")],
+}
+
+
+@pytest.mark.parametrize(("key", "value", "sentence"), [(key, *one) for key, some in FAULTS.items() for one in some])
+def test_a_mistake_is_one_sentence(key, value, sentence):
+    with pytest.raises(DefinitionError, match=sentence) as caught:
+        contest_of(**{key: value})
+    assert str(caught.value).startswith("contest: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_every_key_has_a_mistake_here():
+    assert FAULTS.keys() >= LINES.keys()
+
+
+def test_a_text_that_is_too_long_or_no_toml_is_refused():
+    with pytest.raises(DefinitionError, match="more than 64 KiB"):
+        read_contest(text_of(description=f'"{"a" * 70_000}"'))
+    for text in ("a = ", "\0", "[" * 10_000, "a = 1" * 2):
+        with pytest.raises(DefinitionError, match="not valid TOML"):
+            read_contest(text)
+    with pytest.raises(DefinitionError, match="missing"):
+        read_contest("")
+
+
+zones = st.sampled_from(sorted(available_timezones() - {"localtime", "Factory"}))
+locals_ = st.datetimes(datetime(2000, 1, 1), datetime(2037, 12, 31)).map(lambda at: at.replace(microsecond=0))
+
+
+@given(locals_, zones)
+def test_the_times_that_a_clock_on_the_wall_shows_are_found_by_looking_at_all_of_them(local, zone):
+    """What is compared with: each quarter of an hour within two days, for offsets are multiples of that since 2000."""
+    near = local.replace(tzinfo=UTC)
+    steps = [near + timedelta(minutes=15 * k) for k in range(-4 * 30, 4 * 30 + 1)]
+    shown = [at for at in steps if at.astimezone(ZoneInfo(zone)).replace(tzinfo=None) == local]
+    assert instants(local, zone) == shown
+
+
+@pytest.mark.parametrize(
+    ("local", "zone", "found"),
+    [
+        ("2027-03-28T01:59:59", "Europe/Berlin", ["2027-03-28T00:59:59"]),
+        ("2027-03-28T02:00:00", "Europe/Berlin", []),
+        ("2027-03-28T02:59:59", "Europe/Berlin", []),
+        ("2027-03-28T03:00:00", "Europe/Berlin", ["2027-03-28T01:00:00"]),
+        ("2027-10-31T02:00:00", "Europe/Berlin", ["2027-10-31T00:00:00", "2027-10-31T01:00:00"]),
+        ("2027-10-31T03:00:00", "Europe/Berlin", ["2027-10-31T02:00:00"]),
+        ("2011-12-30T12:00:00", "Pacific/Apia", []),  # a day that Samoa has left out
+        ("2027-04-04T01:45:00", "Australia/Lord_Howe", ["2027-04-03T14:45:00", "2027-04-03T15:15:00"]),
+    ],
+)
+def test_gaps_and_folds(local, zone, found):
+    expected = [datetime.fromisoformat(at).replace(tzinfo=UTC) for at in found]
+    assert instants(datetime.fromisoformat(local), zone) == expected
+
+
+@pytest.mark.processes
+def test_a_process_of_its_own_reads_the_same():
+    assert read_contest_apart(text_of()) == read_contest(text_of())
+    for text in (text_of(title="''"), "a = ", "\udcff", "a" * 70_000):
+        with pytest.raises(DefinitionError) as here:
+            read_contest(text, "form")
+        with pytest.raises(DefinitionError) as apart:
+            read_contest_apart(text, "form")
+        assert str(apart.value) == str(here.value)
+
+
+@pytest.mark.processes
+def test_a_server_can_write_and_show_contests_without_loading_what_rates():
+    modules = (
+        "arena.contests.apart, arena.contests.contest_text, arena.contests.visibility, arena.people.contest_change"
+    )
+    code = f"import sys, {modules}; print({{'numpy', 'arena.ratings', 'arena.tournament'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

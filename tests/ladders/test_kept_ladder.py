@@ -1,0 +1,170 @@
+"""A ladder that is kept going, as its program does it: paused, drained, resumed, corrected."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from arena.directors.kept import KeptTournament
+from arena.directors.leaving import Leaving
+from arena.enums import CorrectionKind
+from arena.home import ArenaHome, open_people
+from arena.ladders.kept_ladder import KeptLadder
+from arena.ladders.open_ladder import OpenLadder
+from arena.people.directing import DirectorState, RequestState, Wish
+
+pytestmark = pytest.mark.processes
+
+LADDER = """
+name = "open"
+game = "differences"
+options = { size = 4 }
+format = "ladder"
+workers = 1
+[ladder]
+matches = 6
+[[entrants]]
+bot = "arena:random_legal"
+[[entrants]]
+bot = "arena:minimal"
+"""
+DEADLINE_SECONDS = 60.0
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "open.toml"
+    path.write_text(LADDER)
+    return path
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path / "home") as opened:
+        yield opened
+
+
+@pytest.fixture
+def people(home):
+    with open_people(home.directory) as opened:
+        opened.directors.say("open", "ladder", DirectorState.IDLE)
+        yield opened
+
+
+@pytest.fixture
+def kept(home, people, file):
+    ladder = OpenLadder(file, home)
+    return KeptLadder(ladder, KeptTournament("open", "ladder", home, people, Leaving()), home)
+
+
+def want(people, wish):
+    people.directors.want("open", wish, reason="Because.", by="dora")
+
+
+def state(people):
+    return people.directors.report("open").state
+
+
+def recorded(home):
+    found = home.store.find_tournament("open")
+    return found.recorded if found is not None else 0
+
+
+def test_it_plays_while_there_is_something_to_learn_and_then_waits(kept, people, home):
+    assert kept.step() == 0.0
+    assert recorded(home) == 6
+    assert kept.step() > 0
+    assert state(people) is DirectorState.IDLE
+    report = people.directors.report("open").figures
+    assert (report.recorded, report.scheduled, report.playing) == (6, 6, 0)
+
+
+def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_it_is_resumed(kept, people, home, file):
+    want(people, Wish.PAUSE)
+    again = KeptLadder(OpenLadder(file, home), KeptTournament("open", "ladder", home, people, Leaving()), home)
+    for one in (kept, again):
+        for _ in range(3):
+            assert one.step() > 0
+    assert state(people) is DirectorState.PAUSED
+    assert recorded(home) == 0
+    want(people, Wish.PLAY)
+    again.step()
+    assert recorded(home) == 6
+
+
+def test_a_drained_ladder_finishes_the_round_that_is_scheduled(kept, people, home):
+    """Its first round is scheduled when it begins: two bots, in both seat orders."""
+    want(people, Wish.DRAIN)
+    kept.step()
+    assert recorded(home) == 2
+    assert kept.step() > 0
+    assert state(people) is DirectorState.DRAINED
+    want(people, Wish.PLAY)
+    kept.step()
+    assert recorded(home) == 6
+
+
+def test_a_match_is_played_again_when_a_director_asks_for_it(kept, people, home):
+    kept.step()
+    before = {record.match: record.started_at for record in home.store.records("open")}
+    people.requests.add("open", "void", {"numbers": [2]}, subject="", reason="The power went.", by="dora")
+    kept.step()
+    after = {record.match: record.started_at for record in home.store.records("open")}
+    assert [match for match in after if after[match] != before[match]] == [2]
+    (correction,) = home.store.tournament("open").corrections
+    assert (correction.kind, correction.reason) == (CorrectionKind.VOID, "The power went.")
+    assert people.requests.of("open")[0].state is RequestState.DONE
+
+
+def test_it_is_corrected_while_it_is_paused(kept, people, home):
+    kept.step()
+    want(people, Wish.PAUSE)
+    people.requests.add("open", "withdraw", {"bot": "minimal"}, subject="", reason="Why.", by="dora")
+    assert kept.step() > 0
+    assert state(people) is DirectorState.PAUSED
+    assert len(home.store.tournament("open").corrections) == 1
+
+
+class Program:
+    """The program of the ladder, as ``arena serve`` starts it."""
+
+    def __init__(self, home, file):
+        arguments = [str(os.getpid()), str(home.directory), "", str(file)]
+        self.process = subprocess.Popen([sys.executable, "-m", "arena.ladders.director_program", *arguments])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def until(condition):
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_killed_program_stays_paused_and_sigterm_ends_it_with_the_match_recorded(home, people, file):
+    file.write_text(LADDER.replace("matches = 6", "matches = 100000"))
+    with Program(home, file):
+        until(lambda: recorded(home) > 0)
+        want(people, Wish.PAUSE)
+        until(lambda: state(people) is DirectorState.PAUSED)
+    paused_at = recorded(home)
+    people.directors.say("open", "ladder", DirectorState.IDLE)
+    with Program(home, file) as program:
+        until(lambda: state(people) is DirectorState.PAUSED)
+        assert recorded(home) == paused_at
+        want(people, Wish.PLAY)
+        until(lambda: recorded(home) > paused_at)
+        program.process.send_signal(signal.SIGTERM)
+        assert program.process.wait(DEADLINE_SECONDS) == 0
+    assert home.store.tournament("open").finished_at is None
+    matches = [record.match for record in home.store.records("open")]
+    assert len(matches) == len(set(matches)) == recorded(home)

@@ -1,0 +1,270 @@
+"""Contests in the database: what can be changed when, and which submissions count."""
+
+from datetime import datetime
+
+import pytest
+
+from arena.errors import UnknownNameError, UsageError
+from arena.people.contest import ContestPhase, ContestStage, phase_of
+from arena.people.roles import Role
+from arena.people.secret import new_secret
+from arena.people.submission import SubmissionState
+from tests.contests.samples import OPEN, SEALED, contest_of
+from tests.people.test_people_store import at_once
+
+pytestmark = pytest.mark.processes  # of PostgreSQL
+
+OPENS, FREEZE, DEADLINE = (
+    datetime.fromisoformat(at).timestamp()
+    for at in ("2027-01-15T07:00:00Z", "2027-01-20T18:59:59Z", "2027-01-20T22:59:59Z")
+)
+
+
+@pytest.fixture
+def spring(store, now):
+    now.seconds = OPENS - 3600
+    return store.contests.add("dora", contest_of())
+
+
+@pytest.fixture
+def ada(store):
+    return store.accounts.add("ada", Role.AUTHOR, "test")
+
+
+@pytest.fixture
+def eve(store):
+    return store.accounts.add("eve", Role.AUTHOR, "test")
+
+
+def hand_in(store, person, content="a"):
+    return store.submissions.add(person, new_secret(), content * 64, 100, "bot.py", "").number
+
+
+def accept(store, bot):
+    assert store.submissions.claim().finish(SubmissionState.ACCEPTED, "", "", bot)
+
+
+def log_of(store):
+    return [(line.by, line.action, line.subject, line.reason) for line in store.log.lines()]
+
+
+def test_a_contest_is_kept_as_it_was_written(store, spring):
+    assert spring.contest == contest_of()
+    assert store.contests.find("spring") == store.contests.get("spring") == spring
+    assert store.contests.all() == [spring]
+    assert (spring.stage, spring.freeze_at, spring.closed_at) == (
+        ContestStage.ENTRIES,
+        "2027-01-20T18:59:59+00:00",
+        None,
+    )
+    assert log_of(store) == [("dora", "announced the contest", "spring", "")]
+    assert store.contests.find("sprung") is None
+    with pytest.raises(UnknownNameError, match="did you mean 'spring'"):
+        store.contests.get("sprung")
+
+
+def test_two_contests_have_no_tournament_in_common(store, spring):
+    for name in ('"spring"', '"spring-qualification"'):
+        with pytest.raises(UsageError, match="the contest 'spring' has this name already"):
+            store.contests.add("dora", contest_of(name=name, qualification=None))
+    assert [one.name for one in store.contests.all()] == ["spring"]
+    assert len(log_of(store)) == 1
+
+
+def test_a_name_is_taken_once_however_many_ask_at_once(store, place, now):
+    now.seconds = OPENS
+    results = at_once(place, now, 20, lambda own, _: own.contests.add("dora", contest_of()))
+    assert sum(not isinstance(one, UsageError) for one in results) == 1
+    assert len(store.contests.all()) == 1
+
+
+def test_no_contest_is_announced_whose_deadline_has_passed_or_whose_guests_are_unknown(store, now, ada):
+    now.seconds = DEADLINE
+    with pytest.raises(UsageError, match="passed already"):
+        store.contests.add("dora", contest_of())
+    now.seconds = OPENS
+    with pytest.raises(UsageError, match="invited = 'bob': nobody has an account"):
+        store.contests.add("dora", contest_of(entrants='"invited"', invited='["ADA", "bob"]'))
+
+
+# changes
+
+
+def test_before_the_opening_all_but_the_name_can_be_changed(store, spring):
+    changed = store.contests.change("dora", "spring", contest_of(game='"plaid"', options="{}", **SEALED), "a mistake")
+    assert (changed.contest.game, changed.contest.results, changed.freeze_at) == ("plaid", "sealed", None)
+    assert log_of(store)[0] == ("dora", "changed the contest", "spring", "a mistake")
+    with pytest.raises(UsageError, match="name can't be changed"):
+        store.contests.change("dora", "spring", contest_of(name='"summer"'), "a mistake")
+
+
+def test_after_the_opening_the_rules_stay_and_the_deadline_can_only_become_later(store, spring, now):
+    now.seconds = OPENS
+    with pytest.raises(UsageError, match="game and options can't be changed any more"):
+        store.contests.change("dora", "spring", contest_of(game='"plaid"', options="{}"), "a mistake")
+    with pytest.raises(UsageError, match="only become later"):
+        store.contests.change("dora", "spring", contest_of(deadline_at="2027-01-20T23:59:58"), "hurry")
+    later = store.contests.change(
+        "dora", "spring", contest_of(deadline_at="2027-01-21T23:59:59"), "the server was down"
+    )
+    assert later.contest.deadline_at == "2027-01-21T22:59:59+00:00"
+    assert later.freeze_at == "2027-01-21T18:59:59+00:00"
+
+
+def test_what_is_frozen_stays_so_with_a_later_deadline(store, spring, now):
+    now.seconds = FREEZE
+    later = store.contests.change(
+        "dora", "spring", contest_of(deadline_at="2027-01-21T23:59:59"), "the server was down"
+    )
+    assert later.freeze_at == spring.freeze_at == "2027-01-20T18:59:59+00:00"
+
+
+def test_after_the_deadline_words_can_be_changed_and_when_it_is_revealed(store, spring, now):
+    now.seconds = DEADLINE + 1
+    with pytest.raises(UsageError, match="deadline_at can't be changed any more"):
+        store.contests.change("dora", "spring", contest_of(deadline_at="2027-01-25T23:59:59"), "too late")
+    at = "2027-01-25T12:00:00"
+    changed = store.contests.change("dora", "spring", contest_of(title='"Spring"', reveal_at=at), "a date")
+    assert (changed.contest.title, changed.contest.reveal_at) == ("Spring", "2027-01-25T11:00:00+00:00")
+
+
+def test_nobody_is_taken_out_after_the_opening(store, now, ada, eve):
+    now.seconds = OPENS - 1
+    store.contests.add("dora", contest_of(entrants='"invited"', invited='["ada"]'))
+    now.seconds = OPENS
+    store.contests.change("dora", "spring", contest_of(entrants='"invited"', invited='["ada", "eve"]'), "one more")
+    with pytest.raises(UsageError, match="nobody can be taken out"):
+        store.contests.change("dora", "spring", contest_of(entrants='"invited"', invited='["eve"]'), "one less")
+
+
+def test_a_cancelled_contest_is_over(store, spring):
+    cancelled = store.contests.cancel("dora", "spring", "nobody came")
+    assert (phase_of(cancelled, cancelled.cancelled_at), cancelled.cancel_reason) == (
+        ContestPhase.CANCELLED,
+        "nobody came",
+    )
+    assert log_of(store)[0] == ("dora", "cancelled the contest", "spring", "nobody came")
+    with pytest.raises(UsageError, match="cancelled already"):
+        store.contests.cancel("dora", "spring", "again")
+    with pytest.raises(UsageError, match="it is cancelled"):
+        store.contests.change("dora", "spring", contest_of(title='"x"'), "again")
+    with pytest.raises(UsageError, match="it is cancelled"):
+        store.contests.ask_to_reveal("dora", "spring")
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
+def test_a_reason_is_needed_and_short(store, spring, reason):
+    with pytest.raises(UsageError, match="expected 1 to 500"):
+        store.contests.cancel("dora", "spring", reason)
+
+
+def test_results_are_revealed_when_everything_is_played_or_on_request(store, spring, now):
+    with pytest.raises(UsageError, match="not everything is played yet"):
+        store.contests.ask_to_reveal("dora", "spring")
+    early = store.contests.ask_to_reveal("dora", "spring", "a test", before_played=True)
+    assert early.reveal_asked_at == store.contests.now()
+    now.seconds += 9
+    assert store.contests.ask_to_reveal("eve", "spring", "a test", before_played=True) == early
+    assert [line[:3] for line in log_of(store)[:-1]] == [("dora", "revealed the results of", "spring")]
+    revealed = store.contests.set_revealed(early)
+    now.seconds += 9
+    assert store.contests.set_revealed(revealed) == revealed
+    with pytest.raises(UsageError, match="not hidden"):
+        store.contests.ask_to_reveal("dora", "spring")
+
+
+def test_what_is_open_is_not_revealed(store, now):
+    now.seconds = OPENS
+    store.contests.add("dora", contest_of(**OPEN))
+    with pytest.raises(UsageError, match="not hidden"):
+        store.contests.ask_to_reveal("dora", "spring", before_played=True)
+
+
+def test_stages_are_kept_and_the_time_of_the_last_match(store, spring, now):
+    stuck = store.contests.set_stage(spring, ContestStage.FINAL, "the disk is full")
+    assert (stuck.stage, stuck.stage_note, stuck.played_at) == (ContestStage.FINAL, "the disk is full", None)
+    played = store.contests.set_stage(stuck, ContestStage.PLAYED)
+    assert (played.stage_note, played.played_at) == ("", store.contests.now())
+    now.seconds += 100
+    assert store.contests.set_stage(played, ContestStage.PLAYED) == played
+
+
+# entries
+
+
+def test_bots_handed_in_up_to_the_second_of_the_deadline_count(store, spring, now, ada, eve):
+    now.seconds = DEADLINE
+    hand_in(store, ada)
+    accept(store, "fast@1")
+    now.seconds = DEADLINE + 0.9
+    hand_in(store, eve)
+    now.seconds = DEADLINE + 1
+    hand_in(store, ada, "b")
+    assert store.contests.unfinished_of(spring) == [2]
+    accept(store, "slow@1")
+    accept(store, "fast@2")
+    assert store.contests.unfinished_of(spring) == []
+    assert [(one.author, one.bot) for one in store.contests.candidates(spring)] == [
+        ("eve", "slow@1"),
+        ("ada", "fast@1"),
+    ]
+
+
+def test_only_accepted_bots_of_those_who_are_invited_and_have_an_account_count(store, now, ada, eve):
+    now.seconds = OPENS
+    bob = store.accounts.add("bob", Role.AUTHOR, "test")
+    stored = store.contests.add("dora", contest_of(entrants='"invited"', invited='["ADA", "bob"]'))
+    for person, bot in ((ada, "one@1"), (eve, "two@1"), (bob, "three@1")):
+        hand_in(store, person)
+        accept(store, bot)
+    hand_in(store, ada, "b")
+    store.submissions.claim().finish(SubmissionState.REFUSED, "", "broken", "one@2")
+    hand_in(store, ada, "c")
+    assert store.contests.unfinished_of(stored) == [5]
+    store.accounts.close("bob", "test", "cheated")
+    assert [one.bot for one in store.contests.candidates(stored)] == ["one@1"]
+
+
+def test_entries_are_replaced_whole(store, spring, now, ada, eve):
+    for person, bot in ((ada, "one@1"), (eve, "two@1")):
+        hand_in(store, person)
+        accept(store, bot)
+    both = store.contests.candidates(spring)
+    store.contests.set_entries(spring, both)
+    assert [one.author for one in store.contests.entries_of(spring)] == ["ada", "eve"]
+    store.contests.set_entries(spring, both[:1])
+    assert store.contests.entries_of(spring) == both[:1]
+    store.contests.set_entries(spring, [])
+    assert store.contests.entries_of(spring) == []
+
+
+def test_entries_are_not_closed_before_the_next_second(store, spring, now):
+    now.seconds = DEADLINE + 0.9
+    assert store.contests.close_entries(spring).closed_at is None
+    now.seconds = DEADLINE + 1
+    closed = store.contests.close_entries(spring)
+    assert closed.closed_at == "2027-01-20T23:00:00+00:00"
+    now.seconds += 60
+    assert store.contests.close_entries(spring) == closed
+
+
+def test_of_200_in_the_last_second_exactly_those_up_to_the_deadline_count(store, place, now, spring):
+    """A director closes the entries while they come: whatever it then finds is all that counts, for good."""
+    people = [store.accounts.add(f"author{number}", Role.AUTHOR, "test") for number in range(200)]
+    now.seconds = DEADLINE
+    found = []
+
+    def work(own, number):
+        if number == 100:
+            now.seconds = DEADLINE + 1
+        if number % 20 == 19 and not found:
+            closed = own.contests.close_entries(spring)
+            if closed.closed_at is not None:
+                found.append(own.contests.unfinished_of(spring))
+        return own.submissions.add(people[number], new_secret(), "a" * 64, 100, "bot.py", "")
+
+    results = at_once(place, now, 200, work)
+    in_time = sorted(one.number for one in results if one.created_at <= spring.contest.deadline_at)
+    assert found
+    assert found[0] == in_time == store.contests.unfinished_of(spring)
+    assert 0 < len(in_time) < 200

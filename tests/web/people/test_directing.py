@@ -1,0 +1,114 @@
+"""Directors pause and correct what a program keeps going, in the browser and with a token."""
+
+import pytest
+
+from arena.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
+from arena.people.roles import Scope
+
+pytestmark = pytest.mark.anyio
+
+HERE = "/tournaments/open ladder"
+
+
+@pytest.fixture
+def kept(world):
+    """A site with a ladder."""
+    figures = RunFigures(recorded=12, scheduled=20, sitting_out=(SittingOut(bot="slow@1", reason="slow", seconds=90),))
+    world.store.directors.say("open ladder", "ladder", DirectorState.PLAYING, "", figures)
+    return world
+
+
+async def test_a_director_pauses_in_the_browser_and_resumes_with_a_token(kept):
+    dora = kept.browser("dora")
+    response = await dora.post(f"{HERE}/pause", data={"reason": "An upgrade."})
+    assert (response.status_code, response.headers["location"]) == (303, "/tournaments/open%20ladder/direct")
+    assert kept.store.directors.wish("open ladder").wish is Wish.PAUSE
+    page = (await dora.get(f"{HERE}/direct")).text
+    assert "being paused" in page
+    assert "An upgrade." in page
+    assert "Resume" in page
+    program = kept.program("dora", Scope.DIRECT)
+    response = await program.post(f"{HERE}/resume", json={"reason": "It is done."})
+    assert response.status_code == 200, response.text
+    assert kept.store.directors.wish("open ladder").wish is Wish.PLAY
+    assert [(line.by, line.action) for line in kept.store.log.lines()[:2]] == [("dora", "resumed"), ("dora", "paused")]
+
+
+async def test_without_a_reason_nothing_is_changed_and_the_form_comes_back(kept):
+    response = await kept.browser("dora").post(f"{HERE}/pause", data={"reason": ""})
+    assert response.status_code == 400
+    assert 'role="alert"' in response.text
+    assert kept.store.directors.wish("open ladder") is None
+
+
+@pytest.mark.parametrize(
+    ("what", "sent", "arguments"),
+    [
+        ("disqualify", {"bot": "a@1"}, {"bot": "a@1", "rule": "annul"}),
+        ("disqualify", {"bot": "a@1", "rule": "keep"}, {"bot": "a@1", "rule": "keep"}),
+        ("withdraw", {"bot": "a"}, {"bot": "a"}),
+        ("replace", {"bot": "a@1", "new": "a@2"}, {"bot": "a@1", "new": "a@2"}),
+        ("void", {"numbers": "3, 4 17"}, {"numbers": [3, 4, 17]}),
+        ("undo", {"correction": "2"}, {"correction": 2}),
+    ],
+)
+async def test_a_correction_is_written_down_for_the_program(kept, what, sent, arguments):
+    response = await kept.browser("dora").post(f"{HERE}/{what}", data=sent | {"reason": "A reason."})
+    assert response.status_code == 303, response.text
+    (request,) = kept.store.requests.of("open ladder")
+    assert (request.kind, request.arguments, request.reason, request.by, request.state) == (
+        what, arguments, "A reason.", "dora", RequestState.WAITING,
+    )  # fmt: skip
+    assert kept.store.log.lines()[0].action == f"asked to {what}"
+    page = (await kept.browser("dora").get(f"{HERE}/direct")).text
+    assert f"asked to {what}" in page
+
+
+@pytest.mark.parametrize(
+    ("what", "sent"),
+    [
+        ("void", {"numbers": ""}),
+        ("void", {"numbers": "0"}),
+        ("void", {"numbers": "3; drop"}),
+        ("void", {"numbers": " ".join(map(str, range(1, 1002)))}),
+        ("undo", {"correction": "-1"}),
+        ("disqualify", {"bot": "x" * 131}),
+        ("disqualify", {"bot": "a", "rule": "burn"}),
+        ("pause", {"tournament": "another"}),
+    ],
+)
+async def test_what_is_not_accepted_changes_nothing(kept, what, sent):
+    dora = kept.browser("dora")
+    before = kept.contents()
+    response = await dora.post(f"{HERE}/{what}", data=sent | {"reason": "A reason."})
+    assert response.status_code in (303, 400)
+    if what != "pause":
+        assert response.status_code == 400
+        assert kept.contents() == before
+    assert kept.store.directors.wish("another") is None
+
+
+async def test_a_forged_request_of_another_site_changes_nothing(kept):
+    dora = kept.browser("dora")
+    before = kept.contents()
+    for headers in ({"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "", "origin": "https://evil.example"}):
+        response = await dora.post(f"{HERE}/pause", data={"reason": "x"}, headers=headers)
+        assert response.status_code == 403
+    assert kept.contents() == before
+
+
+async def test_everybody_sees_what_a_ladder_is_doing_and_only_directors_the_link(kept):
+    visitor = (await kept.client().get("/ladders")).text
+    assert "It plays" in visitor
+    assert "slow@1" in visitor
+    assert "/direct" not in visitor
+    assert "/tournaments/open%20ladder/direct" in (await kept.browser("dora").get("/ladders")).text
+
+
+async def test_a_killed_program_is_seen(kept):
+    kept.now.seconds += 3600
+    assert "does not run" in (await kept.client().get("/ladders")).text
+
+
+async def test_a_page_of_a_tournament_that_nobody_keeps_going_is_not_there(kept):
+    assert (await kept.browser("dora").get("/tournaments/other/direct")).status_code == 404
