@@ -41,8 +41,9 @@ WEB = "web"
 PARTS: tuple[Part, ...] = (
     Part(WEB, "answers browsers and programs", "", cpu_weight=300),
     Part("checker", "checks what authors hand in", "arena.submissions.checker_program"),
+    Part("contests", "plays contests", "arena.contests.director_program"),
     Part("ladder", "plays a ladder", "arena.ladders.director_program", is_per_ladder=True, option="ladders"),
-    Part("play", "lets people play against bots", "arena.playing.host_program", option="play_slots"),
+    Part("play", "lets people play against bots", "arena.playing.host_program", option="play_slots", cpu_weight=150),
 )
 """Another program is another line: ``--only``, the locks and the systemd units follow from it."""
 

@@ -19,6 +19,8 @@ class Order(Enum):
     """Play all matches that are scheduled, and no further round."""
     STOP = auto()
     """Begin no match any more: those that are being played end and are recorded, and the run ends."""
+    ABANDON = auto()
+    """Record nothing any more, and end: what has no record is played by another run. It is asked before each record."""
 
 
 class RunControl:
@@ -28,7 +30,7 @@ class RunControl:
         """Return what the run is to do.
 
         It is called in the thread of the run, before each round, and whenever results have come in or a quarter of a
-        second has passed, but only between matches by an executor that plays in this process. It should return within
-        milliseconds. ``STOP`` holds for the rest of the run.
+        second has passed, but only between matches by an executor that plays in this process; and before results are
+        recorded. It should return within milliseconds. ``STOP`` holds for the rest of the run.
         """
         return Order.PLAY

@@ -213,6 +213,10 @@ class _Run:
         self._obey(queue)
         for results in self._executor.run(queue):
             rows = [result.row for result in results if isinstance(result, Played)]
+            if self._control.order() is Order.ABANDON:
+                log.info("%s: the run is ended; matches that are being played are abandoned", self._definition.name)
+                self.progress.is_stopped = True
+                return
             if rows:
                 self._store.record(self._tournament, rows)
             for result in results:
