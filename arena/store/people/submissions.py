@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery, case, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from arena.errors import UsageError
@@ -49,6 +49,16 @@ class Queue(NamedTuple):
     oldest_seconds: float
 
 
+class Decision(NamedTuple):
+    """What becomes of a submission, as ``Claim.finish`` takes it."""
+
+    state: SubmissionState
+    report: str
+    reason: str
+    bot: str | None
+    copy_bytes: int | None
+
+
 class Claim:
     """The right to finish a submission; it is lost when it was not kept up in time."""
 
@@ -60,9 +70,25 @@ class Claim:
         """Say that it is still being checked, and what was found so far; return whether the claim still holds."""
         return self._store.keep(self.submission.number, self._secret, report, bot)
 
-    def finish(self, state: SubmissionState, report: str, reason: str = "", bot: str | None = None) -> bool:
-        """Decide what becomes of it; return whether the claim held until now."""
-        return self._store.finish(self.submission.number, self._secret, state, report, reason, bot)
+    def finish(
+        self,
+        state: SubmissionState,
+        report: str,
+        reason: str = "",
+        bot: str | None = None,
+        copy_bytes: int | None = None,
+    ) -> bool:
+        """Decide what becomes of it; return whether the claim held until now.
+
+        Args:
+            state: what becomes of it.
+            report: what was tried.
+            reason: why not, in a sentence.
+            bot: its name@version, if it is known.
+            copy_bytes: how much of the disk the arena's copy takes, if this has made one.
+        """
+        decision = Decision(state, report, reason, bot, copy_bytes)
+        return self._store.finish(self.submission.number, self._secret, decision)
 
 
 class Submissions:
@@ -164,8 +190,20 @@ class Submissions:
         return self._list(submissions.c.id.is_not(None))
 
     def unfinished(self) -> list[Submission]:
-        """Return what waits and what is being checked, in the order in which it came."""
-        return list(reversed(self._list(submissions.c.state.in_(UNFINISHED))))
+        """Return what is being checked and then what waits, in the order in which it will be checked; not all, if
+        there is much.
+        """
+        order = _checking_order()
+        query = _all().join(order, submissions.c.id == order.c.id).order_by(order.c.position).limit(LISTED)
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return [_submission_of(row) for row in rows]
+
+    def ahead_of(self, number: int) -> int | None:
+        """Return how many submissions are checked before one; None if it is decided."""
+        order = _checking_order()
+        query = select(order.c.position).where(order.c.id == number)
+        position = self._database.read(lambda connection: connection.execute(query).scalar())
+        return position - 1 if position is not None else None
 
     def _list(self, which: ColumnElement[bool]) -> list[Submission]:
         query = _all().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
@@ -187,15 +225,22 @@ class Submissions:
         return self._database.read(read)
 
     def seconds_to_check(self) -> list[float]:
-        """Return how long the latest checks took, from the submission to the decision."""
+        """Return how long the latest checks took, without the time before they began."""
         query = (
-            select(submissions.c.created_at, submissions.c.finished_at)
+            select(submissions.c.claimed_at, submissions.c.finished_at)
             .where(submissions.c.state.in_((SubmissionState.ACCEPTED, SubmissionState.REFUSED)))
+            .where(submissions.c.claimed_at.is_not(None))
             .order_by(submissions.c.id.desc())
             .limit(LISTED)
         )
         rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [self._clock.between(row.created_at, row.finished_at) for row in rows]
+        return [self._clock.between(row.claimed_at, row.finished_at) for row in rows]
+
+    def copy_bytes(self, person: int) -> int:
+        """Return how large the copies of a person's accepted bots are together."""
+        total = func.coalesce(func.sum(submissions.c.copy_bytes), 0)
+        query = select(total).where(submissions.c.person_id == person)
+        return int(self._database.read(lambda connection: connection.execute(query).scalar_one()))
 
     def withdraw(self, person: Person, number: int) -> Submission:
         """Withdraw a submission of a person before it is decided.
@@ -217,12 +262,15 @@ class Submissions:
     # checking
 
     def claim(self) -> Claim | None:
-        """Take the oldest submission that waits; None if nothing waits."""
+        """Take the submission whose turn it is; None if nothing waits.
+
+        Authors take turns: it is the oldest of the one whose last turn is longest ago.
+        """
         secret = new_secret()
         now, until = self._clock.text(), self._clock.text(CLAIM_SECONDS)
         waits = submissions.c.state == SubmissionState.WAITING
         abandoned = (submissions.c.state == SubmissionState.CHECKING) & (submissions.c.claimed_until <= now)
-        oldest = select(submissions).where(waits | abandoned).order_by(submissions.c.id).limit(1)
+        oldest = select(submissions).where(waits | abandoned).order_by(_last_turn(), submissions.c.id).limit(1)
         if self._database.is_server:
             oldest = oldest.with_for_update(skip_locked=True)
 
@@ -233,6 +281,8 @@ class Submissions:
             values = {
                 "state": SubmissionState.CHECKING,
                 "tries": row.tries + 1,
+                "turn": connection.execute(select(func.coalesce(func.max(submissions.c.turn), 0))).scalar_one() + 1,
+                "claimed_at": now,
                 "claim": secret,
                 "claimed_until": until,
                 "report": "",
@@ -260,20 +310,18 @@ class Submissions:
             values["bot"] = bot
         return self._change(number, secret, values)
 
-    def finish(
-        self, number: int, secret: str, state: SubmissionState, report: str, reason: str, bot: str | None
-    ) -> bool:
+    def finish(self, number: int, secret: str, decision: Decision) -> bool:
         """Finish a claimed submission; return whether the claim held until now."""
-        assert state in FINAL
-        values = {
-            "state": state,
-            "report": _bounded(report),
-            "reason": reason,
+        assert decision.state in FINAL
+        values: dict[str, Any] = {
+            "state": decision.state,
+            "report": _bounded(decision.report),
+            "reason": decision.reason,
             "finished_at": self._clock.text(),
             "claim": None,
         }
-        if bot is not None:
-            values["bot"] = bot
+        values |= {"bot": decision.bot} if decision.bot is not None else {}
+        values |= {"copy_bytes": decision.copy_bytes} if decision.copy_bytes is not None else {}
         return self._change(number, secret, values)
 
     def _change(self, number: int, secret: str, values: dict[str, Any]) -> bool:
@@ -315,6 +363,37 @@ def share_submitting(connection: Connection) -> None:
 def end_submitting(connection: Connection) -> None:
     """Wait until every submission is known whose time has been taken: all that follow come later than now."""
     connection.execute(meta.update().where(meta.c.key == SUBMITTING).values(value="1"))
+
+
+def _last_turn() -> ColumnElement[int]:
+    """Return when the author of a submission had a turn last; 0 for never."""
+    of_author = submissions.alias("of_author")
+    last = select(func.coalesce(func.max(of_author.c.turn), 0)).where(of_author.c.person_id == submissions.c.person_id)
+    return last.scalar_subquery()
+
+
+def _checking_order() -> Subquery:
+    """Return the numbers of what is not decided with their positions, from 1: what is being checked, then in turns.
+
+    The first of each author come before the second ones; among these, who has had a turn longest ago is first, and of
+    those who never had one, who came first.
+    """
+    waits = submissions.c.state == SubmissionState.WAITING
+    author = (submissions.c.person_id, submissions.c.state)
+    unfinished = (
+        select(
+            submissions.c.id,
+            case((waits, 1), else_=0).label("waits"),
+            func.row_number().over(partition_by=author, order_by=submissions.c.id).label("place"),
+            _last_turn().label("last_turn"),
+            func.min(submissions.c.id).over(partition_by=author).label("first"),
+        )
+        .where(submissions.c.state.in_(UNFINISHED))
+        .subquery()
+    )
+    columns = unfinished.c
+    position = func.row_number().over(order_by=(columns.waits, columns.place, columns.last_turn, columns.first))
+    return select(columns.id, position.label("position")).subquery()
 
 
 def _get(connection: Connection, number: int) -> Submission:
