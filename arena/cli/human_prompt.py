@@ -10,6 +10,7 @@ import click
 
 from arena.cli.boards import listed, note_text, position_lines, score_lines, terminal_width
 from arena.errors import ArenaError, IllegalActionError
+from arena.match.human_actions import kept_after_undo, read_action
 from arena.report.tables import printable, printable_lines
 from arena.text import counted
 
@@ -105,10 +106,7 @@ class Table:
     def _read(self, text: str, legal: list[Any]) -> Any:
         """Return the action; None, after printing the reason, if the text is not a legal action."""
         try:
-            action = self._game.parse_action(text)
-            if action in legal:
-                return action
-            self._game.apply(self._state, action)
+            return read_action(self._game, self._state, legal, text)
         except IllegalActionError as error:
             click.echo(printable(f"{text}: {error.reason}"), err=True)
         return None
@@ -137,9 +135,9 @@ class Table:
     def _undo(self, seat: int) -> None:
         from arena.players.human import TakenBackError
 
-        own = [ply for ply, (actor, _) in enumerate(self._actions) if actor == seat]
-        if own:
-            raise TakenBackError(own[-1])
+        kept = kept_after_undo(self._actions, seat)
+        if kept is not None:
+            raise TakenBackError(kept)
         click.echo("You have no action to take back.", err=True)
 
     def _hint(self) -> str:

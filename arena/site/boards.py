@@ -11,6 +11,7 @@ from arena.report.markup import text
 from arena.report.match_view import DRAWING_ORDER, SEAT_SHAPES, SEAT_STYLES
 from arena.site.models.games import LegalAction
 from arena.site.models.match import Board, Clock, Position, ViewedMatch
+from arena.site.models.playing import Place
 
 CHART_WIDTH, CHART_HEIGHT = 300, 60
 
@@ -182,3 +183,43 @@ def targets_svg(legal: Iterable[LegalAction], board: Board, address: Callable[[s
         title = f"<title>{text(action.text)}</title>"
         links.append(f'<a href="{escape(address(action.actions))}" tabindex="-1">{title}{shape}</a>')
     return Markup(f'<g aria-hidden="true">{"".join(links)}</g>')
+
+
+PLACE_UNITS = 100
+"""Of a button on the board, to the side of a square: browsers round sizes of text and lines to whole ones."""
+
+
+def places_svg(places: Iterable[Place], board: Board) -> Markup:
+    """Return the places of actions on the board as buttons of a form, and squares without an action as words.
+
+    Args:
+        places: where they are.
+        board: on which they lie.
+    """
+    drawn = "".join(_place(place, board.height) for place in places)
+    return Markup(f'<g transform="scale({1 / PLACE_UNITS})">{drawn}</g>')
+
+
+def _place(place: Place, height: float) -> str:
+    x, y, width, tall = place.box
+    sides = (x, height - y - tall, width, tall)
+    box = " ".join(
+        f'{name}="{_n(PLACE_UNITS * side)}"' for name, side in zip(("x", "y", "width", "height"), sides, strict=True)
+    )
+    label = text(place.label)
+    if place.action:
+        button = f'<button class="place" name="action" value="{text(place.action)}" aria-label="{label}"></button>'
+    else:
+        button = (
+            f'<button class="place" type="button" tabindex="-1" aria-disabled="true" aria-label="{label}"></button>'
+        )
+    return f"<foreignObject {box}>{button}</foreignObject>{_preview(place, height)}"
+
+
+def _preview(place: Place, height: float) -> str:
+    """Return what an action would be, which is seen while its place is pointed at."""
+    if place.preview is None:
+        return ""
+    kind, *values = place.preview
+    drawn = "".join(_drawn([(kind, *values[:-1], "preview")], height, is_text=False))
+    return f'<g transform="scale({PLACE_UNITS})" aria-hidden="true">{drawn}</g>'

@@ -21,7 +21,16 @@ from arena.report.column_meanings import meaning_of
 from arena.report.standings_columns import percent_text
 from arena.report.tables import printable, printable_lines
 from arena.site import charts
-from arena.site.boards import board_svg, clocks_at, position_at, scores_svg, seat_key, seconds_text, targets_svg
+from arena.site.boards import (
+    board_svg,
+    clocks_at,
+    places_svg,
+    position_at,
+    scores_svg,
+    seat_key,
+    seconds_text,
+    targets_svg,
+)
 from arena.site.links import Links, query_value
 from arena.site.models.model import Model, Parameters
 from arena.site.models.standings import scale_of
@@ -97,6 +106,7 @@ def environment() -> Environment:
         "lines_of_text": lambda text: Markup(escape(printable_lines(text.strip("\n")))),
         "counted": counted,
         "minute": minute_text,
+        "places_svg": places_svg,
         "position_at": position_at,
         "clocks_at": clocks_at,
         "board_svg": board_svg,

@@ -1,5 +1,6 @@
 """The pages for people in a real browser: they bar nobody, fit every width, need no scripts; and what people do."""
 
+import json
 import re
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -9,11 +10,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from arena.games import make_game
+from arena.games.checked_game import checked_game
 from arena.home import ArenaHome, open_people
 from arena.people.directing import DirectorState, RunFigures, SittingOut, Wish
 from arena.people.passwords import hash_password
 from arena.people.roles import Role, Scope
 from arena.people.submission import SubmissionState
+from arena.people.unrated_match import Choices, MatchState, Position
+from arena.playing.view import Played, view_of
+from arena.records import TimeControl
 from arena.web.people.table import OPERATIONS
 from tests.browser.conftest import served
 from tests.browser.test_pages import SCHEMES, WIDTHS
@@ -54,6 +60,11 @@ PAGES = {
     "submissions for a visitor": ("/submissions", None),
     "submission": ("/submissions/{submission}", "ann"),
     "submission of somebody": ("/submissions/{submission}", "dora"),
+    "play": ("/play", "ann"),
+    "play for a visitor": ("/play", None),
+    "play a game": ("/play?game=differences", None),
+    "unrated match": ("/play/{match}", None),
+    "unrated match that is over": ("/play/{match_over}", "ann"),
     "ladders": ("/ladders", None),
     "ladders for a director": ("/ladders", "dora"),
     "directing": ("/tournaments/{kept}/direct", "dora"),
@@ -84,10 +95,29 @@ class People:
                 "own": store.invitations.invite_person("newcomer", "olga", 7),
                 "code": waiting.code,
                 "submission": self._hand_in(store),
+                "match": self._play(store, None, MatchState.PERSON),
+                "match_over": self._play(store, store.accounts.get("ann").number, MatchState.OVER),
                 "kept": "kept",
                 "paused": LONG,
             }
             _keep_going(store)
+
+    def _play(self, store, person, state):
+        """Return the address of a match that a person plays: no play host has anything to do with it."""
+        store.unrated_matches.set_menu("{}", 4)
+        choices = Choices(game="differences", options="{}", seat=0, bot="arena:greedy", per_action_milliseconds=1000)
+        one = store.unrated_matches.begin(choices, person, "192.0.2.1")
+        game = checked_game(make_game("differences"), "differences")
+        actions = [Played(0, (1, 2)), Played(1, (3, 4), 0.01)]
+        position = game.initial_state()
+        for played in actions:
+            position = game.apply(position, played.action)
+        view = view_of("differences", game, position, actions, ("human", "greedy@1"), 0, TimeControl())
+        stored = Position(
+            state=state, actions=json.dumps(actions), plies=2, view=view.model_dump_json(), reason=REASON[:90]
+        )
+        assert store.unrated_matches.claim(one.number).write(stored, "")
+        return one.secret
 
     def _hand_in(self, store):
         """Hand in a bot that is refused and one that is accepted; return the number of the first."""

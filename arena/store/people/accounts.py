@@ -16,6 +16,7 @@ from arena.store.connection import Database
 from arena.store.people.public_log import add_line
 from arena.store.people.schema import device_logins, invitations, people, sessions, submissions, tokens
 from arena.store.people.times import Clock
+from arena.store.people.unrated_schema import unrated_matches
 
 MAX_REASON_CHARACTERS = 500
 
@@ -135,7 +136,9 @@ class Accounts:
         return self._database.write(reopen)
 
     def erase(self, person: Person) -> None:
-        """Erase a person who wants to leave: name, password, sessions, tokens. The name stays taken, as a digest.
+        """Erase a person who wants to leave: name, password, sessions, tokens, unrated matches.
+
+        The name stays taken, as a digest.
 
         Raises:
             UsageError: if nobody would be left who can manage people.
@@ -144,6 +147,7 @@ class Accounts:
         def erase(connection: Connection) -> None:
             _keep_an_operator(connection, person)
             _end_everything(connection, person, self._clock.text())
+            connection.execute(delete(unrated_matches).where(unrated_matches.c.person_id == person.number))
             connection.execute(
                 people.update()
                 .where(people.c.id == person.number)

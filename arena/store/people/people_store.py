@@ -22,6 +22,7 @@ from arena.store.people.sessions import Sessions
 from arena.store.people.submissions import Submissions
 from arena.store.people.times import Clock, Now
 from arena.store.people.tokens import Tokens
+from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.version import check_version, stored_version
 from arena.store.whole_copy import fill_server, write_copy
 
@@ -38,6 +39,7 @@ class PeopleStore:
         invitations: links by which people get accounts.
         device_logins: programs that wait to be signed in.
         submissions: what authors handed in.
+        unrated_matches: what people play in the browser.
         directors: the programs that keep tournaments going.
         requests: what they are to do.
         contests: what directors announced, and what became of it.
@@ -66,6 +68,7 @@ class PeopleStore:
         self.invitations = Invitations(self._database, clock)
         self.device_logins = DeviceLogins(self._database, clock)
         self.submissions = Submissions(self._database, clock)
+        self.unrated_matches = UnratedMatches(self._database, clock)
         self.contests = Contests(self._database, clock)
         self.log = PublicLog(self._database)
         self.directors = Directors(self._database, clock)

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from arena.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission
+from arena.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
 from arena.web.endpoint import problem_answer
 from arena.web.openapi import SCHEMAS, SESSION, TOKEN, identifier_of
 from arena.web.people.body import FORM, JSON
@@ -68,6 +68,8 @@ def _security(operation: Operation) -> list[dict[str, list[str]]]:
     session: list[dict[str, list[str]]] = [{SESSION: []}]
     if operation.who is Who.ANYBODY:
         return [{}]
+    if operation.who in PERMISSIONS[Role.VISITOR]:
+        return [{}, {SESSION: []}, {TOKEN: _scopes(operation)}]
     if operation.who is Who.MEMBER:
         return [*session, {TOKEN: []}]
     scopes = _scopes(operation)

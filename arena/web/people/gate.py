@@ -169,11 +169,9 @@ class Gate:
             ProblemError: if they may not, or not so often.
         """
         actor = actor_of(request, self._people)
-        if operation.who is Who.ANYBODY:
-            self._count(operation, network_of(address_of(request)))
-            return actor
         if may(actor, operation):
-            self._count(operation, f"person {actor.number}")
+            has_person = actor.person is not None and operation.who is not Who.ANYBODY
+            self._count(operation, f"person {actor.number}" if has_person else network_of(address_of(request)))
             return actor
         if actor.person is None:
             if operation.method == "GET" and not wants_json(request):
@@ -254,7 +252,7 @@ def may(actor: Actor, operation: Operation) -> bool:
             return actor.session is not None
         case Who.PROGRAM:
             return actor.token is not None
-    return operation.who in actor.permissions and actor.person is not None
+    return operation.who in actor.permissions
 
 
 def too_often(wait_seconds: float) -> ProblemError:

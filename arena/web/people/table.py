@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.web.people import account, directing, directory, invitations, programs, sign_in, submissions
+from arena.web.people import account, directing, directory, invitations, playing, programs, sign_in, submissions
 from arena.web.people.operation import Operation
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -11,6 +11,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *account.OPERATIONS,
     *programs.OPERATIONS,
     *submissions.OPERATIONS,
+    *playing.OPERATIONS,
     *directory.OPERATIONS,
     *directing.OPERATIONS,
 )

@@ -16,6 +16,7 @@ BAD_PROGRAMS = {"expired token", "closed token", "forged token"}
 DIRECTORS, DIRECTING = {"director", "operator"}, {"direct", "operator's direct"}
 SUBMITTING = {"submit", "operator's direct"}
 
+PLAYING = VISITORS | BROWSERS | {"play", "operator's direct"}
 EVERYBODY = VISITORS | BROWSERS | PROGRAMS
 
 MAY = {
@@ -56,10 +57,25 @@ MAY = {
     "GET /submissions/{number}": EVERYBODY,
     "GET /submissions/{number}/upload": BROWSERS | SUBMITTING,
     "POST /submissions/{number}/withdraw": BROWSERS | SUBMITTING,
+    "GET /play": PLAYING,
+    "POST /play": PLAYING,
+    "GET /play/{match}": PLAYING,
+    "POST /play/{match}/act": PLAYING,
+    "POST /play/{match}/undo": PLAYING,
+    "POST /play/{match}/hint": PLAYING,
+    "POST /play/{match}/resign": PLAYING,
+    "POST /play/{match}/retry": PLAYING,
+    "POST /play/{match}/again": PLAYING,
 }
 
-THERE = {"number": "1", "person": "ann", "secret": "x" * 43, "tournament": "kept"}
-NOT_THERE = {"number": "987654", "person": "no-such-person", "secret": "y" * 43, "tournament": "nothing"}
+THERE = {"number": "1", "person": "ann", "secret": "x" * 43, "tournament": "kept", "match": "x" * 43}
+NOT_THERE = {
+    "number": "987654",
+    "person": "no-such-person",
+    "secret": "y" * 43,
+    "tournament": "nothing",
+    "match": "y" * 43,
+}
 
 
 def named(operation):

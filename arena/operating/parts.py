@@ -16,29 +16,34 @@ class Part:
     """A part.
 
     A module that is one has ``main(arguments)``, which works until SIGTERM. The arguments are the process that started
-    it, 0 if it runs alone; the home; the URL of the home's store, or ""; and if there is one for each ladder, its file.
+    it, 0 if it runs alone; the home; the URL of the home's store, or ""; and the value of its option, if it has one:
+    where there is one for each ladder, its file.
 
     Attributes:
         name: as ``arena serve --only`` takes it.
         summary: what it does, as the end of a sentence.
         module: the program, by name; "" for the web process.
         is_per_ladder: whether there is one for each ladder.
-        runs_bots: whether it needs what contains bots.
+        option: the parameter of ``arena serve`` that is for it alone; "" for none.
+        cpu_weight: its share of a busy machine, beside the other parts; 100 is usual.
     """
 
     name: str
     summary: str
     module: str
     is_per_ladder: bool = False
-    runs_bots: bool = True
+    option: str = ""
+    cpu_weight: int = 50
 
 
 WEB = "web"
 
 PARTS: tuple[Part, ...] = (
-    Part(WEB, "answers browsers and programs", "", runs_bots=False),
+    Part(WEB, "answers browsers and programs", "", cpu_weight=300),
     Part("checker", "checks what authors hand in", "arena.submissions.checker_program"),
-    Part("ladder", "plays a ladder", "arena.ladders.director_program", is_per_ladder=True),
+    Part("contests", "plays contests", "arena.contests.director_program"),
+    Part("ladder", "plays a ladder", "arena.ladders.director_program", is_per_ladder=True, option="ladders"),
+    Part("play", "lets people play against bots", "arena.playing.host_program", option="play_slots", cpu_weight=150),
 )
 """Another program is another line: ``--only``, the locks and the systemd units follow from it."""
 
@@ -69,7 +74,11 @@ def part_named(name: str) -> Part:
 
 
 def programs(
-    parts: Sequence[Part], directory: str | os.PathLike[str], store: str | None, ladders: Sequence[tuple[str, str]]
+    parts: Sequence[Part],
+    directory: str | os.PathLike[str],
+    store: str | None,
+    ladders: Sequence[tuple[str, str]],
+    play_slots: int = 0,
 ) -> tuple[Program, ...]:
     """Return the programs of parts; the web process is not among them.
 
@@ -78,6 +87,7 @@ def programs(
         directory: the home.
         store: the URL of its database; None for a file in the home.
         ladders: the name and the file of each ladder.
+        play_slots: how many may play against bots at once.
 
     Raises:
         UsageError: if two ladders have the same name.
@@ -91,6 +101,8 @@ def programs(
     for part in parts:
         if part.is_per_ladder:
             made += [Program(part.module, (*place, file), f"{part.name} {name}") for name, file in ladders]
+        elif part.option == "play_slots":
+            made.append(Program(part.module, (*place, str(play_slots)), part.name))
         elif part.module:
             made.append(Program(part.module, place, part.name))
     return tuple(made)

@@ -1,0 +1,107 @@
+"""A match that a person plays against a bot in the browser: in no tournament, and not rated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class MatchState(StrEnum):
+    """How far an unrated match is."""
+
+    BEGINNING = "beginning"
+    """The rules have not been asked yet."""
+    PERSON = "person"
+    """The person is to act."""
+    BOT = "bot"
+    """The bot is to act."""
+    OVER = "over"
+    FAILED = "failed"
+    """The arena could not go on; that is no fault of the person or the bot."""
+
+
+ENDED = (MatchState.OVER, MatchState.FAILED)
+
+
+class Wish(StrEnum):
+    """What a person wants to do next; the play host does it."""
+
+    ACT = "act"
+    UNDO = "undo"
+    HINT = "hint"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What is chosen before a match.
+
+    Attributes:
+        game: its name or dotted path.
+        options: of the game, as JSON.
+        seat: of the person.
+        bot: ``arena:NAME`` or ``name@version``.
+        per_action_milliseconds: what the bot may compute for each action.
+    """
+
+    game: str
+    options: str
+    seat: int
+    bot: str
+    per_action_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """A match as far as it has got.
+
+    Attributes:
+        state: who is to act.
+        actions: ``[seat, action, seconds, note]`` for each, as JSON; seconds and note of a bot's action, or null.
+        plies: how many there are.
+        view: what its page shows, as JSON; "" before the rules were asked.
+        reason: why it is over, or could not go on; "" otherwise.
+    """
+
+    state: MatchState
+    actions: str
+    plies: int
+    view: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnratedMatch:
+    """An unrated match, as it is stored. Times are UTC, as ISO 8601 to the second.
+
+    Attributes:
+        number: in the database.
+        secret: its address.
+        person: the number of whose it is; None for a visitor.
+        choices: what was chosen.
+        position: how far it is.
+        bot_digest: of the bot's files when it began; "" before.
+        wish: what the person wants to do; None if they are not waiting.
+        wished_action: as text, where the wish is to act.
+        answer: what came of the last wish: a hint, or why it was refused; "" for nothing to say.
+        begun_at: since when.
+        acted_at: when the person last did something.
+        has_place: whether it has a place at the play host.
+    """
+
+    number: int
+    secret: str
+    person: int | None
+    choices: Choices
+    position: Position
+    bot_digest: str
+    wish: Wish | None
+    wished_action: str
+    answer: str
+    begun_at: str
+    acted_at: str
+    has_place: bool
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the play host has something to do."""
+        return self.position.state not in ENDED and (self.wish is not None or self.position.state != MatchState.PERSON)

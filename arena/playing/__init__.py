@@ -1,0 +1,1 @@
+"""The play host: what runs the rules and the bots of the matches that people play in the browser."""

@@ -1,0 +1,72 @@
+"""The play host: a process for each unrated match that somebody plays, and never more than there are places."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Sequence
+from multiprocessing.context import SpawnProcess
+
+from arena.playing import slot_program
+from arena.playing.menu import MenuMaker
+from arena.store.people.unrated_matches import MENU_SECONDS, UnratedMatches
+
+PRUNE_SECONDS = 3600.0
+LEAVING_SECONDS = 2.0
+
+
+class Host:
+    """Starts and ends the processes in which matches are played. To be closed."""
+
+    def __init__(self, matches: UnratedMatches, menu: MenuMaker, places: int, arguments: Sequence[str]) -> None:
+        """Prepare.
+
+        Args:
+            matches: as they are stored.
+            menu: what can be chosen.
+            places: how many matches may be played at once.
+            arguments: of each process, after its parent and before the number of its match.
+        """
+        self._matches, self._menu, self._places, self._arguments = matches, menu, places, arguments
+        self._running: dict[int, SpawnProcess] = {}
+        self._context = multiprocessing.get_context("spawn")
+        self._pruned_at = self._menu_at = float("-inf")
+
+    def step(self) -> None:
+        """Do what there is to do now."""
+        self._write_menu()
+        for number, process in list(self._running.items()):
+            if not process.is_alive():
+                process.close()
+                del self._running[number]
+        for number in self._matches.waiting():
+            if number not in self._running and len(self._running) < self._places:
+                self._running[number] = self._start(number)
+
+    def _start(self, number: int) -> SpawnProcess:
+        arguments = [str(os.getpid()), *self._arguments, str(number)]
+        process = self._context.Process(target=slot_program.main, args=(arguments,))
+        process.start()
+        return process
+
+    def _write_menu(self) -> None:
+        """Write what can be chosen when it has changed, and now and then to say that somebody is here."""
+        now = time.monotonic()
+        if now - self._menu_at < MENU_SECONDS / 12:
+            return
+        self._menu_at = now
+        self._matches.set_menu(self._menu.menu().model_dump_json(), self._places)
+        if now - self._pruned_at > PRUNE_SECONDS:
+            self._pruned_at = now
+            self._matches.prune()
+
+    def close(self) -> None:
+        """End all processes; their matches go on when a play host is here again."""
+        for process in self._running.values():
+            process.terminate()
+        for process in self._running.values():
+            process.join(LEAVING_SECONDS)
+            if process.exitcode is None:
+                process.kill()
+                process.join()

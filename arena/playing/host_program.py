@@ -1,0 +1,73 @@
+"""The program of the play host: it lets people play against bots in the browser, until it is ended.
+
+It has one core for itself and its bots where workers of tournaments have others: ``executors/cores.py`` gives them the
+first ones. Where they share one, it stands back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import time
+
+from arena.errors import DatabaseError, UsageError
+from arena.executors.cores import available_cores
+from arena.home import ArenaHome, open_people
+from arena.playing.host import Host
+from arena.playing.menu import MenuMaker
+from arena.service_program import service_program
+from arena.uploads.containment import can_contain_uploads
+
+PAUSE_SECONDS = 0.05
+AWAY_SECONDS = 5.0
+NICENESS = 10
+"""Matches of tournaments come first."""
+CORES_PER_PLAY_CORE = 4
+
+_log = logging.getLogger("arena.playing")
+
+
+def main(arguments: list[str]) -> int:
+    """Let people play until SIGTERM.
+
+    Args:
+        arguments: the process that started this one, the home, the URL of its store or "", and how many may play at
+            once.
+    """
+    parent, directory, store, places = arguments
+    with service_program(int(parent), NICENESS):
+        _keep_to_own_cores()
+        while True:
+            try:
+                _run(directory, store, int(places))
+            except (DatabaseError, UsageError):
+                _log.exception("nobody can play now")
+                time.sleep(AWAY_SECONDS)
+    return 0
+
+
+def _keep_to_own_cores() -> None:
+    """Leave the first cores to workers of tournaments."""
+    cores = available_cores()
+    own = max(1, len(cores) // CORES_PER_PLAY_CORE)
+    if len(cores) > 1 and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, cores[-own:])
+
+
+def _run(directory: str, store: str, places: int) -> None:
+    containment = can_contain_uploads()
+    if not containment.is_enough:
+        _log.error("only example bots can be played against: %s", containment.reason)
+    isolation = "auto" if containment.isolation is None else containment.isolation.label
+    with open_people(directory) as people, ArenaHome(directory, store=store or None) as home:
+        menu = MenuMaker(home, places, containment.is_enough)
+        with contextlib.closing(Host(people.unrated_matches, menu, places, (directory, store, isolation))) as host:
+            while True:
+                host.step()
+                time.sleep(PAUSE_SECONDS)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,53 @@
+"""The program of a place at the play host: a process that plays one unrated match on, as long as somebody plays it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+from arena.errors import DatabaseError
+from arena.home import ArenaHome, open_people
+from arena.isolation.levels import choose_isolation
+from arena.playing.slot import Slot
+from arena.service_program import service_program
+from arena.store.people.unrated_matches import CLAIM_SECONDS, MatchClaim
+
+
+def main(arguments: list[str]) -> None:
+    """Play a match on.
+
+    Args:
+        arguments: the process that started this one, the home, the URL of its store or "", the isolation of the bot,
+            and the number of the match.
+    """
+    parent, directory, store, isolation, number = arguments
+    with service_program(int(parent), 0):
+        _play(directory, store or None, isolation, int(number))
+
+
+def _play(directory: str, store: str | None, isolation: str, number: int) -> None:
+    with open_people(directory) as people, ArenaHome(directory, store=store) as home:
+        claim = people.unrated_matches.claim(number)
+        match = claim.read() if claim is not None else None
+        if claim is None or match is None:
+            return
+        slot = Slot(claim, match, home.bots, choose_isolation(isolation))
+        threading.Thread(target=_keep_up, args=(claim, slot), daemon=True).start()
+        slot.play()
+
+
+def _keep_up(claim: MatchClaim, slot: Slot) -> None:
+    """Keep the claim up. If it is lost, or the rules never return, this process ends, and its bot with it."""
+    while True:
+        time.sleep(CLAIM_SECONDS / 5)
+        until = slot.busy_until
+        try:
+            is_kept = claim.keep()
+        except DatabaseError:
+            continue  # if it lasts, the claim is lost
+        if until is not None and time.monotonic() > until:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if not is_kept:
+            os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,192 @@
+"""What the pages show on which people play against bots."""
+
+from __future__ import annotations
+
+from arena.people.unrated_match import MatchState
+from arena.site.models.games import GameOption
+from arena.site.models.match import Shape, ViewedMatch
+from arena.site.models.model import Model
+
+
+class PlayableGame(Model):
+    """A game that can be played in the browser.
+
+    Attributes:
+        name: its name, or the dotted path of an external game.
+        summary: what it is, in a sentence.
+        options: those that can be chosen, within what a browser shows well.
+        fixed: the values of the others.
+    """
+
+    name: str
+    summary: str
+    options: tuple[GameOption, ...]
+    fixed: dict[str, int | str]
+
+
+class PlayableBot(Model):
+    """A bot that can be played against.
+
+    Attributes:
+        name: ``arena:NAME`` or ``name@version``.
+        label: ``name@version``.
+        games: that it plays; empty for all.
+    """
+
+    name: str
+    label: str
+    games: tuple[str, ...] = ()
+
+    def plays(self, game: str) -> bool:
+        """Return whether it plays a game."""
+        return not self.games or game in self.games
+
+
+class PlayMenu(Model):
+    """What can be chosen.
+
+    Attributes:
+        games: in order.
+        bots: in order; of a bot, the latest version.
+        places: how many may play at once.
+        refusal: why nobody can play here, as a sentence; empty if everybody can.
+    """
+
+    games: tuple[PlayableGame, ...]
+    bots: tuple[PlayableBot, ...]
+    places: int
+    refusal: str = ""
+
+
+class OwnMatch(Model):
+    """An unrated match of who asks.
+
+    Attributes:
+        address: its page.
+        game: its name.
+        bot: as it was chosen.
+        state: how far it is.
+        plies: how many actions are played.
+        acted_at: when the person last did something.
+    """
+
+    address: str
+    game: str
+    bot: str
+    state: MatchState
+    plies: int
+    acted_at: str
+
+
+class PlayPage(Model):
+    """The form to begin an unrated match.
+
+    Attributes:
+        games: that can be played, by name and summary.
+        game: the one that is chosen; None before.
+        bots: that play it.
+        bot: the one that is proposed.
+        seconds: what a bot may be given for each action.
+        refusal: why nobody can play here, as a sentence; empty if everybody can.
+        own: the latest matches of who asks.
+    """
+
+    games: tuple[PlayableGame, ...]
+    game: PlayableGame | None
+    bots: tuple[PlayableBot, ...]
+    bot: str
+    seconds: tuple[float, ...]
+    refusal: str
+    own: tuple[OwnMatch, ...]
+
+
+class Place(Model):
+    """Where on the board an action is, or what a square without one shows.
+
+    Attributes:
+        action: as text; empty where none can be played.
+        label: what it is, in words.
+        box: where it is pressed: left, lower edge, width and height, in squares.
+        preview: what the action would be, where that is more than the box; None otherwise.
+    """
+
+    action: str
+    label: str
+    box: tuple[float, float, float, float]
+    preview: Shape | None = None
+
+
+class PlayedAction(Model):
+    """An action of an unrated match.
+
+    Attributes:
+        seat: that acted.
+        text: of the action.
+        seconds: that the bot computed for it; None for the person.
+    """
+
+    seat: int
+    text: str
+    seconds: float | None
+
+
+class PlayView(Model):
+    """An unrated match by the rules.
+
+    Attributes:
+        shown: the position, in the form of a match.
+        places: of actions on the board.
+        legal: the actions that may be played, unless there are too many.
+        legal_count: how many there are.
+        action_format: how an action is written.
+        actions: the latest of those that were played.
+        left_out: how many are before these.
+        notes: that the bot sent with its last action, once the match is over.
+        result: how it ended; empty before.
+    """
+
+    shown: ViewedMatch
+    places: tuple[Place, ...]
+    legal: tuple[str, ...]
+    legal_count: int
+    action_format: str
+    actions: tuple[PlayedAction, ...]
+    left_out: int = 0
+    notes: tuple[str, ...] = ()
+    result: str = ""
+
+
+class UnratedMatchPage(Model):
+    """An unrated match.
+
+    Attributes:
+        address: of this page.
+        game: its name.
+        options: of the game.
+        bot: as it was chosen.
+        seat: of the person.
+        seconds: what the bot may compute for each action.
+        state: who is to act.
+        is_waiting: whether the play host is at it: this page will change by itself.
+        plies: how many actions are played.
+        may_undo: whether the person has an action to take back now.
+        answer: a hint, or why the last wish was refused; empty for nothing to say.
+        outcome: how it ended, or why it could not go on; empty before.
+        view: the match by the rules; None before they were asked.
+        idle_minutes: after which a person who does nothing gives up the place.
+    """
+
+    address: str
+    game: str
+    options: dict[str, int | str]
+    bot: str
+    seat: int
+    seconds: float
+    state: MatchState
+    is_waiting: bool
+    plies: int
+    may_undo: bool
+    answer: str
+    outcome: str
+    view: PlayView | None
+    idle_minutes: int

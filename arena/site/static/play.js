@@ -1,0 +1,114 @@
+"use strict";
+// A match against a bot: what is pressed is sent without leaving the page, the page looks again while the bot thinks, the
+// arrow keys go over the board, and screen readers hear what happened. Without this script, pages do all of it.
+(() => {
+  const LOOK_MS = 250, LATER_MS = 1000, MANY_LOOKS = 20;
+  const status = document.createElement("p");
+  status.className = "sr";
+  status.setAttribute("role", "status");
+  document.body.append(status);
+  let looks = 0, timer = 0, isSending = false;
+
+  const match = () => document.getElementById("match");
+  const text = (root, selector) => root.querySelector(selector)?.textContent.replace(/\s+/g, " ").trim() ?? "";
+
+  // the board: one place can be reached by Tab, the others by the arrow keys
+
+  const places = () => [...document.querySelectorAll("#board-form .place")];
+  let here = ""; // the label of the place where one is, up to what is in it
+
+  const nameOf = (place) => place.getAttribute("aria-label").split(/[:,]/)[0];
+
+  function settle() {
+    const all = places();
+    if (!all.length) return;
+    const current = all.find((one) => nameOf(one) === here) ?? all.find((one) => one.value) ?? all[0];
+    for (const one of all) one.tabIndex = one === current ? 0 : -1;
+  }
+
+  function go(from, dx, dy) {
+    const middle = (one) => { const box = one.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; };
+    const [x, y] = middle(from);
+    let best = null, least = Infinity;
+    for (const one of places()) {
+      const [toX, toY] = middle(one), along = (toX - x) * dx + (toY - y) * dy, aside = Math.abs((toX - x) * dy) + Math.abs((toY - y) * dx);
+      const cost = along + 4 * aside;
+      if (along > 1 && cost < least) { best = one; least = cost; }
+    }
+    if (!best) return;
+    from.tabIndex = -1;
+    best.tabIndex = 0;
+    here = nameOf(best);
+    best.focus();
+  }
+
+  const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  document.addEventListener("keydown", (event) => {
+    const place = event.target.closest?.(".place"), step = STEPS[event.key];
+    if (!place || !step || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    go(place, ...step);
+  });
+  document.addEventListener("focusin", (event) => { if (event.target.matches?.(".place")) here = nameOf(event.target); });
+
+  // what comes back from the server
+
+  function show(page) {
+    const old = match(), next = page.getElementById("match");
+    if (!next) { location.reload(); return; }
+    if (old.outerHTML !== next.outerHTML) {
+      const wasOnBoard = document.activeElement?.matches(".place"), wasOn = document.activeElement?.name, wasInside = old.contains(document.activeElement);
+      const open = [...old.querySelectorAll("details[id][open]")].map((one) => one.id);
+      const copy = document.importNode(next, true);
+      const before = text(old, ".said"), answered = text(old, "#answer"), turned = text(old, "#turn");
+      old.replaceWith(copy);
+      for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+      settle();
+      if (wasOnBoard) places().find((one) => nameOf(one) === here)?.focus({ preventScroll: true });
+      else if (wasInside) (wasOn === "action" ? copy.querySelector("input[name=action]") : copy.querySelector(".choices button"))?.focus({ preventScroll: true });
+      const said = [text(copy, ".notice.bad"), text(copy, "#answer") !== answered ? text(copy, "#answer") : "",
+        text(copy, ".said") !== before ? text(copy, ".said") : "", text(copy, "#turn") !== turned ? text(copy, "#turn") : ""];
+      status.textContent = said.filter(Boolean).join(" ");
+      document.title = page.title;
+    }
+    look();
+  }
+
+  function look() {
+    clearTimeout(timer);
+    if (!match().hasAttribute("data-waiting")) { looks = 0; return; }
+    timer = setTimeout(async () => {
+      looks += 1;
+      try {
+        const response = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
+        if (!isSending && response.ok) { show(new DOMParser().parseFromString(await response.text(), "text/html")); return; }
+      } catch { /* the server is away; it is asked again */ }
+      look();
+    }, looks < MANY_LOOKS ? LOOK_MS : LATER_MS);
+  }
+
+  document.addEventListener("submit", async (event) => {
+    const form = event.target;
+    if (!match().contains(form) || form.getAttribute("action").endsWith("/again")) return;
+    event.preventDefault();
+    if (isSending) return;
+    isSending = true;
+    looks = 0;
+    const sent = new URLSearchParams(new FormData(form, event.submitter));
+    try {
+      const response = await fetch(form.getAttribute("action"), { method: "POST", body: sent, headers: { accept: "text/html" } });
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      if (page.getElementById("match")) show(page);
+      else status.textContent = text(page, "main");
+      if (!page.getElementById("match")) match().querySelector("#turn").textContent = text(page, "main .verdict") || text(page, "main");
+    } catch {
+      status.textContent = "The arena can’t be reached now; try again.";
+      match().querySelector("#turn").textContent = status.textContent;
+    } finally {
+      isSending = false;
+    }
+  });
+
+  settle();
+  look();
+})();

@@ -1,0 +1,234 @@
+"""Matches that people play in the browser, in the database: places, wishes, claims."""
+
+import pytest
+
+from arena.errors import UsageError
+from arena.people.roles import Role
+from arena.people.unrated_match import Choices, MatchState, Position, Wish
+from arena.store.people.unrated_matches import (
+    CLAIM_SECONDS,
+    IDLE_SECONDS,
+    KEPT_DAYS,
+    MAX_TRIES,
+    MENU_SECONDS,
+    PLACES_OF_A_PERSON,
+)
+from tests.people.test_people_store import at_once
+
+pytestmark = pytest.mark.processes  # of PostgreSQL
+
+CHOICES = Choices(game="differences", options='{"size": 4}', seat=0, bot="arena:greedy", per_action_milliseconds=500)
+PLACES = 4
+
+
+@pytest.fixture
+def matches(store):
+    store.unrated_matches.set_menu("{}", PLACES)
+    return store.unrated_matches
+
+
+@pytest.fixture
+def ada(store):
+    return store.accounts.add("ada", Role.AUTHOR, "test")
+
+
+def later(matches, now, seconds):
+    """Let time pass, while a play host is at work."""
+    now.seconds += seconds
+    matches.set_menu("{}", PLACES)
+
+
+def begin(matches, network="192.0.2.1", person=None):
+    return matches.begin(CHOICES, person, network)
+
+
+def position(state, plies=0, view="view", reason=""):
+    return Position(state=state, actions="[]", plies=plies, view=view, reason=reason)
+
+
+def ready(matches, plies=0, **who):
+    """Return a match in which the person is to act, and its claim."""
+    one = begin(matches, **who)
+    claim = matches.claim(one.number)
+    assert claim.write(position(MatchState.PERSON, plies), "digest")
+    return one, claim
+
+
+def test_a_match_keeps_what_was_chosen(matches, ada):
+    one = begin(matches, person=ada.number)
+    assert (one.choices, one.person, one.position.state) == (CHOICES, ada.number, MatchState.BEGINNING)
+    assert (one.has_place, one.is_waiting) == (True, True)
+    assert matches.find(one.secret) == one
+    assert matches.find(one.secret[:-1]) is None
+    assert matches.of_person(ada.number) == [one]
+
+
+def test_without_a_play_host_nobody_begins(store, now):
+    with pytest.raises(UsageError, match="nobody can play here now"):
+        begin(store.unrated_matches)
+    store.unrated_matches.set_menu("body", PLACES)
+    assert store.unrated_matches.menu() == "body"
+    now.seconds += MENU_SECONDS
+    assert store.unrated_matches.menu() is None
+    with pytest.raises(UsageError, match="nobody can play here now"):
+        begin(store.unrated_matches)
+
+
+def test_no_more_begin_than_there_are_places(matches, now):
+    for network in range(PLACES):
+        one = begin(matches, f"192.0.2.{network}")
+    with pytest.raises(UsageError, match="all 4 places are taken now"):
+        begin(matches, "192.0.2.99")
+    matches.end(one.number, "You resigned.")
+    begin(matches, "192.0.2.99")
+    with pytest.raises(UsageError, match="all 4 places"):
+        begin(matches, "192.0.2.100")
+    later(matches, now, IDLE_SECONDS)
+    begin(matches, "192.0.2.100")
+
+
+def test_one_network_leaves_a_place_to_others(matches):
+    for _ in range(PLACES - 1):
+        begin(matches)
+    with pytest.raises(UsageError, match="3 people play from your network already"):
+        begin(matches)
+    begin(matches, "192.0.2.2")
+
+
+def test_a_person_who_begins_more_gives_up_the_place_of_the_match_left_longest(matches, ada, now):
+    begun = []
+    for _ in range(PLACES_OF_A_PERSON + 1):
+        begun.append(begin(matches, person=ada.number))
+        now.seconds += 1
+    assert [matches.find(one.secret).has_place for one in begun] == [False, True, True]
+
+
+@pytest.mark.parametrize("parallel", [200])
+def test_of_many_at_once_exactly_as_many_begin_as_there_are_places(place, now, matches, parallel):
+    results = at_once(place, now, parallel, lambda store, k: begin(store.unrated_matches, f"192.0.2.{k}"))
+    refused = [str(one) for one in results if isinstance(one, UsageError)]
+    assert len(results) - len(refused) == PLACES
+    assert all(sentence.startswith("all 4 places are taken now") for sentence in refused)
+
+
+def test_a_wish_is_for_the_match_as_it_was_seen(matches):
+    one = begin(matches)
+    with pytest.raises(UsageError, match="the bot is to act; wait for it"):
+        matches.wish(one.number, Wish.ACT, 0, "a1")
+    claim = matches.claim(one.number)
+    claim.write(position(MatchState.PERSON, 2), "")
+    with pytest.raises(UsageError, match="2 actions are played, and this was sent after 1"):
+        matches.wish(one.number, Wish.ACT, 1, "a1")
+    matches.wish(one.number, Wish.ACT, 2, "a1")
+    with pytest.raises(UsageError, match="still being looked at"):
+        matches.wish(one.number, Wish.UNDO, 2)
+    found = claim.read()
+    assert (found.wish, found.wished_action, found.is_waiting) == (Wish.ACT, "a1", True)
+    claim.write(position(MatchState.OVER, 3), "")
+    with pytest.raises(UsageError, match="the match is over"):
+        matches.wish(one.number, Wish.ACT, 3, "a1")
+
+
+def test_of_two_tabs_at_once_one_acts(place, now, matches):
+    one, _ = ready(matches)
+    results = at_once(place, now, 20, lambda store, k: store.unrated_matches.wish(one.number, Wish.ACT, 0, f"a{k}"))
+    assert sum(not isinstance(result, UsageError) for result in results) == 1
+
+
+def test_who_was_away_gets_a_place_again_if_there_is_one(matches, now):
+    one, _ = ready(matches)
+    later(matches, now, IDLE_SECONDS)
+    assert not matches.find(one.secret).has_place
+    for network in range(PLACES):
+        last = begin(matches, f"198.51.100.{network}")
+    with pytest.raises(UsageError, match="all 4 places"):
+        matches.wish(one.number, Wish.HINT, 0)
+    assert matches.find(one.secret).wish is None
+    matches.end(last.number, "You resigned.")
+    matches.wish(one.number, Wish.HINT, 0)
+    assert matches.find(one.secret).has_place
+
+
+def test_one_program_at_a_time_plays_a_match_on_and_another_when_it_was_killed(matches, now):
+    one = begin(matches)
+    assert matches.waiting() == [one.number]
+    claim = matches.claim(one.number)
+    assert matches.waiting() == []
+    assert matches.claim(one.number) is None
+    now.seconds += CLAIM_SECONDS - 1
+    assert claim.keep()
+    now.seconds += CLAIM_SECONDS - 1
+    assert matches.claim(one.number) is None
+    now.seconds += 2
+    assert matches.waiting() == [one.number]
+    other = matches.claim(one.number)
+    assert other is not None
+    assert not claim.keep()
+    assert claim.read() is None
+    assert not claim.write(position(MatchState.OVER), "")
+    assert matches.find(one.secret).position.state is MatchState.BEGINNING
+
+
+def test_nobody_has_anything_to_do_while_the_person_thinks(matches):
+    one, claim = ready(matches)
+    claim.release()
+    assert matches.waiting() == []
+    matches.wish(one.number, Wish.HINT, 0)
+    assert matches.waiting() == [one.number]
+    claim = matches.claim(one.number)
+    assert claim.answer("greedy@1 would play a1.")
+    found = matches.find(one.secret)
+    assert (found.answer, found.wish, found.is_waiting) == ("greedy@1 would play a1.", None, False)
+
+
+def test_a_match_that_ends_its_programs_fails_and_can_be_tried_again(matches, now):
+    one = begin(matches)
+    for _ in range(MAX_TRIES):
+        assert matches.claim(one.number) is not None
+        later(matches, now, CLAIM_SECONDS + 1)
+    assert matches.claim(one.number) is None
+    found = matches.find(one.secret)
+    assert (found.position.state, found.has_place) == (MatchState.FAILED, False)
+    assert "no fault of yours" in found.position.reason
+    matches.retry(one.number)
+    assert matches.waiting() == [one.number]
+    assert matches.claim(one.number) is not None
+    with pytest.raises(UsageError, match="nothing in this match has to be tried again"):
+        matches.retry(one.number)
+
+
+def test_what_gets_further_may_be_tried_as_often_again(matches, now):
+    one = begin(matches)
+    for plies in range(1, 2 * MAX_TRIES):
+        claim = matches.claim(one.number)
+        assert claim.write(position(MatchState.BOT, plies), "")
+        later(matches, now, CLAIM_SECONDS + 1)
+    assert matches.claim(one.number) is not None
+
+
+def test_who_resigns_ends_the_match_at_once(matches):
+    one = begin(matches)
+    claim = matches.claim(one.number)
+    matches.end(one.number, "You resigned.")
+    assert not claim.write(position(MatchState.PERSON, 1), "")
+    found = matches.find(one.secret)
+    assert (found.position.state, found.position.reason, found.has_place) == (MatchState.OVER, "You resigned.", False)
+    with pytest.raises(UsageError, match="the match is over already"):
+        matches.end(one.number, "You resigned.")
+
+
+def test_matches_that_nobody_has_touched_for_long_are_deleted(matches, now):
+    one = begin(matches)
+    now.seconds += KEPT_DAYS * 86_400
+    matches.prune()
+    assert matches.find(one.secret) is not None
+    now.seconds += 1
+    matches.prune()
+    assert matches.find(one.secret) is None
+
+
+def test_who_leaves_leaves_no_match(store, matches, ada):
+    store.accounts.add("olga", Role.OPERATOR, "test")
+    one = begin(matches, person=ada.number)
+    store.accounts.erase(ada)
+    assert matches.find(one.secret) is None
