@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery, case, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from arena.errors import UsageError
@@ -19,8 +19,10 @@ from arena.people.submission import FINAL, ClaimedSubmission, Submission, Submis
 from arena.people.values import Person
 from arena.store.connection import Database
 from arena.store.people.accounts import lock_person
+from arena.store.people.checking_order import UNFINISHED, checking_order, last_turn
 from arena.store.people.rates import Rate, take
 from arena.store.people.schema import SUBMITTING, bot_owners, meta, people, submissions
+from arena.store.people.submission_rows import all_submissions, get_submission, submission_of
 from arena.store.people.times import Clock
 
 MAX_WAITING = 3
@@ -34,7 +36,6 @@ LISTED = 100
 
 _AGAIN = (SubmissionState.FAILED, SubmissionState.WITHDRAWN)
 """After which the same bytes are another submission."""
-UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
 
 
 class Queue(NamedTuple):
@@ -138,7 +139,7 @@ class Submissions:
             lock_person(connection, person.number)
             known = connection.execute(select(submissions.c.id).where(same).order_by(submissions.c.id.desc())).scalar()
             if known is not None:
-                return _get(connection, known)
+                return get_submission(connection, known)
             waiting = select(func.count()).where(mine, submissions.c.state.in_(UNFINISHED))
             if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
                 raise UsageError(
@@ -152,15 +153,15 @@ class Submissions:
             share_submitting(connection)
             row["created_at"] = self._clock.text()
             result = connection.execute(submissions.insert().returning(submissions.c.id), row)
-            return _get(connection, result.scalar_one())
+            return get_submission(connection, result.scalar_one())
 
         return self._database.write(add)
 
     def find(self, number: int) -> Submission | None:
         """Return a submission; None if it does not exist."""
-        query = _all().where(submissions.c.id == number)
+        query = all_submissions().where(submissions.c.id == number)
         row = self._database.read(lambda connection: connection.execute(query).one_or_none())
-        return _submission_of(row) if row is not None else None
+        return submission_of(row) if row is not None else None
 
     def has_upload(self, name: str) -> bool:
         """Return whether a file belongs to a submission."""
@@ -193,22 +194,22 @@ class Submissions:
         """Return what is being checked and then what waits, in the order in which it will be checked; not all, if
         there is much.
         """
-        order = _checking_order()
-        query = _all().join(order, submissions.c.id == order.c.id).order_by(order.c.position).limit(LISTED)
+        order = checking_order()
+        query = all_submissions().join(order, submissions.c.id == order.c.id).order_by(order.c.position).limit(LISTED)
         rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [_submission_of(row) for row in rows]
+        return [submission_of(row) for row in rows]
 
     def ahead_of(self, number: int) -> int | None:
         """Return how many submissions are checked before one; None if it is decided."""
-        order = _checking_order()
+        order = checking_order()
         query = select(order.c.position).where(order.c.id == number)
         position = self._database.read(lambda connection: connection.execute(query).scalar())
         return position - 1 if position is not None else None
 
     def _list(self, which: ColumnElement[bool]) -> list[Submission]:
-        query = _all().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
+        query = all_submissions().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
         rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [_submission_of(row) for row in rows]
+        return [submission_of(row) for row in rows]
 
     def queue(self) -> Queue:
         """Return how many submissions there are in each state, and how long the oldest has waited."""
@@ -255,7 +256,7 @@ class Submissions:
             values = {"state": SubmissionState.WITHDRAWN, "claim": None, "finished_at": self._clock.text()}
             if connection.execute(change.values(values)).rowcount != 1:
                 raise UsageError(f"submission {number}: it is decided already, or not yours")
-            return _get(connection, number)
+            return get_submission(connection, number)
 
         return self._database.write(withdraw)
 
@@ -270,7 +271,7 @@ class Submissions:
         now, until = self._clock.text(), self._clock.text(CLAIM_SECONDS)
         waits = submissions.c.state == SubmissionState.WAITING
         abandoned = (submissions.c.state == SubmissionState.CHECKING) & (submissions.c.claimed_until <= now)
-        oldest = select(submissions).where(waits | abandoned).order_by(_last_turn(), submissions.c.id).limit(1)
+        oldest = select(submissions).where(waits | abandoned).order_by(last_turn(), submissions.c.id).limit(1)
         if self._database.is_server:
             oldest = oldest.with_for_update(skip_locked=True)
 
@@ -363,63 +364,6 @@ def share_submitting(connection: Connection) -> None:
 def end_submitting(connection: Connection) -> None:
     """Wait until every submission is known whose time has been taken: all that follow come later than now."""
     connection.execute(meta.update().where(meta.c.key == SUBMITTING).values(value="1"))
-
-
-def _last_turn() -> ColumnElement[int]:
-    """Return when the author of a submission had a turn last; 0 for never."""
-    of_author = submissions.alias("of_author")
-    last = select(func.coalesce(func.max(of_author.c.turn), 0)).where(of_author.c.person_id == submissions.c.person_id)
-    return last.scalar_subquery()
-
-
-def _checking_order() -> Subquery:
-    """Return the numbers of what is not decided with their positions, from 1: what is being checked, then in turns.
-
-    The first of each author come before the second ones; among these, who has had a turn longest ago is first, and of
-    those who never had one, who came first.
-    """
-    waits = submissions.c.state == SubmissionState.WAITING
-    author = (submissions.c.person_id, submissions.c.state)
-    unfinished = (
-        select(
-            submissions.c.id,
-            case((waits, 1), else_=0).label("waits"),
-            func.row_number().over(partition_by=author, order_by=submissions.c.id).label("place"),
-            _last_turn().label("last_turn"),
-            func.min(submissions.c.id).over(partition_by=author).label("first"),
-        )
-        .where(submissions.c.state.in_(UNFINISHED))
-        .subquery()
-    )
-    columns = unfinished.c
-    position = func.row_number().over(order_by=(columns.waits, columns.place, columns.last_turn, columns.first))
-    return select(columns.id, position.label("position")).subquery()
-
-
-def _get(connection: Connection, number: int) -> Submission:
-    return _submission_of(connection.execute(_all().where(submissions.c.id == number)).one())
-
-
-def _all() -> Select[Any]:
-    return select(submissions, people.c.name.label("author")).join(people, submissions.c.person_id == people.c.id)
-
-
-def _submission_of(row: Row[Any]) -> Submission:
-    return Submission(
-        number=row.id,
-        author=row.author,
-        upload=row.upload,
-        digest=row.digest,
-        size_bytes=row.size_bytes,
-        file_name=row.file_name,
-        note=row.note,
-        state=row.state,
-        created_at=row.created_at,
-        finished_at=row.finished_at,
-        bot=row.bot,
-        reason=row.reason,
-        report=row.report,
-    )
 
 
 def _bounded(report: str) -> str:
