@@ -161,7 +161,7 @@ def command(
             open_home().close()  # so that there is one
             opened.enter_context(locked_parts(_directory(), [WEB, *(program.lock for program in beside)]))
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
-        people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only)))) if is_open else None
+        people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only), store))) if is_open else None
         listening = opened.enter_context(inherited or listen(host, port))
         address = _address(host, listening)
         beside_listening = (
@@ -174,6 +174,7 @@ def command(
             events=Events(home),
             endpoints=people.endpoints if people is not None else (),
             links=people.links if people is not None else None,
+            end=people.end if people is not None else None,
             observers=observers,
             services=tuple(Service(program.module, program.arguments) for program in beside),
         )

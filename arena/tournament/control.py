@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+from arena.tournament.turns import Turns
+
 
 class Order(Enum):
     """What a run is to do."""
@@ -24,7 +26,13 @@ class Order(Enum):
 
 
 class RunControl:
-    """What whoever keeps a tournament going asks of a run. Subclasses override ``order``."""
+    """What whoever keeps a tournament going asks of a run. Subclasses override ``order``.
+
+    Attributes:
+        turns: who sits out rounds of a ladder, kept from run to run; None if the results alone say who is paired.
+    """
+
+    turns: Turns | None = None
 
     def order(self) -> Order:
         """Return what the run is to do.
