@@ -153,6 +153,8 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.tournament.director import run_tournament as run_tournament
     from arena.tournament.formats.format import StopLimits as StopLimits
     from arena.tournament.progress import Progress as Progress
+    from arena.tournament.turns import SitsOut as SitsOut
+    from arena.tournament.turns import Turns as Turns
     from arena.transfer.export_writer import whole_export as whole_export
     from arena.transfer.importing import import_records as import_records
     from arena.transfer.merging import merge_home as merge_home
@@ -218,6 +220,7 @@ _MODULE_OF = {
         "arena.transfer.importing": "import_records",
         "arena.tournament.formats.format": "StopLimits",
         "arena.tournament.progress": "Progress",
+        "arena.tournament.turns": "SitsOut Turns",
         "arena.transfer.merging": "merge_home",
         "arena.transfer.results": "MergedTournament",
         "arena.transfer.export_writer": "whole_export",

@@ -32,7 +32,7 @@ def rename_tournament(home: ArenaHome, name: str, new_name: str) -> StoredTourna
         before = home.store.tournament(name)
         renamed = home.store.rename(before, new_name)
         _forget_standings(home, before)
-        _move_log(home.log_path(name), home.log_path(new_name))
+        move_log(home.log_path(name), home.log_path(new_name))
         return renamed
 
 
@@ -51,7 +51,7 @@ def delete_tournament(home: ArenaHome, name: str) -> StoredTournament:
         tournament = home.store.tournament(name)
         home.store.delete(tournament)
         _forget_standings(home, tournament)
-        _move_log(home.log_path(name), home.log_path(tournament.bin_name))
+        move_log(home.log_path(name), home.log_path(tournament.bin_name))
         return home.store.deleted_tournament(tournament.bin_name)
 
 
@@ -75,7 +75,7 @@ def restore_tournament(home: ArenaHome, name: str, new_name: str | None = None) 
     back = deleted.name if new_name is None else new_name
     with home.store.lock(deleted.bin_name), home.store.lock(back):
         restored = home.store.restore(home.store.deleted_tournament(deleted.bin_name), back)
-        _move_log(home.log_path(deleted.bin_name), home.log_path(back))
+        move_log(home.log_path(deleted.bin_name), home.log_path(back))
         return restored
 
 
@@ -105,7 +105,7 @@ def _forget_standings(home: ArenaHome, tournament: StoredTournament) -> None:
     cache_path(home.cache_directory, tournament).unlink(missing_ok=True)
 
 
-def _move_log(source: Path, target: Path) -> None:
+def move_log(source: Path, target: Path) -> None:
     """Move a log; where the target has one already, the moved one follows it."""
     try:
         if not source.exists():

@@ -22,7 +22,7 @@ ALONE = 0
 _PR_SET_PDEATHSIG = 1
 
 
-class _TerminatedError(KeyboardInterrupt):
+class TerminatedError(KeyboardInterrupt):
     """SIGTERM has come."""
 
 
@@ -42,14 +42,14 @@ def service_program(parent: int, niceness: int) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         end_with(parent, signal.SIGTERM)
     os.nice(niceness)
-    with contextlib.suppress(_TerminatedError):
+    with contextlib.suppress(TerminatedError):
         if parent == ALONE:
             notify("READY=1")
         yield
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    raise _TerminatedError
+    raise TerminatedError
 
 
 def end_with(parent: int, number: signal.Signals) -> None:

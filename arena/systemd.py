@@ -40,13 +40,14 @@ def take_inherited_socket() -> socket.socket | None:
 
 
 def notify(state: str) -> None:
-    """Send a line to the service manager, such as ``READY=1``; without one nothing happens."""
+    """Send a line to the service manager, such as ``READY=1``, without waiting; without a manager nothing happens."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.setblocking(False)
         sender.connect(f"\0{address[1:]}" if address.startswith("@") else address)
-        sender.sendall(state.encode())
+        sender.send(state.encode())
 
 
 def watchdog_seconds() -> float | None:

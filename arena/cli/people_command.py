@@ -176,7 +176,7 @@ def reopen(person: str, reason: str) -> None:
 def log(table_format: str) -> None:
     """List what was done about people, the latest first."""
     with _opened() as people:
-        entries = people.log.lines()
+        entries = people.log.lines(hidden=())
     names = [column.key for column in LOG_COLUMNS]
     rows = [{name: getattr(entry, name) for name in names} for entry in entries]
     print_table(LOG_COLUMNS, rows, table_format, "" if entries else "Nothing was done yet.")

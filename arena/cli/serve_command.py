@@ -17,13 +17,24 @@ from arena.cli.common import open_home
 from arena.cli.global_options import global_option
 from arena.cli.group import INTERRUPTED, OK
 from arena.cli.options import WholeNumber
+from arena.cli.serve_options import (
+    OPEN_LADDER,
+    allowed_hosts_option,
+    check_reach,
+    host_option,
+    ladders_option,
+    port_option,
+    public_option,
+    trusted_proxies_option,
+)
 from arena.errors import UsageError
 from arena.home import STORE_VARIABLE, home_path
 from arena.log_lines import FORMAT_VARIABLE, FORMATS, TEXT, set_up_logging
 from arena.loopback import is_loopback
-from arena.operations.part_lock import locked_parts
-from arena.operations.parts import PARTS, WEB, Part, Program, part_named, programs
+from arena.operating.part_lock import locked_parts
+from arena.operating.parts import PARTS, WEB, Part, Program, part_named, programs
 from arena.shipped import PREFIX
+from arena.systemd import take_inherited_socket
 
 if TYPE_CHECKING:
     import socket
@@ -33,7 +44,6 @@ NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart")
 NEEDED_BY_PARTS = ("argon2",)
 
 AUTHORS, VISITORS = "authors", "visitors"
-OPEN_LADDER = "arena:open_ladder"
 MAX_PLAY_SLOTS = 200
 MAX_PORT = 65535
 OF_ALL_PARTS = ("only", "log_format")
@@ -46,17 +56,11 @@ OF_ALL_PARTS = ("only", "log_format")
     type=click.Choice([part.name for part in PARTS]),
     help="Run this part alone; without it, one process starts all.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="The address to listen on.")
-@click.option("--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="The port; 0 for any.")
+@host_option
+@port_option
 @click.option("--open", "is_opened", is_flag=True, help="Open the first page in a browser.")
-@click.option("--public", is_flag=True, help="Allow an address that other machines can reach.")
-@click.option(
-    "--allowed-host",
-    "allowed_hosts",
-    multiple=True,
-    metavar="NAME",
-    help="A name under which the site is reached; repeatable.",
-)
+@public_option
+@allowed_hosts_option
 @click.option(
     "--open-to",
     "open_to",
@@ -65,13 +69,7 @@ OF_ALL_PARTS = ("only", "log_format")
     show_default=True,
     help="Who may enter: visitors only look; authors have accounts.",
 )
-@click.option(
-    "--ladder",
-    "ladders",
-    multiple=True,
-    metavar="FILE",
-    help=f"A ladder that submitted bots enter; repeatable [default: {OPEN_LADDER}].",
-)
+@ladders_option
 @click.option(
     "--play-slots",
     "play_slots",
@@ -80,13 +78,7 @@ OF_ALL_PARTS = ("only", "log_format")
     show_default=True,
     help="How many may play against bots at once, with --open-to authors; 0 for nobody.",
 )
-@click.option(
-    "--trusted-proxy",
-    "trusted_proxies",
-    multiple=True,
-    metavar="ADDRESS",
-    help="A proxy whose X-Forwarded headers are believed; repeatable.",
-)
+@trusted_proxies_option
 @click.option(
     "--metrics-address",
     metavar="HOST:PORT",
@@ -133,10 +125,11 @@ def command(
     _require_packages(NEEDED)
     from arena.web.hosts import Hosts
 
-    if not public and not is_loopback(host):
-        raise UsageError(
-            f"--host {host!r}: other machines may reach it, and would see everything; add --public to allow it"
-        )
+    inherited = take_inherited_socket()
+    if inherited is not None:
+        _refuse_addresses(context)
+        host = inherited.getsockname()[0]
+    check_reach(host, public)
     from arena.web.app import Site
     from arena.web.events import Events
     from arena.web.metrics.metrics_app import metrics_app
@@ -166,7 +159,7 @@ def command(
             opened.enter_context(locked_parts(_directory(), [WEB, *(program.lock for program in beside)]))
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
         people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only)))) if is_open else None
-        listening = opened.enter_context(listen(host, port))
+        listening = opened.enter_context(inherited or listen(host, port))
         address = _address(host, listening)
         beside_listening = (
             opened.enter_context(_metrics_socket(metrics_address, public)) if metrics_address is not None else None
@@ -190,7 +183,8 @@ def command(
             app = metrics_app(Hosts(metrics_host, allowed_hosts), requests.metrics, state.metrics)
             beside_site = Beside(app, beside_listening)
             click.echo(f"Metrics are at {_address(metrics_host, beside_listening)}metrics", err=True)
-        is_interrupted = serve(site, listening, lambda: _say(address, is_opened), proxies, beside_site)
+        ready = partial(_say, address, is_opened)
+        is_interrupted = serve(site, listening, ready, proxies, beside_site, is_inherited=inherited is not None)
         return INTERRUPTED if is_interrupted else OK
 
 
@@ -221,6 +215,13 @@ def _refuse_options_of_other_parts(context: click.Context, part: Part) -> None:
         takes = option.name == part.option or (part.name == WEB and option.name not in of_others)
         if not takes and option.expose_value:
             raise UsageError(f"{option.opts[0]}: --only {part.name} has no use for it; that part {part.summary}")
+
+
+def _refuse_addresses(context: click.Context) -> None:
+    """Raise UsageError for an address beside the socket that the service manager gives."""
+    for name in ("host", "port"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UsageError(f"--{name}: the socket unit says where the site listens; leave it out here")
 
 
 def _run_alone(part: Part, ladders: Sequence[str], play_slots: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -49,6 +49,12 @@ def visible(stored: StoredContest, permissions: Collection[Permission], now: str
     if Permission.DIRECT in permissions:
         return Visibility(ContestHome.HIDDEN, True, since)
     return Visibility(ContestHome.PUBLIC, False, since)
+
+
+def hidden_names(contests: Iterable[StoredContest], permissions: Collection[Permission], now: str) -> frozenset[str]:
+    """Return the names of the tournaments of which somebody may not see all results, nor what is said about them."""
+    hidden = (stored for stored in contests if not visible(stored, permissions, now).has_all)
+    return frozenset(name for stored in hidden for name in stored.contest.tournaments)
 
 
 def playing_home(stored: StoredContest, now: str) -> ContestHome:

@@ -10,10 +10,11 @@ from arena.directors.leaving import Leaving
 from arena.directors.requested import carry_out_requests
 from arena.errors import DatabaseError
 from arena.home import ArenaHome
-from arena.people.directing import DirectorState, RunFigures, Wish
+from arena.people.directing import DirectorState, RunFigures, SittingOut, Wish
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.control import Order, RunControl
 from arena.tournament.progress import Progress, time_left
+from arena.tournament.turns import SitsOut, Turns
 
 ASK_SECONDS = 0.5
 """Between two times that the database is asked what is wanted."""
@@ -21,6 +22,8 @@ SAY_SECONDS = 5.0
 """Between two times that the program says how far it is."""
 
 _ORDERS = {Wish.PLAY: Order.PLAY, Wish.PAUSE: Order.STOP, Wish.DRAIN: Order.DRAIN}
+LISTED = 50
+"""Entrants who sit out, of whom the page says so."""
 
 _log = logging.getLogger("arena.director")
 
@@ -56,6 +59,7 @@ class KeptTournament(RunControl):
         self._said: tuple[DirectorState, str] | None = None
         self._said_at = self._began_at = now()
         self._figures = RunFigures()
+        self.turns: Turns = Turns(now)
 
     @property
     def wish(self) -> Wish:
@@ -101,6 +105,8 @@ class KeptTournament(RunControl):
             margin_95=limits.widest_margin if limits is not None else None,
             wanted_margin_95=limits.margin_95 if limits is not None else None,
             seconds_left=round(left.seconds, 1) if left is not None else None,
+            void_in_row=self.turns.void_in_row,
+            sitting_out=tuple(map(_sitting_out, self.turns.sitting_out()[:LISTED])),
         )
         self.say(DirectorState.PLAYING)
 
@@ -113,3 +119,10 @@ class KeptTournament(RunControl):
             self._people.directors.say(self.tournament, self._program, state, sentence, self._figures)
         except DatabaseError as error:
             _log.warning("%s: how it is can't be written: %s", self.tournament, error)
+
+
+def _sitting_out(one: SitsOut) -> SittingOut:
+    reason = (
+        "its matches take so long that it has had its share of the time" if one.is_slow else "its matches were void"
+    )
+    return SittingOut(bot=one.bot, reason=reason, seconds=round(one.seconds, 1))

@@ -8,6 +8,8 @@ import threading
 import time
 from types import FrameType
 
+from arena.service_program import TerminatedError
+
 LEAVING_SECONDS = 4.0
 """How long matches that are being played may still take; what then has no record is played by the next run."""
 
@@ -29,7 +31,7 @@ class Leaving:
 
         def leave(number: int, frame: FrameType | None) -> None:
             if self.is_asked:
-                raise KeyboardInterrupt
+                raise TerminatedError
             self.is_asked = True
             timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGTERM))
             timer.daemon = True

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+import time
+from collections.abc import Callable
+
 from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
 from arena.executors.cores import available_cores
 from arena.home import ArenaHome
 from arena.ladders.open_ladder import OpenLadder
 from arena.people.directing import DirectorState, Wish
+from arena.text import counted, duration_text
 from arena.tournament.director import run_tournament
 
 ASK_SECONDS = 0.5
@@ -15,21 +20,34 @@ FIRST_REST_SECONDS = 5.0
 LONGEST_REST_SECONDS = 600.0
 """Between two runs whose matches are all void; each is twice as long as the one before."""
 
+_log = logging.getLogger("arena.ladder")
+
 
 class KeptLadder:
     """A ladder that is kept going."""
 
-    def __init__(self, ladder: OpenLadder, kept: KeptTournament, home: ArenaHome) -> None:
+    def __init__(
+        self,
+        ladder: OpenLadder,
+        kept: KeptTournament,
+        home: ArenaHome,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Prepare.
 
         Args:
             ladder: who is in it.
             kept: what directors want of it.
             home: where it is.
+            now: the clock.
         """
         self._ladder, self._kept, self._home = ladder, kept, home
         self._is_up_to_date = False
         self._is_drained = False
+        self._now = now
+        self._rest_seconds = FIRST_REST_SECONDS
+        self._rests_until = now()
+        self._rest_sentence = ""
 
     def keep_going(self, leaving: Leaving) -> None:
         """Play, wait and do what is asked for, until the program is to end."""
@@ -41,14 +59,16 @@ class KeptLadder:
     def step(self) -> float:
         """Do what is to be done next; return after how many seconds to look again, 0 for at once."""
         if self._kept.carry_out_requests():
-            self._is_up_to_date = False
+            self._is_up_to_date, self._rests_until = False, self._now()
         wish = self._kept.wish
         if wish is Wish.PAUSE:
             return self._wait(DirectorState.PAUSED)
         if wish is Wish.DRAIN and self._is_drained:
             return self._wait(DirectorState.DRAINED)
         if self._ladder.refresh() is not None:
-            self._is_up_to_date = False
+            self._is_up_to_date, self._rests_until = False, self._now()
+        if (left := self._rests_until - self._now()) > 0:
+            return min(left, self._wait(DirectorState.RESTING, self._rest_sentence))
         if wish is Wish.PLAY:
             self._is_drained = False
             if self._is_up_to_date:
@@ -75,7 +95,17 @@ class KeptLadder:
         )
         self._is_up_to_date = progress.is_complete
         self._is_drained = self._is_drained or self._kept.wish is Wish.DRAIN
-        if progress.is_complete or progress.is_stopped:
-            return 0.0
-        self._kept.say(DirectorState.RESTING)  # some matches were void again and again
-        return FIRST_REST_SECONDS
+        if progress.played:
+            self._rest_seconds = FIRST_REST_SECONDS
+        if progress.given_up or self._kept.turns.is_storm:
+            self._rest(len(progress.given_up))
+        return 0.0
+
+    def _rest(self, given_up: int) -> None:
+        """Try again later, and each time later still until a match is recorded."""
+        seconds = self._rest_seconds
+        self._rests_until = self._now() + seconds
+        self._rest_seconds = min(2 * seconds, LONGEST_REST_SECONDS)
+        what = f"{counted(given_up, 'match')} stayed void" if given_up else "the last matches were void"
+        self._rest_sentence = f"{what}; it tries again after {duration_text(seconds)}, and each time later"
+        _log.error("%s: %s", self._kept.tournament, self._rest_sentence)

@@ -100,6 +100,7 @@ class LogEntry:
         action: what, such as "closed the account of".
         subject: to whom or what.
         reason: why.
+        tournament: what it is about, if results may follow from it; None otherwise.
     """
 
     number: int
@@ -108,3 +109,4 @@ class LogEntry:
     action: str
     subject: str
     reason: str
+    tournament: str | None = None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Table
 
 from arena.definition import Definition
 from arena.enums import EventKind
@@ -17,7 +17,7 @@ from arena.store.counters import Counters, add_to_counters
 from arena.store.events import about_matches, add_event
 from arena.store.recording import insert_records, without_faults
 from arena.store.rows import RecordRow, as_json
-from arena.store.schema import corrections, set_aside, skipped, tournaments, voids
+from arena.store.schema import corrections, metadata, seasons, set_aside, skipped, tournaments, voids
 from arena.store.source import VoidTry
 from arena.store.statements import chunks, insert_lines
 
@@ -40,6 +40,7 @@ class Addition:
         corrections: of a new tournament: its log.
         set_aside: of a new tournament: the records that don't count, each with the number of its correction.
         skipped: of a new tournament: the matches that are not played.
+        replaces: the whole tournament that it is added to, which keeps its number; as if it were a new one.
     """
 
     tournament: int | None
@@ -52,6 +53,7 @@ class Addition:
     corrections: Sequence[Correction] = ()
     set_aside: Iterable[tuple[int, RecordRow]] = ()
     skipped: Iterable[Skipped] = ()
+    replaces: bool = False
 
 
 def insert_addition(connection: Connection, addition: Addition) -> None:
@@ -78,13 +80,29 @@ def insert_addition(connection: Connection, addition: Addition) -> None:
 def _tournament(connection: Connection, addition: Addition) -> int:
     """Write a new tournament, or the changed one; return its number."""
     definition = addition.definition
-    values = {"definition": as_json(definition.to_json()), "finished_at": addition.finished_at}
+    values: dict[str, Any] = {"definition": as_json(definition.to_json()), "finished_at": addition.finished_at}
     if addition.tournament is None:
         new = {"name": definition.name, "created_at": addition.created_at, "format": definition.format}
         key = connection.execute(tournaments.insert(), {**values, **new}).inserted_primary_key
         return int(key[0]) if key is not None else 0
+    if addition.replaces:
+        remove_contents(connection, addition.tournament, but=(seasons,))
+        values |= Counters()._asdict()
     connection.execute(tournaments.update().where(tournaments.c.id == addition.tournament).values(**values))
     return addition.tournament
+
+
+def remove_contents(connection: Connection, tournament: int, but: Collection[Table] = ()) -> None:
+    """Remove what belongs to a tournament: its schedule, records, corrections and all else but its own row.
+
+    Args:
+        connection: in a transaction.
+        tournament: its number.
+        but: tables that keep what they have of it.
+    """
+    for table in metadata.sorted_tables:
+        if "tournament_id" in table.c and table not in but:
+            connection.execute(table.delete().where(table.c.tournament_id == tournament))
 
 
 def _row_aside(correction: int, row: RecordRow) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from arena.definition import Definition
 from arena.enums import EventKind
 from arena.errors import StoreError
 from arena.records import ScheduledMatch
-from arena.store.addition import Addition, insert_addition
+from arena.store.addition import Addition, insert_addition, remove_contents
 from arena.store.connection import Database
 from arena.store.correction_log import CorrectionLog
 from arena.store.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
@@ -235,9 +235,7 @@ class Store(RecordReader):
             raise StoreError(f"tournament {tournament.name!r} is not in the bin; delete it first")
 
         def erase(connection: Connection) -> None:
-            for table in metadata.sorted_tables:
-                if "tournament_id" in table.c:
-                    connection.execute(table.delete().where(table.c.tournament_id == tournament.number))
+            remove_contents(connection, tournament.number)
             connection.execute(tournaments.delete().where(tournaments.c.id == tournament.number))
             remove_topics(connection, tournament.number)
 

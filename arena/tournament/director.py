@@ -10,19 +10,21 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from arena.definition import Definition
 from arena.errors import StoreError, UsageError
-from arena.executors import Executor, Job, Played, Void, WorkQueue, open_executor
+from arena.executors import Executor, Job, JobResult, Played, Void, WorkQueue, open_executor
 from arena.executors.worker_start import end_if_importing
-from arena.records import Bot, ScheduledMatch
+from arena.records import Bot, MatchSpec, ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.control import Order, RunControl
 from arena.tournament.formats import format_class
+from arena.tournament.held_matches import HeldMatches
 from arena.tournament.live_writer import LiveWriter
 from arena.tournament.progress import Progress
 from arena.tournament.resumption import Resumed, brought_up_to_date, create_or_resume
@@ -150,6 +152,8 @@ class _Run:
         self._listener = listener
         may_change = format_class(self._definition).open_entry and executor.takes_new_bots
         self._refresh = refresh if may_change else None
+        self._turns = control.turns if may_change else None
+        self._held = HeldMatches()
         self._tries: Counter[int] = Counter()
         self._rounds = TournamentRounds(self._definition, store, self._tournament)
         self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.expected_matches)
@@ -170,8 +174,10 @@ class _Run:
         log.info("%s: %d of %d matches to play", name, progress.left, progress.scheduled)
         started = time.monotonic()
         self._report([])
-        self._play_matches(self._store.unplayed(self._tournament))
-        while progress.left == 0 and not progress.is_finished and not progress.is_stopped:
+        if self._turns is not None:
+            self._turns.begin()
+        self._play_matches(self._specs(self._store.unplayed(self._tournament)))
+        while progress.left == self._passed_over and not progress.is_finished and not progress.is_stopped:
             self._play_next_round(time.monotonic() - started)
         is_as_before = progress.is_stopped and progress.left == 0 and progress.scheduled == self._tournament.scheduled
         if not is_as_before and progress.is_complete != (self._tournament.finished_at is not None):
@@ -185,15 +191,60 @@ class _Run:
             self.progress.is_stopped = True
             return
         self._apply_changes()
-        matches = self._rounds.next_round()
+        matches = self._next_round()
+        again = self._specs_to_try_again()
         self.progress.status, self.progress.stop_limits = self._rounds.status, self._rounds.stop_limits
-        if not matches or self._rounds.should_stop(elapsed_seconds):
+        if not (matches or again) or self._rounds.should_stop(elapsed_seconds):
             self.progress.is_finished = True
             return
-        self._store.extend_schedule(self._tournament, matches)
+        if matches:
+            self._store.extend_schedule(self._tournament, matches)
         self.progress.scheduled += len(matches)
         self._report([])
-        self._play_matches(matches)
+        self._play_matches(chain(self._specs(matches), self._unless_resting(again)))
+
+    def _next_round(self) -> list[ScheduledMatch]:
+        """Return the matches of the next round; whoever has had a share of the time sits out if others want to play."""
+        if self._turns is None:
+            return self._rounds.next_round()
+        resting, in_debt = self._numbers(self._turns.resting()), self._numbers(self._turns.in_debt())
+        matches = self._rounds.next_round(resting | in_debt)
+        return matches if matches or not in_debt else self._rounds.next_round(resting)
+
+    def _numbers(self, labels: frozenset[str]) -> frozenset[int]:
+        return frozenset(k for k, bot in enumerate(self._definition.entrants) if bot.label in labels)
+
+    @property
+    def _passed_over(self) -> int:
+        """Matches without a record that do not keep a ladder from its next round."""
+        return 0 if self._turns is None else len(self.progress.given_up) + len(self.progress.game_errors)
+
+    def _specs(self, matches: Iterable[ScheduledMatch]) -> Iterator[MatchSpec]:
+        """Yield what is to be played, as it is taken."""
+        return self._unless_resting(spec_of(match, self._definition) for match in matches)
+
+    def _unless_resting(self, specs: Iterable[MatchSpec]) -> Iterator[MatchSpec]:
+        """Yield matches as they are taken; those of bots that rest then are held back."""
+        for spec in specs:
+            if self._rests(spec):
+                self._hold(spec, "a bot rests")
+            else:
+                yield spec
+
+    def _rests(self, spec: MatchSpec) -> bool:
+        return self._turns is not None and not self._turns.resting().isdisjoint(bot.label for bot in spec.bots)
+
+    def _hold(self, spec: MatchSpec, reason: str) -> None:
+        self._held.hold(spec)
+        self.progress.given_up[spec.match] = reason
+
+    def _specs_to_try_again(self) -> list[MatchSpec]:
+        """Return matches that were given up some time ago; each has one more try."""
+        due = self._held.due(self.progress.given_up)
+        for spec in due:
+            del self.progress.given_up[spec.match]
+            self._tries[spec.match] = MAX_TRIES - 1
+        return due
 
     def _apply_changes(self) -> None:
         """Apply a changed definition; one that is refused is logged, and the earlier one stays."""
@@ -208,13 +259,18 @@ class _Run:
         self._rounds = TournamentRounds(self._definition, self._store, self._tournament)
         log.info("the definition has changed: %d entrants may be paired", len(self._definition.active or ()))
 
-    def _play_matches(self, matches: Iterable[ScheduledMatch]) -> None:
-        queue = WorkQueue(spec_of(match, self._definition) for match in matches)
+    def _play_matches(self, specs: Iterable[MatchSpec]) -> None:
+        queue = WorkQueue(specs)
         self._obey(queue)
         for results in self._executor.run(queue):
             rows = [result.row for result in results if isinstance(result, Played)]
+            if self._control.order() is Order.ABANDON:
+                log.info("%s: the run is ended; matches that are being played are abandoned", self._definition.name)
+                self.progress.is_stopped = True
+                return
             if rows:
                 self._store.record(self._tournament, rows)
+            self._see(results)
             for result in results:
                 if isinstance(result, Void):
                     self._requeue_or_give_up(result, queue)
@@ -223,9 +279,23 @@ class _Run:
             self._report(rows, [result.match for result in results])
             self._obey(queue)
 
+    def _see(self, results: Sequence[JobResult]) -> None:
+        """Note whose time has passed, and who rests."""
+        if self._turns is None:
+            return
+        bots = self._definition.entrants
+        active = range(len(bots)) if self._definition.active is None else self._definition.active
+        for bot in self._turns.see(results, self._executor, {bots[k].label for k in active}):
+            log.warning("%s: matches of %s were void again and again; it rests", self._definition.name, bot)
+
     def _obey(self, queue: WorkQueue) -> None:
         """Let no match begin any more if the run is to stop."""
-        if not queue.is_closed and self._control.order() is Order.STOP:
+        if queue.is_closed:
+            return
+        is_storm = self._turns is not None and self._turns.is_storm
+        if is_storm:
+            log.error("%s: match after match was void", self._definition.name)
+        if is_storm or self._control.order() is Order.STOP:
             log.info("%s: the run is stopped; matches that are being played end", self._definition.name)
             self.progress.is_stopped = True
             queue.close()
@@ -237,12 +307,15 @@ class _Run:
             queue.done(void.match)
             return
         self._tries[void.match] += 1
-        if self._tries[void.match] < MAX_TRIES:
+        if self._rests(void.spec):
+            self._hold(void.spec, void.reason)
+            queue.done(void.match)
+        elif self._tries[void.match] < MAX_TRIES:
             log.warning("match %d is void (%s); it will be played again", void.match, void.reason)
             queue.requeue(void.spec)
         else:
             log.error("match %d was void %d times (%s); it is given up", void.match, MAX_TRIES, void.reason)
-            self.progress.given_up[void.match] = void.reason
+            self._hold(void.spec, void.reason)
             queue.done(void.match)
 
     def _report(self, rows: list[RecordRow], ended: Sequence[int] = ()) -> None:

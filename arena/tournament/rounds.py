@@ -44,8 +44,11 @@ class TournamentRounds:
         """Return whether a run that has lasted this long ends before the next round."""
         return self._format.should_stop(elapsed_seconds)
 
-    def next_round(self) -> list[ScheduledMatch]:
+    def next_round(self, sitting_out: frozenset[int] = frozenset()) -> list[ScheduledMatch]:
         """Return the matches of the round after the last one in the store; an empty list at the end.
+
+        Args:
+            sitting_out: entrants of a ladder who are not paired in this round.
 
         Raises:
             DefinitionError: if the format finds no pairings for a round that should follow.
@@ -56,6 +59,7 @@ class TournamentRounds:
         for results in rounds:
             self._format.add_results(meetings(results, self._definition))
         self._rounds_added += len(rounds)
+        self._format.sitting_out = sitting_out
         upcoming = self._format.next_round()
         if upcoming is None:
             return []

@@ -78,11 +78,22 @@ class NewTournament:
         """
         self._add(store, self._there.created_at, self._there.finished_at)
 
-    def _add(self, store: Store, created_at: str, finished: str | None) -> None:
+    def put_in_place_of(self, here: StoredTournament, store: Store) -> None:
+        """Take the tournament as it is, in one transaction with the removal of what a tournament has here.
+
+        Raises:
+            StoreError: if a record is not that of its match.
+        """
+        self._add(store, self._there.created_at, self._there.finished_at, here)
+
+    def _add(
+        self, store: Store, created_at: str, finished: str | None, replaced: StoredTournament | None = None
+    ) -> None:
         there = self._there
         store.add(
             Addition(
-                tournament=None,
+                tournament=None if replaced is None else replaced.number,
+                replaces=replaced is not None,
                 definition=self._definition,
                 created_at=created_at,
                 finished_at=finished,

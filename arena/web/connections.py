@@ -50,6 +50,7 @@ class Connections:
         self._unread: dict[Connection, int] = {}
         """The bytes that were not taken when they were last looked at, in the order of time."""
         self._unread_bytes = 0
+        self.is_ending = False
 
     def __len__(self) -> int:
         return len(self._all)
@@ -59,6 +60,12 @@ class Connections:
         self._all.add(connection)
         if len(self._all) > self._most:
             next(iter(self._waiting_since), connection).transport.abort()
+
+    def end_after_response(self) -> None:
+        """Let each response from now on, and those that are being made, be the last on its connection."""
+        self.is_ending = True
+        for connection in self._all:
+            connection.end_after_response()
 
     def remove(self, connection: Connection) -> None:
         """Forget a connection that has ended."""
@@ -156,6 +163,8 @@ class Connection(HttpToolsProtocol):
             raise ConnectionAbortedError("too many requests before a response")  # ends the parsing of what has arrived
         self._others.answer(self)
         super().on_headers_complete()
+        if self._others.is_ending:
+            self.end_after_response()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
@@ -163,6 +172,11 @@ class Connection(HttpToolsProtocol):
         self._others.written(self)
         if not self.pipeline and not self.transport.is_closing():
             self._wait()
+
+    def end_after_response(self) -> None:
+        """Let the response that is being made be the last one here."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.keep_alive = False
 
     def _wait(self) -> None:
         self._head_bytes = 0

@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from arena.errors import UsageError
+from arena.systemd import notify, watchdog_seconds
 from arena.web.app import Site
 from arena.web.connections import Connection, Connections, raise_descriptor_limit
 
@@ -25,6 +27,9 @@ BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 5
 GRACE_SECONDS = 1
 """For responses that are being sent when the server ends; streams are ended before."""
+HANDOVER_SECONDS = 1.0
+"""In which requests still come on connections that were accepted before another server has the socket."""
+HANDOVER_GRACE_SECONDS = 10
 
 LOW_PORTS = 1024
 MAX_BESIDE = 20
@@ -76,9 +81,23 @@ def _why_not(host: str, port_text: str, port: int, error: OSError) -> str:
 class _Server(uvicorn.Server):
     """A server that ends its streams first, and leaves signals to ``serve``."""
 
-    def __init__(self, config: uvicorn.Config, when_ready: Callable[[], None], end_streams: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        when_ready: Callable[[], None],
+        end_streams: Callable[[], None],
+        handed_over: Connections | None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            config: of the server.
+            when_ready: called when requests are answered.
+            end_streams: called before connections are ended.
+            handed_over: the connections, if another server will listen on the same socket.
+        """
         super().__init__(config)
-        self._when_ready, self._end_streams = when_ready, end_streams
+        self._when_ready, self._end_streams, self._handed_over = when_ready, end_streams, handed_over
         self.is_interrupted = False
 
     @contextlib.contextmanager
@@ -99,16 +118,30 @@ class _Server(uvicorn.Server):
         _log.setLevel(logging.CRITICAL)  # that it ends what takes too long
         self.force_exit = self.should_exit
         self.should_exit = True
+        notify("STOPPING=1")
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer."""
         await super().startup(sockets)
         self._when_ready()
+        notify("READY=1")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams, then everything else."""
         self._end_streams()
+        if self._handed_over is not None:
+            await self._answer_what_was_accepted(self._handed_over)
         await super().shutdown(sockets)
+
+    async def _answer_what_was_accepted(self, connections: Connections) -> None:
+        """Leave new connections to the next server, and answer those that only this one can answer."""
+        for server in self.servers:
+            server.close()
+        connections.end_after_response()
+        deadline = time.monotonic() + HANDOVER_SECONDS
+        await asyncio.sleep(HANDOVER_SECONDS / 20)  # until those that were just accepted are connections
+        while len(connections) and time.monotonic() < deadline and not self.force_exit:
+            await asyncio.sleep(HANDOVER_SECONDS / 100)
 
 
 class _SecondServer(uvicorn.Server):
@@ -139,6 +172,8 @@ def serve(
     when_ready: Callable[[], None],
     proxies: Sequence[str] = (),
     beside: Beside | None = None,
+    *,
+    is_inherited: bool = False,
 ) -> bool:
     """Answer requests until SIGTERM or Ctrl-C, and return whether it was Ctrl-C.
 
@@ -148,9 +183,10 @@ def serve(
         when_ready: called when requests are answered.
         proxies: addresses whose headers about the real client are believed.
         beside: what else is answered, at another address.
+        is_inherited: whether the socket stays open for the next server; then every request that has come is answered.
     """
     _log.setLevel(logging.ERROR)  # "Invalid HTTP request received."
-    return asyncio.run(_serve(site, listening, when_ready, proxies, beside))
+    return asyncio.run(_serve(site, listening, when_ready, proxies, beside, is_inherited))
 
 
 async def _serve(
@@ -159,6 +195,7 @@ async def _serve(
     when_ready: Callable[[], None],
     proxies: Sequence[str],
     beside: Beside | None,
+    is_inherited: bool,
 ) -> bool:
     connections = Connections(raise_descriptor_limit())
     config = uvicorn.Config(
@@ -173,18 +210,28 @@ async def _serve(
         forwarded_allow_ips=list(proxies),
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_graceful_shutdown=HANDOVER_GRACE_SECONDS if is_inherited else GRACE_SECONDS,
     )
-    server = _Server(config, when_ready, site.end_streams)
+    server = _Server(config, when_ready, site.end_streams, connections if is_inherited else None)
     watching = asyncio.create_task(connections.watch())
+    watched = asyncio.create_task(_answer_watchdog())
     try:
         await site.start()
         async with _served_beside(beside):
             await server.serve([listening])
     finally:
         watching.cancel()
+        watched.cancel()
         await site.close()
     return server.is_interrupted
+
+
+async def _answer_watchdog() -> None:
+    """Show the service manager, if it asks, that requests are answered."""
+    seconds = watchdog_seconds()
+    while seconds is not None:
+        notify("WATCHDOG=1")
+        await asyncio.sleep(seconds / 2)
 
 
 @contextlib.asynccontextmanager

@@ -35,7 +35,7 @@ def test_a_ladder_is_paused_drained_and_resumed_with_a_reason(arena, people):
     for word, wish in (("pause", Wish.PAUSE), ("drain", Wish.DRAIN), ("resume", Wish.PLAY)):
         assert arena("ladder", word, "open", "--reason", f"To {word}.")[0] == 0
         assert people.directors.wish("open").wish is wish
-    assert [(line.by, line.action, line.reason) for line in people.log.lines()] == [
+    assert [(line.by, line.action, line.reason) for line in people.log.lines(hidden=())] == [
         ("the command line", "resumed", "To resume."),
         ("the command line", "asked to drain", "To drain."),
         ("the command line", "paused", "To pause."),
@@ -64,7 +64,7 @@ def test_what_is_refused_changes_nothing(arena, people, words, sentence):
     assert code == 2
     assert sentence in errors
     assert people.directors.wish("open") is None
-    assert people.log.lines() == []
+    assert people.log.lines(hidden=()) == []
 
 
 def test_without_a_ladder_it_says_so(arena):

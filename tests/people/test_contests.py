@@ -1,6 +1,7 @@
 """Contests in the database: what can be changed when, and which submissions count."""
 
 from datetime import datetime
+from threading import Event, Thread
 
 import pytest
 
@@ -9,6 +10,8 @@ from arena.people.contest import ContestPhase, ContestStage, phase_of
 from arena.people.roles import Role
 from arena.people.secret import new_secret
 from arena.people.submission import SubmissionState
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.times import Clock
 from tests.contests.samples import OPEN, SEALED, contest_of
 from tests.people.test_people_store import at_once
 
@@ -45,7 +48,7 @@ def accept(store, bot):
 
 
 def log_of(store):
-    return [(line.by, line.action, line.subject, line.reason) for line in store.log.lines()]
+    return [(line.by, line.action, line.subject, line.reason) for line in store.log.lines(hidden=())]
 
 
 def test_a_contest_is_kept_as_it_was_written(store, spring):
@@ -246,6 +249,35 @@ def test_entries_are_not_closed_before_the_next_second(store, spring, now):
     assert closed.closed_at == "2027-01-20T23:00:00+00:00"
     now.seconds += 60
     assert store.contests.close_entries(spring) == closed
+
+
+def test_entries_are_closed_only_when_everything_before_is_known(store, place, now, spring, ada):
+    """Somebody has taken the time of a submission, and is slow: whoever closes the entries waits."""
+    time_is_taken, is_closed, found = Event(), Event(), []
+
+    def close():
+        time_is_taken.wait(10)
+        now.seconds = DEADLINE + 1
+        with PeopleStore(place, now) as own:
+            closed = own.contests.close_entries(spring)
+            found.append((closed.closed_at is not None, own.contests.unfinished_of(spring)))
+            is_closed.set()
+
+    class SlowClock(Clock):
+        def text(self, seconds_from_now=0.0):
+            taken = super().text(seconds_from_now)
+            time_is_taken.set()
+            is_closed.wait(0.5)  # which the other one can't reach
+            return taken
+
+    now.seconds = DEADLINE
+    closing = Thread(target=close)
+    with PeopleStore(place, now) as other:
+        other.submissions._clock = SlowClock(now)
+        closing.start()
+        number = hand_in(other, ada)
+    closing.join()
+    assert found == [(True, [number])]
 
 
 def test_of_200_in_the_last_second_exactly_those_up_to_the_deadline_count(store, place, now, spring):

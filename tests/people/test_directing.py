@@ -25,7 +25,7 @@ def ask(store, kind="disqualify", reason="It cheats.", tournament="open", **argu
 
 
 def log(store):
-    return [(line.by, line.action, line.subject, line.reason) for line in store.log.lines()]
+    return [(line.by, line.action, line.subject, line.reason) for line in store.log.lines(hidden=())]
 
 
 def test_what_is_wanted_stays_and_is_in_the_log(kept, place, now):

@@ -137,7 +137,10 @@ def test_an_invitation_is_ended(store, ada):
     assert store.invitations.all() == []
     with pytest.raises(UsageError, match="was used, or has expired"):
         store.invitations.find(secret)
-    assert [line.action for line in store.log.lines()][:2] == ["ended an invitation for", "made an invitation for"]
+    assert [line.action for line in store.log.lines(hidden=())][:2] == [
+        "ended an invitation for",
+        "made an invitation for",
+    ]
 
 
 def test_two_operators_who_close_each_other_at_once_leave_one(store, place, now, eve):
@@ -373,11 +376,11 @@ def test_what_is_done_about_people_is_in_the_log_without_gaps(store, place, now)
     store.accounts.add("ada", Role.AUTHOR, "eve")
     store.accounts.close("ada", "eve", "cheated")
     at_once(place, now, 30, lambda own, number: own.accounts.add(f"bob{number}x", Role.AUTHOR, BY))
-    entries = store.log.lines()
+    entries = store.log.lines(hidden=())
     assert [entry.number for entry in entries] == list(range(len(entries), 0, -1))
     assert (entries[-2].by, entries[-2].action, entries[-2].subject) == ("eve", "closed the account of", "ada")
     assert entries[-2].reason == "cheated"
-    assert store.log.lines(before=2) == [entries[-1]]
+    assert store.log.lines(hidden=(), before=2) == [entries[-1]]
 
 
 def test_too_long_a_reason_changes_nothing(store, ada):

@@ -19,7 +19,9 @@ pytestmark = pytest.mark.processes
 
 
 class Scripted(Executor):
-    """An executor without processes."""
+    """An executor without processes, which counts what it has played."""
+
+    played = 0
 
     def __exit__(self, *_):
         pass
@@ -27,17 +29,25 @@ class Scripted(Executor):
     def run(self, queue):
         while (spec := queue.take()) is not None:
             players = [ScriptedPlayer(lambda request: request.legal[0]) for _ in spec.bots]
-            yield [Played(row_of(Referee(spec, players).play()))]
+            record = Referee(spec, players).play()
+            self.played += 1
+            yield [Played(row_of(record))]
 
 
-class Asked(RunControl):
-    """Gives its orders one by one, then the last for ever."""
+class After(RunControl):
+    """Gives an order when some matches have been played."""
 
-    def __init__(self, *orders):
-        self.orders = list(orders)
+    def __init__(self, matches, order, executor):
+        self.matches, self.executor, self.then = matches, executor, order
 
     def order(self):
-        return self.orders.pop(0) if len(self.orders) > 1 else self.orders[0]
+        return self.then if self.executor.played >= self.matches else Order.PLAY
+
+
+def run(definition, home, matches, order):
+    """Run a tournament that has its order after some matches."""
+    executor = Scripted()
+    return run_tournament(definition, home.store, executor=executor, control=After(matches, order, executor))
 
 
 @pytest.fixture
@@ -56,8 +66,7 @@ def ladder(tmp_path, write_definition):
 
 def test_a_run_that_is_to_stop_begins_no_further_match(home, write_definition):
     definition = load_definition(write_definition(encounters=10))
-    control = Asked(*[Order.PLAY] * 3, Order.STOP)
-    progress = run_tournament(definition, home.store, executor=Scripted(), control=control)
+    progress = run(definition, home, 3, Order.STOP)
     assert (progress.recorded, progress.scheduled) == (3, 20)
     assert progress.is_stopped
     assert not progress.is_complete
@@ -66,7 +75,7 @@ def test_a_run_that_is_to_stop_begins_no_further_match(home, write_definition):
 
 def test_the_next_run_plays_the_rest_and_each_match_once(home, write_definition):
     definition = load_definition(write_definition(encounters=10))
-    run_tournament(definition, home.store, executor=Scripted(), control=Asked(*[Order.PLAY] * 2, Order.STOP))
+    run(definition, home, 2, Order.STOP)
     progress = run_tournament(definition, home.store, executor=Scripted())
     assert progress.is_complete
     assert (progress.played, progress.recorded) == (18, 20)
@@ -74,14 +83,14 @@ def test_the_next_run_plays_the_rest_and_each_match_once(home, write_definition)
 
 
 def test_a_run_that_drains_plays_what_is_scheduled_and_no_further_round(home, ladder):
-    progress = run_tournament(ladder, home.store, executor=Scripted(), control=Asked(Order.DRAIN))
+    progress = run(ladder, home, 0, Order.DRAIN)
     assert progress.is_stopped
     assert progress.left == 0
     assert progress.recorded == 2  # one round: one pairing in both seat orders
 
 
 def test_a_ladder_that_is_to_stop_before_it_begins_plays_nothing(home, ladder):
-    progress = run_tournament(ladder, home.store, executor=Scripted(), control=Asked(Order.STOP))
+    progress = run(ladder, home, 0, Order.STOP)
     assert progress.is_stopped
     assert progress.recorded == 0
 
@@ -90,7 +99,7 @@ def test_a_finished_tournament_stays_finished_when_a_run_of_it_is_stopped(home, 
     definition = load_definition(write_definition())
     assert run_tournament(definition, home.store, executor=Scripted()).is_complete
     finished_at = home.store.tournament("t").finished_at
-    progress = run_tournament(definition, home.store, executor=Scripted(), control=Asked(Order.STOP))
+    progress = run(definition, home, 0, Order.STOP)
     assert progress.is_stopped
     assert home.store.tournament("t").finished_at == finished_at is not None
 

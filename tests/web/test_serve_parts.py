@@ -12,7 +12,7 @@ import pytest
 
 from arena.cli.group import run
 from arena.home import ArenaHome, open_people
-from arena.operations.parts import PARTS
+from arena.operating.parts import PARTS
 from arena.people.roles import Role
 from arena.people.submission import SubmissionState
 from arena.submissions.containment_note import NO_CHECKER, note_containment, noted_refusal

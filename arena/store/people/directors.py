@@ -56,7 +56,7 @@ class Directors:
                 connection.execute(wishes.insert(), {"tournament": tournament, **values})
             else:
                 connection.execute(wishes.update().where(own).values(values))
-            add_line(connection, self._clock.text(), by, _LOGGED[wish], tournament, reason)
+            add_line(connection, self._clock.text(), by, _LOGGED[wish], tournament, reason, tournament)
 
         self._database.write(want)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import Connection, func, select
 
 from arena.people.values import LogEntry
@@ -11,11 +13,17 @@ from arena.store.people.schema import log, meta
 PAGE_LENGTH = 100
 
 
-def add_line(connection: Connection, at: str, by: str, action: str, subject: str, reason: str) -> None:
-    """Write a line, in a transaction that makes the change."""
+def add_line(
+    connection: Connection, at: str, by: str, action: str, subject: str, reason: str, tournament: str | None = None
+) -> None:
+    """Write a line, in a transaction that makes the change.
+
+    One about a tournament is kept back while its results are hidden.
+    """
     connection.execute(meta.update().where(meta.c.key == "log").values(value="1"))  # one writer at a time
     last = connection.execute(select(func.coalesce(func.max(log.c.number), 0))).scalar_one()
     row = {"number": last + 1, "at": at, "by": by, "action": action, "subject": subject, "reason": reason}
+    row["tournament"] = tournament
     connection.execute(log.insert(), row)
 
 
@@ -25,14 +33,17 @@ class PublicLog:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def lines(self, before: int | None = None, most: int = PAGE_LENGTH) -> list[LogEntry]:
+    def lines(self, *, hidden: Collection[str], before: int | None = None, most: int = PAGE_LENGTH) -> list[LogEntry]:
         """Return lines, the latest first.
 
         Args:
+            hidden: the tournaments about which whoever reads may know nothing yet.
             before: only those with a smaller number.
             most: how many.
         """
         query = select(log).order_by(log.c.number.desc()).limit(most)
+        if hidden:
+            query = query.where(log.c.tournament.is_(None) | log.c.tournament.not_in(hidden))
         if before is not None:
             query = query.where(log.c.number < before)
         rows = self._database.read(lambda connection: connection.execute(query).all())

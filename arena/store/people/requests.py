@@ -75,7 +75,8 @@ class Requests:
             if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
                 raise UsageError(f"{MAX_WAITING} requests about tournament {tournament!r} wait already")
             about = f"{subject} in {tournament}" if subject else tournament
-            add_line(connection, self._clock.text(), by, f"asked to {kind}", about[:MAX_SUBJECT_CHARACTERS], reason)
+            line = (self._clock.text(), by, f"asked to {kind}", about[:MAX_SUBJECT_CHARACTERS], reason, tournament)
+            add_line(connection, *line)
             number = connection.execute(requests.insert().returning(requests.c.id), row).scalar_one()
             return _request_of(connection.execute(select(requests).where(requests.c.id == number)).one())
 

@@ -156,6 +156,7 @@ class Format(ABC, Generic[SettingsT]):
         has_fixed_field: whether it makes no sense without one of its entrants.
         has_later_stages: whether who meets whom is settled by earlier results, so that these can't be changed once the
             next stage has begun.
+        sitting_out: entrants who are not paired in the next round although they are in; only a ladder asks.
     """
 
     Settings: ClassVar[type[Any]] = NoSettings
@@ -165,6 +166,7 @@ class Format(ABC, Generic[SettingsT]):
     has_ranking: ClassVar[bool] = False
     has_fixed_field: ClassVar[bool] = False
     has_later_stages: ClassVar[bool] = False
+    sitting_out: frozenset[int] = frozenset()
 
     def __init__(self, field: Field[SettingsT]) -> None:
         """Begin.

@@ -8,7 +8,9 @@
 3. Ratings are the TrueSkill fit of all results so far.
 4. Entrants may come at any time; one that is taken out of the file, has withdrawn or is disqualified is not paired
    any more.
-5. It stops after ``ladder.matches`` matches, when the widest ± 95 % interval is ``ladder.margin_95`` or narrower, or
+5. Where it is kept going, slow entrants sit out rounds so that nobody has more than a share of the time, and so does
+   who is behind void matches.
+6. It stops after ``ladder.matches`` matches, when the widest ± 95 % interval is ``ladder.margin_95`` or narrower, or
    after ``ladder.hours`` of a run; without any of these when it is stopped. A round that has begun is played to its
    end.
 """
@@ -16,7 +18,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from statistics import NormalDist
@@ -90,17 +92,22 @@ class Ladder(Format[LadderSettings]):
         """Return who may be paired in the next round."""
         return self.field.present(self._round + 1)
 
+    def _available(self) -> list[int]:
+        """Return who may be paired in the next round and does not sit out."""
+        return [k for k in self._present() if k not in self.sitting_out]
+
     def _rating(self, k: int) -> Rating:
         return self._ratings.get(self.field.bots[k], Rating(MU, SIGMA))
 
-    def _widest(self) -> float:
-        return max((self._rating(k).sigma for k in self._present()), default=0.0)
+    def _widest(self, entrants: Iterable[int]) -> float:
+        return max((self._rating(k).sigma for k in entrants), default=0.0)
 
     def next_round(self) -> Round | None:
         """Choose who plays, and against whom."""
-        if len(self._present()) < self.field.players or self._is_over():
+        available = self._available()
+        if len(available) < self.field.players or self._is_over(available):
             return None
-        drawn = {k: self._drawn(k) for k in self._present()}
+        drawn = {k: self._drawn(k) for k in available}
         free = set(drawn)
         pairings: list[Pairing] = []
         for k in self._due():
@@ -124,7 +131,7 @@ class Ladder(Format[LadderSettings]):
             matches=settings.matches,
             margin_95=settings.margin_95,
             hours=settings.hours,
-            widest_margin=CONFIDENCE_95 * self._widest() if have_all_played else None,
+            widest_margin=CONFIDENCE_95 * self._widest(self._present()) if have_all_played else None,
         )
 
     def plan(self) -> str:
@@ -141,16 +148,17 @@ class Ladder(Format[LadderSettings]):
         *first, last = found
         return "stops " + " or ".join([", ".join(first), last] if first else [last])
 
-    def _is_over(self) -> bool:
+    def _is_over(self, available: Sequence[int]) -> bool:
         settings = self.field.settings
         if settings.matches is not None and self._counts.total() >= settings.matches:
             return True
-        return settings.margin_95 is not None and CONFIDENCE_95 * self._widest() <= settings.margin_95
+        return settings.margin_95 is not None and CONFIDENCE_95 * self._widest(available) <= settings.margin_95
 
     def _due(self) -> list[int]:
         """Return who has to play, the most urgent first."""
-        enough = UNCERTAIN * self._widest()
-        due = [k for k in self._present() if self._rating(k).sigma >= enough or self._waited[k] >= MAX_ROUNDS_WAITING]
+        available = self._available()
+        enough = UNCERTAIN * self._widest(available)
+        due = [k for k in available if self._rating(k).sigma >= enough or self._waited[k] >= MAX_ROUNDS_WAITING]
         return sorted(due, key=lambda k: (-self._waited[k], -self._rating(k).sigma, k))
 
     def _drawn(self, k: int) -> float:

@@ -12,7 +12,7 @@ from arena.people.roles import Permission, Scope, scopes_of
 from arena.people.values import Session, Token
 from arena.site.models.people import AccountPage, NewTokenPage, OwnDataPage, SessionLine, TokenLine
 from arena.store.people.rates import Rate
-from arena.web.people.directory import log_line
+from arena.web.people.directory import hidden_tournaments, log_line
 from arena.web.people.gate import too_often
 from arena.web.people.operation import Done, Fields, Numbered, Operation, Visit, Who
 
@@ -121,7 +121,7 @@ def end_this_token(visit: Visit) -> Done:
 
 def show_own_data(visit: Visit) -> OwnDataPage:
     """Return all that is stored of who asks."""
-    entries = visit.people.log.lines(most=MAX_LOG_LINES)
+    entries = visit.people.log.lines(hidden=hidden_tournaments(visit), most=MAX_LOG_LINES)
     name = visit.person.name
     return OwnDataPage(
         account=show_account(visit),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from arena.contests.visibility import hidden_names
 from arena.people.roles import MEMBER_ROLES, Permission, Role
 from arena.people.values import Invitation, LogEntry, Person
 from arena.site.models.people import InvitationLine, LogLine, LogPage, PeoplePage, PersonLine
@@ -71,7 +72,7 @@ def change_role(visit: Visit) -> Done:
 
 def show_log(visit: Visit) -> LogPage:
     """Return a page of the log."""
-    entries = visit.people.log.lines(visit.fields.before, PAGE_LENGTH)
+    entries = visit.people.log.lines(hidden=hidden_tournaments(visit), before=visit.fields.before, most=PAGE_LENGTH)
     lines = tuple(map(log_line, entries))
     return LogPage(lines=lines, older=lines[-1].number if lines and lines[-1].number > 1 else None)
 
@@ -98,6 +99,12 @@ def check_may_moderate(actor: Actor, person: Person) -> None:
     if not may_moderate(actor, person):
         error = f"Your role may not change the account of an {person.role}."
         raise ProblemError(Problem(status=403, title="Not allowed", error=error))
+
+
+def hidden_tournaments(visit: Visit) -> frozenset[str]:
+    """Return the tournaments of which whoever asks may not know the results."""
+    contests = visit.people.contests
+    return hidden_names(contests.all(), visit.actor.permissions, contests.now())
 
 
 def log_line(entry: LogEntry) -> LogLine:

@@ -31,7 +31,10 @@ async def test_a_director_pauses_in_the_browser_and_resumes_with_a_token(kept):
     response = await program.post(f"{HERE}/resume", json={"reason": "It is done."})
     assert response.status_code == 200, response.text
     assert kept.store.directors.wish("open ladder").wish is Wish.PLAY
-    assert [(line.by, line.action) for line in kept.store.log.lines()[:2]] == [("dora", "resumed"), ("dora", "paused")]
+    assert [(line.by, line.action) for line in kept.store.log.lines(hidden=())[:2]] == [
+        ("dora", "resumed"),
+        ("dora", "paused"),
+    ]
 
 
 async def test_without_a_reason_nothing_is_changed_and_the_form_comes_back(kept):
@@ -59,7 +62,7 @@ async def test_a_correction_is_written_down_for_the_program(kept, what, sent, ar
     assert (request.kind, request.arguments, request.reason, request.by, request.state) == (
         what, arguments, "A reason.", "dora", RequestState.WAITING,
     )  # fmt: skip
-    assert kept.store.log.lines()[0].action == f"asked to {what}"
+    assert kept.store.log.lines(hidden=())[0].action == f"asked to {what}"
     page = (await kept.browser("dora").get(f"{HERE}/direct")).text
     assert f"asked to {what}" in page
 

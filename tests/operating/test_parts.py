@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from arena.errors import StoreError, UsageError
-from arena.operations.part_lock import locked_parts
-from arena.operations.parts import PARTS, Part, part_named, programs
+from arena.operating.part_lock import locked_parts
+from arena.operating.parts import PARTS, Part, part_named, programs
 
 PLAYER = Part("player", "plays", "a.module")
 EACH = Part("each", "plays each", "another.module", is_per_ladder=True)

@@ -25,7 +25,7 @@ class Part:
         module: the program, by name; "" for the web process.
         is_per_ladder: whether there is one for each ladder.
         option: the parameter of ``arena serve`` that is for it alone; "" for none.
-        runs_bots: whether it needs what contains bots.
+        cpu_weight: its share of a busy machine, beside the other parts; 100 is usual.
     """
 
     name: str
@@ -33,16 +33,17 @@ class Part:
     module: str
     is_per_ladder: bool = False
     option: str = ""
-    runs_bots: bool = True
+    cpu_weight: int = 50
 
 
 WEB = "web"
 
 PARTS: tuple[Part, ...] = (
-    Part(WEB, "answers browsers and programs", "", runs_bots=False),
+    Part(WEB, "answers browsers and programs", "", cpu_weight=300),
     Part("checker", "checks what authors hand in", "arena.submissions.checker_program"),
+    Part("contests", "plays contests", "arena.contests.director_program"),
     Part("ladder", "plays a ladder", "arena.ladders.director_program", is_per_ladder=True, option="ladders"),
-    Part("play", "lets people play against bots", "arena.playing.host_program", option="play_slots"),
+    Part("play", "lets people play against bots", "arena.playing.host_program", option="play_slots", cpu_weight=150),
 )
 """Another program is another line: ``--only``, the locks and the systemd units follow from it."""
 

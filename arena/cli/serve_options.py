@@ -1,0 +1,53 @@
+"""Options of commands by which the site is served."""
+
+from __future__ import annotations
+
+import click
+
+from arena.cli.options import WholeNumber
+from arena.errors import UsageError
+from arena.loopback import is_loopback
+
+OPEN_LADDER = "arena:open_ladder"
+
+host_option = click.option(
+    "--host", default="127.0.0.1", show_default=True, metavar="HOST", help="The address to listen on."
+)
+
+port_option = click.option(
+    "--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="The port; 0 for any."
+)
+
+public_option = click.option("--public", is_flag=True, help="Allow an address that other machines can reach.")
+
+allowed_hosts_option = click.option(
+    "--allowed-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A name under which the site is reached; repeatable.",
+)
+
+ladders_option = click.option(
+    "--ladder",
+    "ladders",
+    multiple=True,
+    metavar="FILE",
+    help=f"A ladder that submitted bots enter; repeatable [default: {OPEN_LADDER}].",
+)
+
+trusted_proxies_option = click.option(
+    "--trusted-proxy",
+    "trusted_proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="A proxy whose X-Forwarded headers are believed; repeatable.",
+)
+
+
+def check_reach(host: str, is_public: bool) -> None:
+    """Raise UsageError for an address that other machines can reach, unless that is wanted."""
+    if not is_public and not is_loopback(host):
+        raise UsageError(
+            f"--host {host!r}: other machines may reach it, and would see everything; add --public to allow it"
+        )

@@ -1,0 +1,89 @@
+"""``arena units``: the systemd units of an arena."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+
+import click
+
+from arena.cli.global_options import global_option
+from arena.cli.group import OK
+from arena.cli.serve_options import (
+    OPEN_LADDER,
+    allowed_hosts_option,
+    check_reach,
+    host_option,
+    ladders_option,
+    port_option,
+    public_option,
+    trusted_proxies_option,
+)
+from arena.errors import UsageError
+from arena.home import home_path
+from arena.operating.units import Installation, units
+from arena.shipped import PREFIX, tournament_path
+
+
+@click.command("units")
+@click.argument("directory", metavar="DIRECTORY")
+@click.option("--user", metavar="NAME", help="Who runs the arena [default: who you are].")
+@host_option
+@port_option
+@public_option
+@allowed_hosts_option
+@ladders_option
+@trusted_proxies_option
+def command(
+    directory: str,
+    user: str | None,
+    host: str,
+    port: int,
+    public: bool,
+    allowed_hosts: tuple[str, ...],
+    ladders: tuple[str, ...],
+    trusted_proxies: tuple[str, ...],
+) -> int:
+    """Write systemd units, by which this installation serves a home to authors.
+
+    There is a socket, a service for each part of `arena serve`, a slice and a target. DIRECTORY is /etc/systemd/system,
+    or any other to look at them first; units that are there are replaced.
+    """
+    check_reach(host, public)
+    if port == 0:
+        raise UsageError("--port 0: the socket unit needs one that stays the same, such as 8000")
+    from arena.web.proxies import checked_proxies
+
+    proxies = checked_proxies(trusted_proxies)
+    named = [("--allowed-host", name) for name in allowed_hosts] + [("--trusted-proxy", proxy) for proxy in proxies]
+    made = units(
+        Installation(
+            home=home_path(global_option("home")).resolve(),
+            user=user or getpass.getuser(),
+            address=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+            is_public=public,
+            options=tuple(word for option in named for word in option),
+            ladders=tuple(map(_place, ladders or (OPEN_LADDER,))),
+            has_network=global_option("store") is not None,
+        )
+    )
+    for name, text in made.items():
+        _write(Path(directory) / name, text)
+    click.echo(f"{len(made)} units are in {directory}. To start the arena, now and with the machine:\n")
+    click.echo("  systemctl daemon-reload\n  systemctl enable --now arena.target arena-web.socket")
+    return OK
+
+
+def _place(ladder: str) -> str:
+    """Return a ladder's file, as a service finds it."""
+    if not tournament_path(ladder).is_file():
+        raise UsageError(f"--ladder {ladder!r}: there is no such file")
+    return ladder if ladder.startswith(PREFIX) else str(Path(ladder).resolve())
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: can't be written: {error.strerror}") from error

@@ -1,0 +1,128 @@
+"""The program that plays contests: it starts a process for each that has something to play, and waits for others.
+
+Each process holds the locks of its tournaments while it plays; killed at any moment, it is started again and continues.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import sys
+import time
+from multiprocessing.context import SpawnProcess
+
+from arena.contests.hidden_home import remove_hidden_home_of
+from arena.contests.played_contest import PlayedContest
+from arena.contests.work import has_work
+from arena.directors.leaving import Leaving
+from arena.errors import DatabaseError, UsageError
+from arena.home import ArenaHome, open_people
+from arena.people.contest import ContestPhase, phase_of
+from arena.service_program import service_program
+
+PAUSE_SECONDS = 1.0
+AWAY_SECONDS = 5.0
+LEAVING_SECONDS = 8.0
+AGAIN_SECONDS = 5.0
+"""Before the process of a contest that has ended is started again."""
+NICENESS = 2
+"""The site comes first."""
+
+_log = logging.getLogger("arena.contest")
+
+
+def main(arguments: list[str]) -> int:
+    """Play contests until SIGTERM.
+
+    Args:
+        arguments: the process that started this one, 0 if it runs alone; the home, and the URL of its store or "".
+    """
+    parent, directory, store = arguments
+    with service_program(int(parent), NICENESS):
+        processes = _Processes(directory, store)
+        try:
+            _keep_going(directory, store, processes)
+        finally:
+            processes.close()
+    return 0
+
+
+def _keep_going(directory: str, store: str, processes: _Processes) -> None:
+    while True:
+        try:
+            _remove_what_is_left(directory, store)
+            with open_people(directory) as people:
+                while True:
+                    for stored in people.contests.all():
+                        if has_work(stored, people):
+                            processes.start(stored.name)
+                    time.sleep(PAUSE_SECONDS)
+        except (DatabaseError, UsageError) as error:
+            _log.error("contests can't be played now: %s", error)
+            time.sleep(AWAY_SECONDS)
+
+
+def _remove_what_is_left(directory: str, store: str) -> None:
+    """Remove hidden homes of contests that everybody can see, where the program was killed before it could."""
+    with ArenaHome(directory, store=store or None) as home, open_people(directory) as people:
+        for stored in people.contests.all():
+            if phase_of(stored, people.contests.now()) is ContestPhase.FINISHED:
+                remove_hidden_home_of(home, stored.contest)
+
+
+class _Processes:
+    """The processes of contests."""
+
+    def __init__(self, directory: str, store: str) -> None:
+        self._place = (directory, store)
+        self._running: dict[str, SpawnProcess] = {}
+        self._not_before: dict[str, float] = {}
+
+    def start(self, name: str) -> None:
+        """Start the process of a contest, unless it runs, or has ended just now."""
+        process = self._running.get(name)
+        if process is not None:
+            if process.is_alive():
+                return
+            if process.exitcode:
+                _log.error("the process of contest %s has ended (%s); it is started again", name, process.exitcode)
+                self._not_before[name] = time.monotonic() + AGAIN_SECONDS
+            process.close()
+            del self._running[name]
+        if time.monotonic() >= self._not_before.get(name, 0.0):
+            process = multiprocessing.get_context("spawn").Process(target=_play, args=(os.getpid(), *self._place, name))
+            process.start()
+            self._running[name] = process
+
+    def close(self) -> None:
+        """End them all."""
+        for process in self._running.values():
+            process.terminate()
+        deadline = time.monotonic() + LEAVING_SECONDS
+        for process in self._running.values():
+            process.join(max(0.0, deadline - time.monotonic()))
+            if process.is_alive():
+                process.kill()
+                process.join()
+
+
+def _play(parent: int, directory: str, store: str, name: str) -> None:
+    """Play a contest until there is nothing to do for now. Runs in a process of its own."""
+    with (
+        service_program(parent, 0),
+        ArenaHome(directory, store=store or None) as home,
+        open_people(directory) as people,
+    ):
+        leaving = Leaving()
+        leaving.on_sigterm()
+        contest = PlayedContest(name, home, people, leaving)
+        try:
+            while not leaving.is_asked and (pause_seconds := contest.step()) is not None:
+                leaving.sleep(pause_seconds)
+        finally:
+            contest.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,98 @@
+"""The home of a contest's own, in which is what only directors may see. Nothing public ever opens it.
+
+What is in the home of the arena can be seen by everybody, in one way or another. So hidden matches are not there:
+results are frozen by copying what was played into this home and playing on here, and revealed by taking it back.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from arena.errors import StoreError
+from arena.home import DATABASE_FILE, ArenaHome, home_path
+from arena.housekeeping import move_log
+from arena.isolation.removal import remove_tree
+from arena.people.contest import Contest
+from arena.transfer.new_tournament import NewTournament
+
+CONTESTS_DIRECTORY = "contests"
+MODE = 0o700
+
+
+def hidden_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:
+    """Return where the hidden home of a contest is, or would be.
+
+    Args:
+        directory: of the arena's home.
+        name: of the contest.
+    """
+    return home_path(directory).resolve() / CONTESTS_DIRECTORY / name
+
+
+def has_hidden_home(directory: str | os.PathLike[str] | None, name: str) -> bool:
+    """Return whether something of a contest is hidden."""
+    return (hidden_home_path(directory, name) / DATABASE_FILE).exists()
+
+
+def open_hidden_home(directory: str | os.PathLike[str] | None, name: str) -> ArenaHome:
+    """Open the hidden home of a contest; create it if it does not exist.
+
+    Raises:
+        StoreError: if it can't be opened.
+    """
+    path = hidden_home_path(directory, name)
+    try:
+        for place in (path.parent, path):
+            place.mkdir(MODE, parents=True, exist_ok=True)
+            place.chmod(MODE)
+    except OSError as error:
+        raise StoreError(f"{path}: can't be written: {error.strerror}") from error
+    return ArenaHome(path, store=path / DATABASE_FILE)
+
+
+def hide(home: ArenaHome, hidden: ArenaHome, tournament: str) -> None:
+    """Copy what was played of a tournament into the hidden home, all of it or nothing, unless it is there.
+
+    Raises:
+        StoreError: if a director runs it, or a database fails.
+    """
+    if hidden.store.find_tournament(tournament) is not None or home.store.find_tournament(tournament) is None:
+        return
+    with home.store.lock(tournament), hidden.store.lock(tournament):
+        NewTournament(home.store.as_source(), home.store.tournament(tournament)).copy(hidden.store)
+
+
+def take_back(home: ArenaHome, hidden: ArenaHome, contest: Contest) -> None:
+    """Take what was played in the hidden home into the home of the arena, in the place of what was shown.
+
+    Each tournament is taken in one transaction; done again, it is the same.
+
+    Raises:
+        StoreError: if a director runs one of them, or a database fails.
+    """
+    for name in contest.tournaments:
+        with hidden.store.lock(name), home.store.lock(name):
+            played = hidden.store.find_tournament(name)
+            if played is None:
+                continue
+            taken, shown = NewTournament(hidden.store.as_source(), played), home.store.find_tournament(name)
+            if shown is None:
+                taken.copy(home.store)
+            else:
+                taken.put_in_place_of(shown, home.store)
+
+
+def remove_hidden_home_of(home: ArenaHome, contest: Contest) -> None:
+    """Remove what is left of the hidden home of a contest whose results everybody can see."""
+    if has_hidden_home(home.directory, contest.name):
+        remove_hidden_home(home, open_hidden_home(home.directory, contest.name), contest)
+    remove_tree(str(hidden_home_path(home.directory, contest.name)))
+
+
+def remove_hidden_home(home: ArenaHome, hidden: ArenaHome, contest: Contest) -> None:
+    """Remove a hidden home of which everything was taken back; its logs follow those of the arena's home."""
+    for name in contest.tournaments:
+        move_log(hidden.log_path(name), home.log_path(name))
+    hidden.close()
+    remove_tree(str(hidden.directory))

@@ -1,0 +1,127 @@
+"""A home in which a contest is played on a clock that tests set: bots that say something new in every match, and a look
+into every file that is not the contest's own.
+"""
+
+import re
+from datetime import datetime
+
+from arena.conformance.submission import submit
+from arena.contests.played_contest import PlayedContest
+from arena.directors.leaving import Leaving
+from arena.home import ArenaHome
+from arena.people.roles import Role
+from arena.people.secret import new_secret
+from arena.people.submission import SubmissionState
+from arena.store.people.people_store import PeopleStore
+from arena.tournament.control import Order, RunControl
+from tests.contests.samples import contest_of
+
+BOT = """import secrets
+from arena.botkit import Choice, run
+
+def choose(game, state, clock):
+    actions = game.legal_actions(state)
+    return Choice(actions[{index} % len(actions)], note="canary-" + secrets.token_hex(8))
+
+run(choose)
+"""
+CANARY = re.compile(rb"canary-[0-9a-f]{16}")
+OPENS, FREEZE, DEADLINE = (
+    datetime.fromisoformat(at).timestamp()
+    for at in ("2027-01-15T07:00:00Z", "2027-01-20T18:59:59Z", "2027-01-20T22:59:59Z")
+)
+
+
+class World:
+    """Somewhere a contest is played."""
+
+    def __init__(self, directory, now):
+        self.now, self.directory = now, directory / "home"
+        self._bots = directory / "bots"
+        self._bots.mkdir()
+        now.seconds = OPENS - 3600
+        self.home = ArenaHome(self.directory, store=self.directory / "arena.sqlite3")
+        self.people = PeopleStore(self.directory / "people.sqlite3", now)
+
+    def close(self):
+        self.home.close()
+        self.people.close()
+
+    def announce(self, **changed):
+        return self.people.contests.add("dora", contest_of(house_bots=None, **changed))
+
+    def author(self, name):
+        known = {person.name: person for person in self.people.accounts.all()}
+        return known.get(name) or self.people.accounts.add(name, Role.AUTHOR, "test")
+
+    def hand_in(self, author, name, version="1", index=0, games='["differences"]'):
+        """Hand in a bot, which then waits; return what accepts it."""
+        place = self._bots / f"{name}-{version}"
+        place.mkdir()
+        (place / "bot.py").write_text(BOT.format(index=index))
+        (place / "bot.toml").write_text(
+            f'name = "{name}"\nversion = "{version}"\ncommand = ["python3", "bot.py"]\ngames = {games}\n'
+        )
+        one = self.people.submissions.add(self.author(author), new_secret(), f"{name}-{version}", 100, "bot.py", "")
+
+        def accept():
+            claim = self.people.submissions.claim()
+            assert claim.submission.number == one.number
+            assert submit(self.home, place).refusal is None
+            claim.finish(SubmissionState.ACCEPTED, "", "", f"{name}@{version}")
+
+        return accept
+
+    def contest(self, name="spring"):
+        return self.people.contests.get(name)
+
+    def play(self, until=lambda stored: False, controls=(), steps=60):
+        """Take steps until there is nothing to do, or something has come true."""
+        played = PlayedContest("spring", self.home, self.people, Leaving(), controls, executor="in-process")
+        try:
+            for _ in range(steps):
+                if played.step() is None or until(self.contest()):
+                    return
+                self.now.seconds += 1
+        finally:
+            played.close()
+        raise AssertionError(f"nothing more to do was expected: {self.contest()}")
+
+    def results(self, home=None):
+        """Return the ranks of each recorded match, by tournament and number."""
+        found = {}
+        for tournament in (home or self.home).store.tournaments():
+            for record in (home or self.home).store.records(tournament):
+                found[tournament.name, record.match] = (record.bots, record.ranks)
+        return found
+
+    def public_canaries(self):
+        """Return what bots have said that is in any file of the home but those of contests."""
+        return self._canaries(path for path in self.directory.rglob("*") if "contests" not in self._parts(path))
+
+    def hidden_canaries(self):
+        """Return what bots have said that is in the files of contests alone."""
+        own = self._canaries(path for path in self.directory.rglob("*") if "contests" in self._parts(path))
+        return own - self.public_canaries()
+
+    def _parts(self, path):
+        return path.relative_to(self.directory).parts[:1]
+
+    @staticmethod
+    def _canaries(paths):
+        found = set()
+        for path in paths:
+            if path.is_file():
+                found |= set(CANARY.findall(path.read_bytes()))
+        return found
+
+
+class Looking(RunControl):
+    """Lets runs continue, and calls something whenever one asks."""
+
+    def __init__(self, look):
+        self._look = look
+
+    def order(self):
+        self._look()
+        return Order.PLAY

@@ -1,0 +1,272 @@
+"""Who sits out rounds of a ladder that is kept going: slow bots for a while, and whoever is behind void matches."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.executors import Void
+from arena.ratings.components import connected_components
+from arena.results import StoredResult
+from arena.store.store import Store
+from arena.tournament.control import Order, RunControl
+from arena.tournament.director import MAX_TRIES, run_tournament
+from arena.tournament.formats import Field, Meeting
+from arena.tournament.formats.ladder import MAX_ROUNDS_WAITING, Ladder, LadderSettings
+from arena.tournament.time_shares import EndedMatch, TimeShares
+from arena.tournament.turns import Turns
+from arena.tournament.void_rests import BOT_VOIDS, FIRST_PAUSE_SECONDS, RUN_VOIDS, VoidRests
+from benchmarks.ladder_shares import Clock, SimulatedExecutor, UntilThen, ladder_of, simulated
+
+BOTS = st.lists(st.sampled_from([0.0, 1.0, 1.0, 1.0, 2.0, 10.0, 50.0, 200.0]), min_size=3, max_size=8)
+
+
+# shares of time
+
+
+def test_all_charges_together_are_the_time_that_passed():
+    """A slow match is played on one of two workers while the other plays quick ones, and then has nothing to do."""
+    shares = TimeShares()
+    present = ["a", "b", "slow"]
+    shares.pass_time(2.0, [EndedMatch(1, {"a": 1.0, "b": 1.0})], [2], present)
+    shares.pass_time(48.0, [EndedMatch(2, {"a": 0.0, "slow": 50.0})], [], present)
+    # the first two seconds are shared by the two matches; b had a quarter of them, and slow one second and the rest
+    assert shares._usual == pytest.approx({"a": 0.35, "b": 0.5, "slow": 49.0})
+
+
+def test_whoever_is_as_quick_as_others_owes_nothing():
+    shares = TimeShares()
+    for match in range(100):
+        pair = ("a", "b") if match % 2 else ("b", "c")
+        shares.pass_time(2.0, [EndedMatch(match, dict.fromkeys(pair, 1.0 + match % 3 / 2))], [], "abc")
+    assert shares.in_debt() == {}
+
+
+def test_a_debt_is_paid_by_the_time_of_others():
+    shares = TimeShares()
+    for match in range(5):
+        shares.pass_time(2.0, [EndedMatch(match, {"a": 1.0, "b": 1.0})], [], "abcd")
+    shares.pass_time(31.0, [EndedMatch(6, {"c": 1.0, "slow": 30.0})], [], ["a", "b", "c", "slow"])
+    owed = shares.in_debt()["slow"]
+    assert owed == pytest.approx(3 * (30 - 2 * 1.0))
+    shares.pass_time(2.0, [EndedMatch(7, {"a": 1.0, "b": 1.0})], [], ["a", "b", "c", "slow"])
+    assert shares.in_debt()["slow"] == pytest.approx(owed - 2)
+    shares.pass_time(200.0, [EndedMatch(8, {"a": 100.0, "b": 100.0})], [], ["a", "b", "c", "slow"])
+    assert "slow" not in shares.in_debt()
+
+
+@given(seconds=BOTS, rng_seed=st.integers(0, 1000), margin=st.sampled_from([None, 3.0]))
+@settings(max_examples=25, deadline=None)
+def test_nobody_starves(seconds, rng_seed, margin):
+    """However slow its rivals and itself are: who has waited for long owes the time of that, or is precise."""
+    names = tuple(f"b{k}" for k in range(len(seconds)))
+    ladder = Ladder(
+        Field(bots=names, names=names, players=2, settings=LadderSettings(margin_95=margin), rng_seed=rng_seed)
+    )
+    shares, match = TimeShares(), 0
+    time_at, last_seen, played = 0.0, dict.fromkeys(names, 0.0), dict.fromkeys(names, 0)
+    rounds_waited = dict.fromkeys(names, 0)
+    for _ in range(60):
+        in_debt = frozenset(names.index(bot) for bot in shares.in_debt())
+        ladder.sitting_out = in_debt
+        upcoming = ladder.next_round()
+        if upcoming is None:
+            ladder.sitting_out = frozenset()
+            upcoming = ladder.next_round()
+        if upcoming is None:
+            break
+        meetings = []
+        for first, second in upcoming.pairings:
+            pair = (names[first], names[second])
+            took = {bot: seconds[names.index(bot)] for bot in pair}
+            match += 1
+            time_at += sum(took.values())
+            shares.pass_time(sum(took.values()), [EndedMatch(match, took)], [], names)
+            ranks = (1, 2) if (match * 7 + first) % 3 else (2, 1)
+            result = StoredResult(1, match, "differences", pair, ranks, "", "")
+            meetings.append(Meeting((first, second), (result,)))
+            for bot in pair:
+                last_seen[bot] = time_at
+                played[bot] += 1
+        ladder.add_results(meetings)
+        met = {names[k] for pairing in upcoming.pairings for k in pairing}
+        for k, bot in enumerate(names):
+            rounds_waited[bot] = 0 if bot in met or k in in_debt else rounds_waited[bot] + 1
+            assert rounds_waited[bot] <= MAX_ROUNDS_WAITING + len(names)  # all may be due at once
+            assert time_at - last_seen[bot] <= 2 * len(names) * (seconds[k] + 2 * max(seconds)) + 1000 * (k in in_debt)
+    assert all(played.values())
+
+
+@pytest.mark.processes
+def test_a_slow_bot_has_a_share_of_the_time_and_not_of_the_matches(tmp_path):
+    """The others learn as much in an hour as they would without it, but for its share: one of seven."""
+    alone, plain, turns = (
+        simulated(6, slowness, 2, 0.5, has_turns, 3) for slowness, has_turns in ((0, True), (50, False), (50, True))
+    )
+    share = 1 / 7
+    assert plain.precision < 0.5 * alone.precision
+    assert turns.precision >= (1 - share - 0.06) * alone.precision
+    assert turns.matches >= (1 - share - 0.06) * alone.matches
+    assert turns.slow_matches >= 4
+
+
+# void matches
+
+
+class FakeTime:
+    seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
+def test_a_bot_whose_matches_are_void_with_several_rivals_rests_for_longer_each_time():
+    now = FakeTime()
+    rests = VoidRests(now)
+    pauses = []
+    for _ in range(3):
+        began = []
+        for turn in range(BOT_VOIDS):
+            rival = f"rival {turn % 2}"
+            began += rests.note_void(["broken", rival])
+            rests.note_recorded([rival, "another"])
+            if began:
+                break
+        assert began == ["broken"]
+        pauses.append(rests.resting()["broken"])
+        now.seconds += pauses[-1] + 1
+        assert rests.resting() == {}
+    assert pauses == [FIRST_PAUSE_SECONDS, 2 * FIRST_PAUSE_SECONDS, 4 * FIRST_PAUSE_SECONDS]
+    rests.note_recorded(["broken", "rival 1"])
+    assert rests.note_void(["broken", "rival 0"]) == []
+
+
+def test_a_rival_of_one_broken_bot_does_not_rest():
+    rests = VoidRests(FakeTime())
+    for _ in range(2 * BOT_VOIDS):
+        assert rests.note_void(["broken", "rival"]) == []
+
+
+def test_many_void_matches_in_a_row_are_a_storm_and_one_record_ends_it():
+    rests = VoidRests(FakeTime())
+    for number in range(RUN_VOIDS):
+        assert not rests.is_storm
+        rests.note_void([f"a{number}", f"b{number}"])
+    assert rests.is_storm
+    rests.begin_run()
+    assert not rests.is_storm
+    rests.note_void(["a", "b"])
+    assert rests.is_storm
+    rests.note_recorded(["a", "b"])
+    assert (rests.in_row, rests.is_storm) == (0, False)
+
+
+class Broken(SimulatedExecutor):
+    """Matches of some bots are void, while it is broken."""
+
+    broken = frozenset({"broken@1"})
+
+    def _result(self, spec):
+        if any(bot.label in self.broken for bot in spec.bots):
+            return Void(spec, "the arena failed")
+        return super()._result(spec)
+
+
+def store_of(tmp_path):
+    return Store(tmp_path / "arena.sqlite3")
+
+
+NAMES = ("a", "b", "c", "d", "broken")
+
+
+def seconds_of(names):
+    return {f"{name}@1": 1.0 for name in names}
+
+
+def test_matches_of_others_go_on_and_the_bot_is_tried_again_and_recovers(tmp_path, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("arena.tournament.director.time.monotonic", clock)
+    executor = Broken(clock, seconds_of(NAMES), 1)
+    store, turns = store_of(tmp_path), Turns(clock)
+    progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=UntilThen(clock, 2000.0, turns))
+    of_broken = [record for record in store.records("t") if "broken@1" in record.bots]
+    assert of_broken == []
+    assert progress.recorded > 800  # of a thousand that fit in the time
+    voids = len(store.void_tries(store.tournament("t")))
+    assert BOT_VOIDS <= voids <= 80
+    assert progress.given_up
+    executor.broken = frozenset()
+    progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=UntilThen(clock, 5000.0, turns))
+    assert progress.given_up == {}
+    assert sum("broken@1" in record.bots for record in store.records("t")) > 100
+    matches = [record.match for record in store.records("t")]
+    assert len(matches) == len(set(matches))
+    store.close()
+
+
+def test_a_run_in_which_everything_is_void_ends_soon_and_again_after_one_more(tmp_path):
+    clock = Clock()
+    executor = Broken(clock, seconds_of(NAMES), 1)
+    executor.broken = frozenset(seconds_of(NAMES))
+    store, turns = store_of(tmp_path), Turns(clock)
+    control = UntilThen(clock, 1e9, turns)
+    for void_tries in (RUN_VOIDS, RUN_VOIDS + 1, RUN_VOIDS + 2):
+        progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=control)
+        assert progress.is_stopped
+        assert turns.is_storm
+        assert len(store.void_tries(store.tournament("t"))) <= void_tries + 1
+    executor.broken = frozenset()
+    control = UntilThen(clock, clock.seconds + 50, turns)
+    progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=control)
+    assert progress.recorded > 0
+    assert not turns.is_storm
+    store.close()
+
+
+def test_without_a_control_a_ladder_is_played_as_before(tmp_path):
+    clock = Clock()
+    executor = Broken(clock, seconds_of(NAMES), 1)
+    store = store_of(tmp_path)
+    progress = run_tournament(ladder_of(NAMES, matches=50), store, executor=executor)
+    assert not progress.is_complete
+    assert set(progress.given_up.values()) == {"the arena failed"}
+    assert len(store.void_tries(store.tournament("t"))) == MAX_TRIES * len(progress.given_up)
+    store.close()
+
+
+# new versions and house bots
+
+
+class ComesLater(RunControl):
+    """Lets a run play some rounds."""
+
+    def __init__(self, turns, orders):
+        self.turns, self.orders = turns, orders
+
+    def order(self):
+        self.orders -= 1
+        return Order.PLAY if self.orders > 0 else Order.STOP
+
+
+def test_a_new_version_enters_within_one_round_and_the_field_stays_connected(tmp_path):
+    clock = Clock()
+    names = ("house", "b", "c", "slow", "new")
+    seconds = seconds_of(names) | {"slow@1": 80.0}
+    store, turns = store_of(tmp_path), Turns(clock)
+    before = ladder_of(names[:-1])
+    after = ladder_of(names)
+    asked = []
+
+    def refresh():
+        asked.append(store.last_round("t"))
+        return after if len(asked) == 5 else None
+
+    control = ComesLater(turns, 400)
+    executor = SimulatedExecutor(clock, seconds, 1)
+    run_tournament(before, store, executor=executor, refresh=refresh, control=control)
+    first = min(line.round for line in store.schedule("t") if 4 in line.seats)
+    assert first == asked[4] + 1
+    numbers = {f"{name}@1": k for k, name in enumerate(names)}
+    pairs = np.array([[numbers[bot] for bot in record.bots] for record in store.records("t")])
+    assert set(connected_components(len(names), pairs[:, 0], pairs[:, 1])) == {0}
+    store.close()
