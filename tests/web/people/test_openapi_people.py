@@ -47,6 +47,12 @@ async def test_every_operation_has_its_fields_its_model_and_who_may(described):
         ("/account", "get", "Whoever has signed in may, and any token.", [{"session": []}, {"token": []}]),
         ("/account/tokens", "post", "Whoever has signed in with a browser may, and no token.", [{"session": []}]),
         ("/people", "get", "Roles: director, operator. Tokens: direct.", [{"session": []}, {"token": ["direct"]}]),
+        (
+            "/play",
+            "post",
+            "Roles: visitor, author, director, operator. Tokens: play.",
+            [{}, {"session": []}, {"token": ["play"]}],
+        ),
         ("/people/{person}/link", "post", "Roles: director, operator. No token.", [{"session": []}]),
         ("/people/{person}/role", "post", "Roles: operator. No token.", [{"session": []}]),
     ],
@@ -60,7 +66,7 @@ async def test_every_status_that_comes_is_described(world, described):
     olga, visitor = world.browser("olga", accept=JSON), world.client(accept=JSON)
     for client in (olga, visitor):
         for operation in OPERATIONS:
-            path = operation.path.format(number=1, person="nobody", secret="x" * 43)
+            path = operation.path.format(number=1, person="nobody", secret="x" * 43, tournament="kept", match="x" * 43)
             responses = described["paths"][operation.path][operation.method.lower()]["responses"]
             for sent in ({}, {"data": {"name": "ann", "password": PASSWORD}}, {"content": b"x"}):
                 if operation.method == "POST" or not sent:
