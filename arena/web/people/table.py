@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from arena.web.people import account, directing, directory, invitations, playing, programs, sign_in, submissions
+from arena.web.people import (
+    account,
+    contest_changes,
+    contests,
+    directing,
+    directory,
+    invitations,
+    playing,
+    programs,
+    sign_in,
+    submissions,
+)
 from arena.web.people.operation import Operation
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -11,6 +22,8 @@ OPERATIONS: tuple[Operation, ...] = (
     *account.OPERATIONS,
     *programs.OPERATIONS,
     *submissions.OPERATIONS,
+    *contests.OPERATIONS,
+    *contest_changes.OPERATIONS,
     *playing.OPERATIONS,
     *directory.OPERATIONS,
     *directing.OPERATIONS,

@@ -66,7 +66,9 @@ async def test_every_status_that_comes_is_described(world, described):
     olga, visitor = world.browser("olga", accept=JSON), world.client(accept=JSON)
     for client in (olga, visitor):
         for operation in OPERATIONS:
-            path = operation.path.format(number=1, person="nobody", secret="x" * 43, tournament="kept", match="x" * 43)
+            path = operation.path.format(
+                number=1, person="nobody", secret="x" * 43, name="none", tournament="x", match="x"
+            )
             responses = described["paths"][operation.path][operation.method.lower()]["responses"]
             for sent in ({}, {"data": {"name": "ann", "password": PASSWORD}}, {"content": b"x"}):
                 if operation.method == "POST" or not sent:
