@@ -137,6 +137,8 @@ class Submissions:
 
         def add(connection: Connection) -> Submission:
             lock_person(connection, person.number)
+            if connection.execute(select(people.c.closed_at).where(people.c.id == person.number)).scalar():
+                raise UsageError("the account is closed")
             known = connection.execute(select(submissions.c.id).where(same).order_by(submissions.c.id.desc())).scalar()
             if known is not None:
                 return get_submission(connection, known)
@@ -182,9 +184,20 @@ class Submissions:
                 beyond.append(row.upload)
         return beyond
 
-    def of(self, person: Person) -> list[Submission]:
-        """Return the submissions of a person, the latest first."""
-        return self._list(submissions.c.person_id == person.number)
+    def of(self, person: Person, before: int | None = None) -> list[Submission]:
+        """Return the latest submissions of a person, the latest first.
+
+        Args:
+            person: whose.
+            before: only those with a smaller number; None for all.
+        """
+        mine = submissions.c.person_id == person.number
+        return self._list(mine if before is None else mine & (submissions.c.id < before))
+
+    def names_of(self, person: Person) -> list[str]:
+        """Return the names of bots that belong to a person."""
+        query = select(bot_owners.c.name).where(bot_owners.c.person_id == person.number).order_by(bot_owners.c.name)
+        return self._database.read(lambda connection: list(connection.execute(query).scalars()))
 
     def latest(self) -> list[Submission]:
         """Return the latest submissions of everybody."""
