@@ -130,6 +130,7 @@ def command(
         _refuse_addresses(context)
         host = inherited.getsockname()[0]
     check_reach(host, public)
+    from arena.isolation.control_groups import divide_delegated_group
     from arena.web.app import Site
     from arena.web.events import Events
     from arena.web.metrics.metrics_app import metrics_app
@@ -154,11 +155,13 @@ def command(
     is_open = open_to == AUTHORS
     beside = _programs(PARTS, ladders or (OPEN_LADDER,), play_slots) if is_open and only is None else ()
     with ExitStack() as opened:
+        if beside:
+            divide_delegated_group()
         if is_open:
             open_home().close()  # so that there is one
             opened.enter_context(locked_parts(_directory(), [WEB, *(program.lock for program in beside)]))
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
-        people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only)))) if is_open else None
+        people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only), store))) if is_open else None
         listening = opened.enter_context(inherited or listen(host, port))
         address = _address(host, listening)
         beside_listening = (
@@ -171,6 +174,7 @@ def command(
             events=Events(home),
             endpoints=people.endpoints if people is not None else (),
             links=people.links if people is not None else None,
+            end=people.end if people is not None else None,
             observers=observers,
             services=tuple(Service(program.module, program.arguments) for program in beside),
         )
@@ -226,6 +230,9 @@ def _refuse_addresses(context: click.Context) -> None:
 
 def _run_alone(part: Part, ladders: Sequence[str], play_slots: int) -> int:
     """Run a part that is not the web process."""
+    from arena.isolation.control_groups import divide_delegated_group
+
+    divide_delegated_group()
     _require_packages(NEEDED_BY_PARTS)
     if part.is_per_ladder and len(ladders) != 1:
         raise UsageError(

@@ -47,6 +47,7 @@ def submit(
     listener: Callable[[str], None] = lambda text: None,
     external_games: Sequence[str] = (),
     before_trial: Callable[[Bot], None] = lambda bot: None,
+    before_listing: Callable[[Bot], None] = lambda bot: None,
 ) -> Submission:
     """Copy a bot, play one match of each claimed game against itself, and list it if all goes well.
 
@@ -56,6 +57,7 @@ def submit(
         listener: called with each step.
         external_games: games from outside the package that may be loaded when the bot claims them.
         before_trial: called with the copied bot before it is tried out; it may raise UsageError.
+        before_listing: called with the bot when it has passed, before it is listed; it may raise UsageError.
 
     Raises:
         UploadError: if an archive is not accepted.
@@ -71,6 +73,8 @@ def submit(
         if home.bots.is_submitted(bot):
             return Submission(bot, is_old=True)
         refused = _try_out(bot, listener, external_games)
+        if refused is None:
+            before_listing(bot)
     except BaseException:
         home.bots.discard(bot)
         raise

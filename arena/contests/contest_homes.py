@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from arena.contests.hidden_home import has_hidden_home, hide, open_hidden_home, remove_hidden_home, take_back
+from arena.contests.hidden_home import hide, open_hidden_home, remove_hidden_home, take_back
+from arena.contests.hidden_place import has_hidden_home
 from arena.contests.visibility import ContestHome, playing_home
 from arena.home import ArenaHome
 from arena.people.contest import StoredContest

@@ -7,32 +7,16 @@ results are frozen by copying what was played into this home and playing on here
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
+from arena.contests.hidden_place import has_hidden_home, hidden_home_path
 from arena.errors import StoreError
-from arena.home import DATABASE_FILE, ArenaHome, home_path
+from arena.home import DATABASE_FILE, ArenaHome
 from arena.housekeeping import move_log
 from arena.isolation.removal import remove_tree
 from arena.people.contest import Contest
 from arena.transfer.new_tournament import NewTournament
 
-CONTESTS_DIRECTORY = "contests"
 MODE = 0o700
-
-
-def hidden_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:
-    """Return where the hidden home of a contest is, or would be.
-
-    Args:
-        directory: of the arena's home.
-        name: of the contest.
-    """
-    return home_path(directory).resolve() / CONTESTS_DIRECTORY / name
-
-
-def has_hidden_home(directory: str | os.PathLike[str] | None, name: str) -> bool:
-    """Return whether something of a contest is hidden."""
-    return (hidden_home_path(directory, name) / DATABASE_FILE).exists()
 
 
 def open_hidden_home(directory: str | os.PathLike[str] | None, name: str) -> ArenaHome:

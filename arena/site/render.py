@@ -56,12 +56,14 @@ class Setting:
         is_served: whether a server shows it, which can be asked again; False for files.
         topics: what a reader has to hear of to see the page change.
         age_seconds: since when the store can't be read; None if it can.
+        notice: a sentence above the page; "" for none.
     """
 
     links: Links
     is_served: bool = True
     topics: tuple[str, ...] = ()
     age_seconds: float | None = None
+    notice: str = ""
 
 
 def render(page: Page, parameters: Parameters, model: Model, setting: Setting) -> str:

@@ -10,28 +10,39 @@ import contextlib
 import logging
 import re
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from arena.conformance.submission import submit
 from arena.errors import BotDefinitionError, DatabaseError, UploadError, UsageError, VoidMatchError
 from arena.home import ArenaHome
+from arena.isolation.launcher_client import close_launcher
+from arena.isolation.stale_cleanup import UPLOAD_PREFIX
 from arena.people.person_name import look_alike_key
 from arena.people.submission import SubmissionState
-from arena.records import Bot
+from arena.records import MEBIBYTE, Bot
 from arena.shipped import example_bots
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submissions import CLAIM_SECONDS, Claim
-from arena.submissions.upload_directory import UploadDirectory
+from arena.submissions.stopping import StoppedError, stoppable
+from arena.submissions.upload_directory import CHECKING, UploadDirectory
+from arena.text import size_text
 
 KEEP_EVERY_SECONDS = CLAIM_SECONDS / 6
 MAX_TRIES = 3
+MAX_CHECK_SECONDS = 1800.0
+"""Of all of it: a build has 300 s, and a match of a slow bot against itself takes minutes."""
+MAX_COPIES_BYTES = 1024 * MEBIBYTE
+"""Of an author's accepted bots together, in all versions; recorded matches can be verified without them."""
 
 BOT_NAME = re.compile(r"[A-Za-z0-9]+(?:[ ._-][A-Za-z0-9]+)*")
 NAME_RULE = "expected letters a-z or A-Z and digits, with single spaces, '.', '_' or '-' between them"
 
 _TAKEN = "this name, or one that looks like it, belongs to another author"
 _OUR_FAILURE = "the arena could not check it; that is no fault of the bot, so hand it in again"
+
+_TOO_LONG = f"the check took longer than {MAX_CHECK_SECONDS / 60:.0f} minutes and was stopped"
 
 _log = logging.getLogger("arena.checker")
 
@@ -59,22 +70,40 @@ class Checker:
             return True
         with _kept_up(claim, str(self._home.directory)) as report:
             try:
-                state, reason = self._check(claim, report)
+                with stoppable() as report.stop:
+                    state, reason = self._check(claim, report)
+            except StoppedError:
+                close_launcher()  # which ends what is left, and forgets an answer that nobody has read
+                state, reason = self._stopped(claim, report)
             except (UsageError, VoidMatchError, OSError):
                 _log.exception("submission %d could not be checked", claim.submission.number)
                 if claim.submission.tries < MAX_TRIES:
                     return True  # it waits until the claim has run out, and is checked again
                 state, reason = SubmissionState.FAILED, _OUR_FAILURE
-        if not claim.finish(state, report.text(), reason, report.bot):
+        if not claim.finish(state, report.text(), reason, report.bot, report.copy_bytes):
             _log.warning("submission %d was decided otherwise while it was checked", claim.submission.number)
             self._forget(claim, report)
         return True
 
+    def _stopped(self, claim: Claim, report: _Report) -> tuple[SubmissionState, str]:
+        """Return what becomes of a submission whose check was stopped; if it was withdrawn, nothing does."""
+        report.is_listed = self._was_listed(claim, report.bot)
+        if report.is_listed:
+            return SubmissionState.ACCEPTED, ""
+        if not report.is_late:
+            return SubmissionState.FAILED, _OUR_FAILURE
+        report.add(_TOO_LONG)
+        return SubmissionState.REFUSED, _TOO_LONG
+
+    def _was_listed(self, claim: Claim, bot: str | None) -> bool:
+        """Return whether a bot was listed after it was handed in."""
+        listed = {bot.label: bot.submitted_at for bot in self._home.store.submitted_bots()}
+        return bot is not None and listed.get(bot, "") >= claim.submission.created_at
+
     def _give_up(self, claim: Claim) -> None:
         """Decide about a submission that has ended its checkers: it is accepted if its bot was listed before that."""
         one = claim.submission
-        listed = {bot.label: bot.submitted_at for bot in self._home.store.submitted_bots()}
-        if one.bot is not None and listed.get(one.bot, "") >= one.created_at:
+        if self._was_listed(claim, one.bot):
             claim.finish(SubmissionState.ACCEPTED, f"{one.bot} is accepted")
         else:
             claim.finish(SubmissionState.FAILED, "", _OUR_FAILURE)
@@ -85,15 +114,20 @@ class Checker:
             report.add(f"{bot.label}: copied")
             if BOT_NAME.fullmatch(bot.name) is None or not bot.version.isascii():
                 raise BotDefinitionError(f"bot {bot.label!r}: {NAME_RULE}")
-            if self._is_of_the_house(bot) or not self._people.submissions.own_bot_name(
-                claim.submission.person, bot.name
-            ):
+            owner = self._people.submissions.owner(bot.name)
+            if self._is_of_the_house(bot) or owner not in (None, claim.submission.person):
+                raise BotDefinitionError(f"bot {bot.label!r}: {_TAKEN}")
+            self._require_room(claim, bot)
+
+        def own(bot: Bot) -> None:
+            report.copy_bytes = self._require_room(claim, bot)  # with what its build has made
+            if not self._people.submissions.own_bot_name(claim.submission.person, bot.name):
                 raise BotDefinitionError(f"bot {bot.label!r}: {_TAKEN}")
             claim.keep(report.text(), bot.label)  # known before it can be listed
 
         with self._uploads.named(claim.submission.upload, claim.submission.file_name) as path:
             try:
-                result = submit(self._home, path, report.add, before_trial=accept)
+                result = submit(self._home, path, report.add, before_trial=accept, before_listing=own)
             except (BotDefinitionError, UploadError) as error:  # all else is the machine's fault
                 sentence = report.shown(str(error).replace(f"{path.parent}/", ""))
                 report.add(sentence)
@@ -108,6 +142,21 @@ class Checker:
         report.is_listed = not result.is_old
         report.add(f"{result.bot.label} is {'already ' if result.is_old else ''}accepted")
         return SubmissionState.ACCEPTED, ""
+
+    def _require_room(self, claim: Claim, bot: Bot) -> int:
+        """Return the size of the arena's copy of a bot.
+
+        Raises:
+            BotDefinitionError: if the copies of its author would be too large together.
+        """
+        size_bytes = sum(path.lstat().st_size for path in Path(bot.directory).rglob("*") if not path.is_dir())
+        kept_bytes = self._people.submissions.copy_bytes(claim.submission.person)
+        if kept_bytes + size_bytes > MAX_COPIES_BYTES:
+            raise BotDefinitionError(
+                f"bot {bot.label!r}: its copy has {size_text(size_bytes)}, and those of your accepted bots have"
+                f" {size_text(kept_bytes)}; expected at most {size_text(MAX_COPIES_BYTES)} together"
+            )
+        return size_bytes
 
     def _is_of_the_house(self, bot: Bot) -> bool:
         """Return whether a bot's name, or one that looks like it, is that of a bot that no author has handed in."""
@@ -129,10 +178,22 @@ class _Report:
 
     def __init__(self, home: str) -> None:
         self.bot: str | None = None
-        self.is_listed = False
+        self.is_listed = self.is_late = False
+        self.copy_bytes: int | None = None
+        self.stop: Callable[[], None] = lambda: None
         self._lines: list[str] = []
         own = re.escape(str(Path(__file__).parents[1]))
-        self._places = re.compile(rf"{re.escape(home)}/bots/[0-9a-f]+/(?=[^/])|{re.escape(home)}/|{own}/")
+        self._places = re.compile(
+            "|".join(
+                (
+                    rf"{re.escape(home)}/bots/[0-9a-f]+/(?=[^/])",
+                    rf"{re.escape(home)}/uploads/{CHECKING}[^/]+/",
+                    rf"(?:/[^/\s'\"]+)*/{UPLOAD_PREFIX}[^/\s'\"]+/(?:tree/)?",
+                    rf"{re.escape(home)}/",
+                    f"{own}/",
+                )
+            )
+        )
 
     def add(self, line: str) -> None:
         self._lines.append(self.shown(line))
@@ -152,9 +213,15 @@ def _kept_up(claim: Claim, home: str) -> Iterator[_Report]:
     report, is_over = _Report(home), threading.Event()
 
     def keep() -> None:
+        began_at = time.monotonic()
         while not is_over.wait(KEEP_EVERY_SECONDS):
+            is_held = True
             with contextlib.suppress(DatabaseError):
-                claim.keep(report.text(), report.bot)
+                is_held = claim.keep(report.text(), report.bot)
+            report.is_late = time.monotonic() - began_at > MAX_CHECK_SECONDS
+            if report.is_late or not is_held:  # nobody waits for it any more
+                report.stop()
+                return
 
     keeper = threading.Thread(target=keep, daemon=True)
     keeper.start()

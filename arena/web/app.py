@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
@@ -54,6 +54,7 @@ class Site:
         endpoints: Sequence[Endpoint] = (),
         links: ServedLinks | None = None,
         services: Sequence[Service] = (),
+        end: Callable[[], Awaitable[None]] | None = None,
         store: str | None = None,
         observers: Sequence[Observer] = (),
     ) -> None:
@@ -67,10 +68,11 @@ class Site:
             endpoints: addresses that are no pages.
             links: the addresses of pages; None for those of a site where nobody signs in.
             services: programs that work beside it.
+            end: ends what the endpoints have started.
             store: the URL of its database; None for a file in the home.
             observers: are called with every request when its answer begins.
         """
-        self._events, self._services = events, services
+        self._events, self._services, self._end = events, services, end
         self._watching: asyncio.Task[None] | None = None
         self.versions = versions or (events.watcher if events else VersionOfTheSecond())
         lanes = (Lane.RATINGS, Lane.BOARDS)
@@ -170,6 +172,8 @@ class Site:
         """Stop watching the store and building pages."""
         self.end_streams()
         await asyncio.gather(*(service.close() for service in self._services))
+        if self._end is not None:
+            await self._end()
         if self._watching is not None:
             await self._watching
         await self.cache.close()

@@ -67,8 +67,9 @@ class Service:
         if self._task is None:
             return
         self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        [failed] = await asyncio.gather(self._task, return_exceptions=True)
+        if not isinstance(failed, asyncio.CancelledError):
+            _log.error("%s was no longer kept running", self._module, exc_info=failed)
         if self._process is None or self._process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 import html5lib
@@ -10,6 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from arena.contests.contest_file import read_contest
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.home import ArenaHome, open_people
@@ -38,6 +40,25 @@ bot = "arena:minimal"
 [[entrants]]
 bot = "arena:random_legal"
 """
+CONTEST = """
+name = "{}"
+title = "{}"
+description = "{}"
+game = "differences"
+options = {{ size = 4 }}
+opens_at = {}
+deadline_at = {}
+time_zone = "UTC"
+entrants = "invited"
+invited = ["ann"]
+house_bots = ["arena:greedy"]
+results = "sealed"
+[qualification]
+format = "ladder"
+places = 4
+[qualification.ladder]
+margin_95 = 1.0
+"""
 PASSWORD = "correct horse battery"
 LONG = "Some-very-long-name-of-32-chars0"
 ROLES = {"olga": Role.OPERATOR, "dora": Role.DIRECTOR, "ann": Role.AUTHOR, LONG: Role.AUTHOR}
@@ -60,6 +81,13 @@ PAGES = {
     "submissions for a visitor": ("/submissions", None),
     "submission": ("/submissions/{submission}", "ann"),
     "submission of somebody": ("/submissions/{submission}", "dora"),
+    "contests": ("/contests", None),
+    "contests of a director": ("/contests", "dora"),
+    "new contest": ("/contests/new?template=cup", "dora"),
+    "contest": ("/contests/{contest}", "ann"),
+    "contest of a director": ("/contests/{contest}", "dora"),
+    "signing key": ("/signing-key", None),
+    "cancelled contest": ("/contests/{cancelled}", None),
     "play": ("/play", "ann"),
     "play for a visitor": ("/play", None),
     "play a game": ("/play?game=differences", None),
@@ -90,7 +118,10 @@ class People:
             for name in ("laptop", "x" * 64):
                 store.tokens.make(olga, name, list(Scope), 30)
             waiting = store.device_logins.begin("a-machine.example", [Scope.READ, Scope.SUBMIT])
+            self._announce(store)
             self.values = {
+                "contest": "spring",
+                "cancelled": "cancelled",
                 "open": store.invitations.invite(Role.AUTHOR, "dora", 7),
                 "own": store.invitations.invite_person("newcomer", "olga", 7),
                 "code": waiting.code,
@@ -118,6 +149,14 @@ class People:
         )
         assert store.unrated_matches.claim(one.number).write(stored, "")
         return one.secret
+
+    def _announce(self, store):
+        """Announce a contest that can be entered, and one that is cancelled."""
+        now = datetime.now(UTC)
+        times = [(now + timedelta(days=days)).isoformat(timespec="seconds")[:19] for days in (-1, 3)]
+        for name in ("spring", "cancelled"):
+            store.contests.add("dora", read_contest(CONTEST.format(name, REASON[:100], REASON, *times)))
+        store.contests.cancel("dora", "cancelled", REASON)
 
     def _hand_in(self, store):
         """Hand in a bot that is refused and one that is accepted; return the number of the first."""

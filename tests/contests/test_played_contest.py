@@ -5,7 +5,8 @@ import stat
 import pytest
 
 from arena.analysis.verification import verify
-from arena.contests.hidden_home import hidden_home_path, open_hidden_home
+from arena.contests.hidden_home import open_hidden_home
+from arena.contests.hidden_place import hidden_home_path
 from arena.people.contest import ContestPhase, ContestStage, phase_of
 from tests.contests.samples import OPEN, SEALED
 from tests.contests.world import DEADLINE, FREEZE, OPENS, Looking

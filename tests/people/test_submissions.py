@@ -1,11 +1,16 @@
 """Submissions in the database: limits, order, claims, and whose name a bot has."""
 
+import contextlib
+import random
+
 import pytest
 
 from arena.errors import UsageError
 from arena.people.roles import Role
 from arena.people.secret import new_secret
 from arena.people.submission import SubmissionState
+from arena.store.people import submissions as submissions_module
+from arena.store.people.people_store import PeopleStore
 from arena.store.people.submissions import CLAIM_SECONDS, MAX_REPORT_CHARACTERS, MAX_WAITING, PER_PERSON
 from tests.people.test_people_store import at_once
 
@@ -171,9 +176,52 @@ def test_too_long_a_note(store, ada):
         store.submissions.add(ada, "upload", "a" * 64, 1, "bot.py", "x" * 2001)
 
 
-def test_how_long_checks_take(store, ada, now):
+def test_how_long_checks_take_without_the_time_before(store, ada, now):
     hand_in(store, ada)
+    now.seconds += 1000
     claim = store.submissions.claim()
     now.seconds += 12
     claim.finish(ACCEPTED, "", bot="greedy@1")
     assert store.submissions.seconds_to_check() == [12.0]
+
+
+def test_authors_take_turns(store, ada, eve):
+    """Three of ada's come first, but eve need not wait for all of them."""
+    waiting = [hand_in(store, ada, letter).number for letter in "abc"] + [hand_in(store, eve, "d").number]
+    assert checked(store) == [waiting[0], waiting[3], waiting[1], waiting[2]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_list_says_in_which_order_they_are_checked(place, now, seed):
+    chance = random.Random(seed)
+    with PeopleStore(place, now) as store:
+        authors = [store.accounts.add(f"author{k}", Role.AUTHOR, "test") for k in range(5)]
+        for k in range(12):
+            with contextlib.suppress(UsageError):  # three of each wait at most
+                hand_in(store, chance.choice(authors), "abcdefghijkl"[k])
+            if chance.random() < 0.3 and (claim := store.submissions.claim()) is not None:
+                claim.finish(REFUSED, "")
+        expected = [one.number for one in store.submissions.unfinished()]
+        assert [store.submissions.ahead_of(number) for number in expected] == list(range(len(expected)))
+        assert checked(store) == expected
+        assert store.submissions.ahead_of(expected[0]) is None
+
+
+def test_all_that_wait_are_counted_and_the_first_are_shown(store, monkeypatch):
+    monkeypatch.setattr(submissions_module, "LISTED", 2)
+    numbers = []
+    for k in range(4):
+        person = store.accounts.add(f"author{k}", Role.AUTHOR, "test")
+        numbers.append(hand_in(store, person).number)
+    assert [one.number for one in store.submissions.unfinished()] == numbers[:2]
+    assert store.submissions.queue().counts == {SubmissionState.WAITING: 4}
+    assert store.submissions.ahead_of(numbers[3]) == 3
+
+
+def checked(store):
+    """Check everything, and return the numbers in the order in which they were taken."""
+    numbers = []
+    while (claim := store.submissions.claim()) is not None:
+        numbers.append(claim.submission.number)
+        claim.finish(REFUSED, "")
+    return numbers

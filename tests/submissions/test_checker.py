@@ -1,11 +1,13 @@
 """The checker: what authors hand in is tried out, and decided."""
 
 import io
+import threading
 import time
 import zipfile
 
 import pytest
 
+from arena.conformance import submission as submission_module
 from arena.conformance.submission import submit
 from arena.errors import DatabaseError, UsageError
 from arena.home import ArenaHome
@@ -213,3 +215,73 @@ def test_a_file_that_is_gone_is_our_failure(arena):
         assert arena.checker.check_next()
         arena.now.seconds += CLAIM_SECONDS
     assert arena.people.submissions.find(number).state is SubmissionState.FAILED
+
+
+SLOW = GOOD.replace(b"    return", b"    import time; time.sleep(0.9)\n    return")
+
+
+@pytest.fixture
+def quick_keeper(monkeypatch):
+    monkeypatch.setattr(checker_module, "KEEP_EVERY_SECONDS", 0.02)
+
+
+def test_a_check_has_a_deadline(arena, monkeypatch, quick_keeper):
+    monkeypatch.setattr(checker_module, "MAX_CHECK_SECONDS", 0.5)
+    one = arena.checked(SLOW)
+    assert one.state is SubmissionState.REFUSED
+    assert one.reason == "the check took longer than 30 minutes and was stopped"
+    assert arena.bots() == []
+    assert list((arena.home.directory / "bots").iterdir()) == []
+    monkeypatch.undo()
+    assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
+
+
+def test_a_check_is_stopped_when_its_author_withdraws(arena, monkeypatch, quick_keeper):
+    number = arena.hand_in(SLOW)
+    play_match = submission_module.play_match
+    is_over = threading.Event()
+
+    def withdraw_first(*args, **options):
+        arena.people.submissions.withdraw(arena.persons["ada"], number)
+        result = play_match(*args, **options)
+        is_over.set()
+        return result
+
+    monkeypatch.setattr(submission_module, "play_match", withdraw_first)
+    assert arena.checker.check_next()
+    assert not is_over.is_set()
+    assert arena.people.submissions.find(number).state is SubmissionState.WITHDRAWN
+    assert arena.bots() == []
+
+
+def test_a_refused_bot_keeps_no_name(arena):
+    assert arena.checked(BROKEN).state is SubmissionState.REFUSED
+    assert arena.people.submissions.owner("first") is None
+    assert arena.checked(GOOD, author="eve").state is SubmissionState.ACCEPTED
+    assert "belongs to another author" in arena.checked(GOOD + b"# mine\n").reason
+
+
+def test_the_copies_of_an_author_are_bounded(arena, monkeypatch):
+    assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
+    ada = arena.persons["ada"].number
+    assert arena.people.submissions.copy_bytes(ada) == len(GOOD)
+    monkeypatch.setattr(checker_module, "MAX_COPIES_BYTES", 2 * len(GOOD))
+    more = arena.checked(GOOD + b"#", "second.py")
+    assert more.state is SubmissionState.REFUSED
+    assert more.reason == (
+        f"bot 'second@1': its copy has {len(GOOD) + 1} bytes, and those of your accepted bots have {len(GOOD)} bytes;"
+        f" expected at most {2 * len(GOOD)} bytes together"
+    )
+    assert len(list((arena.home.directory / "bots").iterdir())) == 1
+    assert arena.people.submissions.copy_bytes(ada) == len(GOOD)
+
+
+def test_a_report_has_no_places_of_the_machine(tmp_path):
+    report = checker_module._Report("/srv/arena")
+    for line, shown in {
+        "/srv/arena/uploads/checking-abc_1/bot.zip: 3 files": "bot.zip: 3 files",
+        "/srv/arena/bots/0123456789abcdef/bot.py: x": "bot.py: x",
+        "bot '/var/tmp/x/arena-upload-12.34-abc/tree/mine/bot.toml': x": "bot 'mine/bot.toml': x",
+        "/srv/arena/logs/x": "logs/x",
+    }.items():
+        assert report.shown(line) == shown

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +71,21 @@ async def test_one_that_does_not_want_to_end_is_killed(tmp_path, monkeypatch):
 
 async def test_one_that_was_not_started_is_closed_quietly():
     await Service("nothing", ()).close()
+
+
+async def test_the_program_ends_also_if_nobody_keeps_it_running_any_more(tmp_path, monkeypatch, caplog):
+    """Whatever made the task fail, ending the server goes on."""
+    service = Service(program(tmp_path, monkeypatch, "import time\ntime.sleep(1000)\n"), ())
+    service.start()
+    pid = await running(service)
+
+    async def fail():
+        raise ZeroDivisionError
+
+    service._task.cancel()
+    service._task = asyncio.create_task(fail())
+    await asyncio.sleep(0)
+    await service.close()
+    assert service.pid is None
+    assert not Path(f"/proc/{pid}").exists()
+    assert "was no longer kept running" in caplog.text

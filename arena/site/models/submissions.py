@@ -32,7 +32,8 @@ class SubmissionsPage(Model):
     """What waits to be checked, and why; and what was checked.
 
     Attributes:
-        waiting: in the order in which it will be checked, the one that is being checked first.
+        waiting: in the order in which it will be checked, the one that is being checked first; not all of many.
+        waiting_count: how many wait or are being checked, in all.
         seconds_each: what a check has taken lately, in the middle; None if none is known.
         latest: what was decided, the latest first.
         may_submit: whether who looks may hand in a bot.
@@ -41,6 +42,7 @@ class SubmissionsPage(Model):
     """
 
     waiting: tuple[SubmissionLine, ...]
+    waiting_count: int
     seconds_each: float | None
     latest: tuple[SubmissionLine, ...]
     may_submit: bool

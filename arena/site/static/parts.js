@@ -65,7 +65,7 @@ const parts = (() => {
 
   // clocks
 
-  const calm = matchMedia("(prefers-reduced-motion: reduce)");
+  const begun = Date.now(), calm = matchMedia("(prefers-reduced-motion: reduce)");
   let offset = 0; // of the server's clock
 
   function setTime(now) {
@@ -79,10 +79,11 @@ const parts = (() => {
 
   function tick() {
     if (document.visibilityState !== "visible") return;
-    for (const clock of document.querySelectorAll("[data-clock-since]")) {
+    for (const clock of document.querySelectorAll("[data-clock-seconds]")) {
       const { clockSince, clockSeconds, clockAbout } = clock.dataset;
       if (clockAbout !== undefined && calm.matches) continue;
-      const left = Math.max(0, clockSeconds - Math.max(0, (Date.now() + offset - Date.parse(clockSince)) / 1000));
+      const since = clockSince ? Date.parse(clockSince) - offset : begun; // without a time: since the page was there
+      const left = Math.max(0, clockSeconds - Math.max(0, (Date.now() - since) / 1000));
       const text = clockAbout !== undefined ? duration(left) : `${left < 100 ? left.toFixed(1) : Math.round(left)} s left`;
       if (clock.textContent !== text) clock.textContent = text;
     }

@@ -25,10 +25,11 @@ from arena.people.contest_change import check_change
 from arena.people.submission import SubmissionState
 from arena.store.connection import Database
 from arena.store.people.accounts import MAX_REASON_CHARACTERS
+from arena.store.people.checking_order import UNFINISHED
 from arena.store.people.contest_schema import contest_entries, contests
 from arena.store.people.public_log import add_line
 from arena.store.people.schema import people, submissions
-from arena.store.people.submissions import UNFINISHED, end_submitting
+from arena.store.people.submissions import end_submitting
 from arena.store.people.times import Clock
 from arena.stored import from_json_text, from_stored
 

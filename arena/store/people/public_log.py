@@ -34,17 +34,21 @@ class PublicLog:
         self._database = database
 
     def lines(self, *, hidden: Collection[str], before: int | None = None, most: int = PAGE_LENGTH) -> list[LogEntry]:
-        """Return lines, the latest first.
+        """Return lines, the latest first. Their numbers are without gaps, which would tell that something is kept back.
 
         Args:
             hidden: the tournaments about which whoever reads may know nothing yet.
             before: only those with a smaller number.
             most: how many.
         """
-        query = select(log).order_by(log.c.number.desc()).limit(most)
-        if hidden:
-            query = query.where(log.c.tournament.is_(None) | log.c.tournament.not_in(hidden))
-        if before is not None:
-            query = query.where(log.c.number < before)
-        rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [LogEntry(**row._mapping) for row in rows]
+        seen = log.c.tournament.is_(None) | log.c.tournament.not_in(hidden)
+
+        def read(connection: Connection) -> list[LogEntry]:
+            count = connection.execute(select(func.count()).select_from(log).where(seen)).scalar_one()
+            last = count if before is None else min(count, before - 1)
+            first = max(0, last - most)
+            page = select(log).where(seen).order_by(log.c.number).offset(first).limit(last - first)
+            lines = (row._mapping for row in connection.execute(page))
+            return [LogEntry(**{**line, "number": number}) for number, line in enumerate(lines, first + 1)][::-1]
+
+        return self._database.read(read)

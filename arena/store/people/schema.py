@@ -20,6 +20,14 @@ class OptionalInteger(Checked):
     check = staticmethod(expected(int, type(None)))
 
 
+class OptionalBigInteger(Checked):
+    """A column of large whole numbers that may be left out."""
+
+    impl = sa.BigInteger
+    cache_ok = True
+    check = staticmethod(expected(int, type(None)))
+
+
 class RoleText(Checked):
     """A column of roles."""
 
@@ -129,6 +137,9 @@ submissions = Table(
     Column("reason", Text, nullable=False),
     Column("report", Text, nullable=False),
     Column("tries", Integer, nullable=False),
+    Column("turn", OptionalInteger),
+    Column("claimed_at", OptionalString(40)),
+    Column("copy_bytes", OptionalBigInteger),
     Column("claim", OptionalString(64)),
     Column("claimed_until", OptionalString(40)),
     Index("submissions_by_state", "state", "id"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from arena.errors import UsageError
@@ -19,8 +19,10 @@ from arena.people.submission import FINAL, ClaimedSubmission, Submission, Submis
 from arena.people.values import Person
 from arena.store.connection import Database
 from arena.store.people.accounts import lock_person
+from arena.store.people.checking_order import UNFINISHED, checking_order, last_turn
 from arena.store.people.rates import Rate, take
 from arena.store.people.schema import SUBMITTING, bot_owners, meta, people, submissions
+from arena.store.people.submission_rows import all_submissions, get_submission, submission_of
 from arena.store.people.times import Clock
 
 MAX_WAITING = 3
@@ -34,7 +36,6 @@ LISTED = 100
 
 _AGAIN = (SubmissionState.FAILED, SubmissionState.WITHDRAWN)
 """After which the same bytes are another submission."""
-UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
 
 
 class Queue(NamedTuple):
@@ -49,6 +50,16 @@ class Queue(NamedTuple):
     oldest_seconds: float
 
 
+class Decision(NamedTuple):
+    """What becomes of a submission, as ``Claim.finish`` takes it."""
+
+    state: SubmissionState
+    report: str
+    reason: str
+    bot: str | None
+    copy_bytes: int | None
+
+
 class Claim:
     """The right to finish a submission; it is lost when it was not kept up in time."""
 
@@ -60,9 +71,25 @@ class Claim:
         """Say that it is still being checked, and what was found so far; return whether the claim still holds."""
         return self._store.keep(self.submission.number, self._secret, report, bot)
 
-    def finish(self, state: SubmissionState, report: str, reason: str = "", bot: str | None = None) -> bool:
-        """Decide what becomes of it; return whether the claim held until now."""
-        return self._store.finish(self.submission.number, self._secret, state, report, reason, bot)
+    def finish(
+        self,
+        state: SubmissionState,
+        report: str,
+        reason: str = "",
+        bot: str | None = None,
+        copy_bytes: int | None = None,
+    ) -> bool:
+        """Decide what becomes of it; return whether the claim held until now.
+
+        Args:
+            state: what becomes of it.
+            report: what was tried.
+            reason: why not, in a sentence.
+            bot: its name@version, if it is known.
+            copy_bytes: how much of the disk the arena's copy takes, if this has made one.
+        """
+        decision = Decision(state, report, reason, bot, copy_bytes)
+        return self._store.finish(self.submission.number, self._secret, decision)
 
 
 class Submissions:
@@ -112,7 +139,7 @@ class Submissions:
             lock_person(connection, person.number)
             known = connection.execute(select(submissions.c.id).where(same).order_by(submissions.c.id.desc())).scalar()
             if known is not None:
-                return _get(connection, known)
+                return get_submission(connection, known)
             waiting = select(func.count()).where(mine, submissions.c.state.in_(UNFINISHED))
             if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
                 raise UsageError(
@@ -126,15 +153,15 @@ class Submissions:
             share_submitting(connection)
             row["created_at"] = self._clock.text()
             result = connection.execute(submissions.insert().returning(submissions.c.id), row)
-            return _get(connection, result.scalar_one())
+            return get_submission(connection, result.scalar_one())
 
         return self._database.write(add)
 
     def find(self, number: int) -> Submission | None:
         """Return a submission; None if it does not exist."""
-        query = _all().where(submissions.c.id == number)
+        query = all_submissions().where(submissions.c.id == number)
         row = self._database.read(lambda connection: connection.execute(query).one_or_none())
-        return _submission_of(row) if row is not None else None
+        return submission_of(row) if row is not None else None
 
     def has_upload(self, name: str) -> bool:
         """Return whether a file belongs to a submission."""
@@ -164,13 +191,25 @@ class Submissions:
         return self._list(submissions.c.id.is_not(None))
 
     def unfinished(self) -> list[Submission]:
-        """Return what waits and what is being checked, in the order in which it came."""
-        return list(reversed(self._list(submissions.c.state.in_(UNFINISHED))))
+        """Return what is being checked and then what waits, in the order in which it will be checked; not all, if
+        there is much.
+        """
+        order = checking_order()
+        query = all_submissions().join(order, submissions.c.id == order.c.id).order_by(order.c.position).limit(LISTED)
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return [submission_of(row) for row in rows]
+
+    def ahead_of(self, number: int) -> int | None:
+        """Return how many submissions are checked before one; None if it is decided."""
+        order = checking_order()
+        query = select(order.c.position).where(order.c.id == number)
+        position = self._database.read(lambda connection: connection.execute(query).scalar())
+        return position - 1 if position is not None else None
 
     def _list(self, which: ColumnElement[bool]) -> list[Submission]:
-        query = _all().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
+        query = all_submissions().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
         rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [_submission_of(row) for row in rows]
+        return [submission_of(row) for row in rows]
 
     def queue(self) -> Queue:
         """Return how many submissions there are in each state, and how long the oldest has waited."""
@@ -187,15 +226,22 @@ class Submissions:
         return self._database.read(read)
 
     def seconds_to_check(self) -> list[float]:
-        """Return how long the latest checks took, from the submission to the decision."""
+        """Return how long the latest checks took, without the time before they began."""
         query = (
-            select(submissions.c.created_at, submissions.c.finished_at)
+            select(submissions.c.claimed_at, submissions.c.finished_at)
             .where(submissions.c.state.in_((SubmissionState.ACCEPTED, SubmissionState.REFUSED)))
+            .where(submissions.c.claimed_at.is_not(None))
             .order_by(submissions.c.id.desc())
             .limit(LISTED)
         )
         rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [self._clock.between(row.created_at, row.finished_at) for row in rows]
+        return [self._clock.between(row.claimed_at, row.finished_at) for row in rows]
+
+    def copy_bytes(self, person: int) -> int:
+        """Return how large the copies of a person's accepted bots are together."""
+        total = func.coalesce(func.sum(submissions.c.copy_bytes), 0)
+        query = select(total).where(submissions.c.person_id == person)
+        return int(self._database.read(lambda connection: connection.execute(query).scalar_one()))
 
     def withdraw(self, person: Person, number: int) -> Submission:
         """Withdraw a submission of a person before it is decided.
@@ -210,19 +256,22 @@ class Submissions:
             values = {"state": SubmissionState.WITHDRAWN, "claim": None, "finished_at": self._clock.text()}
             if connection.execute(change.values(values)).rowcount != 1:
                 raise UsageError(f"submission {number}: it is decided already, or not yours")
-            return _get(connection, number)
+            return get_submission(connection, number)
 
         return self._database.write(withdraw)
 
     # checking
 
     def claim(self) -> Claim | None:
-        """Take the oldest submission that waits; None if nothing waits."""
+        """Take the submission whose turn it is; None if nothing waits.
+
+        Authors take turns: it is the oldest of the one whose last turn is longest ago.
+        """
         secret = new_secret()
         now, until = self._clock.text(), self._clock.text(CLAIM_SECONDS)
         waits = submissions.c.state == SubmissionState.WAITING
         abandoned = (submissions.c.state == SubmissionState.CHECKING) & (submissions.c.claimed_until <= now)
-        oldest = select(submissions).where(waits | abandoned).order_by(submissions.c.id).limit(1)
+        oldest = select(submissions).where(waits | abandoned).order_by(last_turn(), submissions.c.id).limit(1)
         if self._database.is_server:
             oldest = oldest.with_for_update(skip_locked=True)
 
@@ -233,6 +282,8 @@ class Submissions:
             values = {
                 "state": SubmissionState.CHECKING,
                 "tries": row.tries + 1,
+                "turn": connection.execute(select(func.coalesce(func.max(submissions.c.turn), 0))).scalar_one() + 1,
+                "claimed_at": now,
                 "claim": secret,
                 "claimed_until": until,
                 "report": "",
@@ -260,20 +311,18 @@ class Submissions:
             values["bot"] = bot
         return self._change(number, secret, values)
 
-    def finish(
-        self, number: int, secret: str, state: SubmissionState, report: str, reason: str, bot: str | None
-    ) -> bool:
+    def finish(self, number: int, secret: str, decision: Decision) -> bool:
         """Finish a claimed submission; return whether the claim held until now."""
-        assert state in FINAL
-        values = {
-            "state": state,
-            "report": _bounded(report),
-            "reason": reason,
+        assert decision.state in FINAL
+        values: dict[str, Any] = {
+            "state": decision.state,
+            "report": _bounded(decision.report),
+            "reason": decision.reason,
             "finished_at": self._clock.text(),
             "claim": None,
         }
-        if bot is not None:
-            values["bot"] = bot
+        values |= {"bot": decision.bot} if decision.bot is not None else {}
+        values |= {"copy_bytes": decision.copy_bytes} if decision.copy_bytes is not None else {}
         return self._change(number, secret, values)
 
     def _change(self, number: int, secret: str, values: dict[str, Any]) -> bool:
@@ -315,32 +364,6 @@ def share_submitting(connection: Connection) -> None:
 def end_submitting(connection: Connection) -> None:
     """Wait until every submission is known whose time has been taken: all that follow come later than now."""
     connection.execute(meta.update().where(meta.c.key == SUBMITTING).values(value="1"))
-
-
-def _get(connection: Connection, number: int) -> Submission:
-    return _submission_of(connection.execute(_all().where(submissions.c.id == number)).one())
-
-
-def _all() -> Select[Any]:
-    return select(submissions, people.c.name.label("author")).join(people, submissions.c.person_id == people.c.id)
-
-
-def _submission_of(row: Row[Any]) -> Submission:
-    return Submission(
-        number=row.id,
-        author=row.author,
-        upload=row.upload,
-        digest=row.digest,
-        size_bytes=row.size_bytes,
-        file_name=row.file_name,
-        note=row.note,
-        state=row.state,
-        created_at=row.created_at,
-        finished_at=row.finished_at,
-        bot=row.bot,
-        reason=row.reason,
-        report=row.report,
-    )
 
 
 def _bounded(report: str) -> str:

@@ -17,14 +17,18 @@ BODY_SECONDS = 10.0
 FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 
 
-async def fields_of(request: Request) -> dict[str, Any]:
+async def fields_of(request: Request, max_bytes: int = MAX_BODY_BYTES) -> dict[str, Any]:
     """Return what is sent with a request, by name; a field that is sent more than once is a list.
+
+    Args:
+        request: the request.
+        max_bytes: that its body may have.
 
     Raises:
         ProblemError: if it is too long, too slow, or neither a form nor JSON.
     """
     content_type = content_type_of(request)
-    body = await read_body(request, "What is sent here", MAX_BODY_BYTES, BODY_SECONDS)
+    body = await read_body(request, "What is sent here", max_bytes, BODY_SECONDS)
     if not body:
         return {}
     if content_type == FORM:

@@ -21,7 +21,7 @@ from starlette.responses import FileResponse, Response
 from arena.errors import UsageError
 from arena.names import as_file_name
 from arena.site.links import ServedLinks
-from arena.site.render import Setting, render_template
+from arena.site.render import Setting, render, render_template
 from arena.store.people.people_store import PeopleStore
 from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.text import counted, shortened_text
@@ -32,7 +32,8 @@ from arena.web.people.actor import Actor, actor_of, cookie_of
 from arena.web.people.body import fields_of
 from arena.web.people.client_address import address_of, network_of
 from arena.web.people.description import description_of
-from arena.web.people.operation import Done, Download, Operation, Result, Visit, Who
+from arena.web.people.homes import HomeBuilders, Homes
+from arena.web.people.operation import Document, Done, Download, OfHome, Operation, Result, ToBuild, Visit, Who
 from arena.web.people.origin import check_encryption, check_origin, site_of
 from arena.web.people.upload import receive_upload
 from arena.web.problems import Problem, ProblemError, problem_of
@@ -60,17 +61,24 @@ class Gate:
     """Answers requests for operations."""
 
     def __init__(
-        self, people: PeopleStore, uploads: UploadDirectory, links: ServedLinks, operations: Iterable[Operation]
+        self,
+        people: PeopleStore,
+        uploads: UploadDirectory,
+        homes: Homes,
+        links: ServedLinks,
+        operations: Iterable[Operation],
     ) -> None:
         """Prepare.
 
         Args:
             people: the database.
             uploads: what is handed in.
+            homes: where tournaments are.
             links: the addresses of pages.
             operations: what can be done.
         """
-        self._people, self._uploads, self._links = people, uploads, links
+        self._people, self._uploads, self._homes, self._links = people, uploads, homes, links
+        self._builders = HomeBuilders()
         self._threads = anyio.CapacityLimiter(THREADS)
         self._password_threads = anyio.CapacityLimiter(PASSWORDS_AT_A_TIME)
         self._by_path: dict[str, dict[str, Operation]] = {}
@@ -83,6 +91,10 @@ class Gate:
         return tuple(
             _endpoint(path, self._answering(by_method), by_method.values()) for path, by_method in self._by_path.items()
         )
+
+    async def close(self) -> None:
+        """End the processes that build pages."""
+        await self._builders.close()
 
     def _answering(self, by_method: dict[str, Operation]) -> Any:
         async def answer(request: Request) -> Response:
@@ -106,7 +118,7 @@ class Gate:
                 fields, received = await receive_upload(request, self._uploads)
                 sent |= fields
             elif operation.method != "GET":
-                sent = await fields_of(request)
+                sent = await fields_of(request, operation.max_body_bytes)
             sent |= request.path_params
             visit, result = await self._do(request, operation, actor, sent, received)
         except (UsageError, ValidationError) as error:
@@ -116,10 +128,15 @@ class Gate:
         finally:
             if received is not None:
                 await anyio.to_thread.run_sync(self._remove_unless_kept, received, limiter=self._threads)
-        if isinstance(result, Done):
-            return _done(request, result)
-        if isinstance(result, Download):
-            return _download(result)
+        match result:
+            case Done():
+                return _done(request, result)
+            case Download():
+                return _download(result)
+            case Document():
+                return _document(request, result)
+            case OfHome():
+                return _of_home(request, result)
         return self._shown(request, operation, visit, result)
 
     def _remove_unless_kept(self, received: Received) -> None:
@@ -140,6 +157,7 @@ class Gate:
             fields=operation.fields.model_validate(sent),
             people=self._people,
             uploads=self._uploads,
+            homes=self._homes,
             received=received,
             site=site_of(request),
             address=address_of(request),
@@ -148,7 +166,11 @@ class Gate:
         limiter = self._password_threads if operation.takes_password else self._threads
         if limiter.statistics().tasks_waiting >= MAX_WAITING:
             raise ProblemError(BUSY)
-        return visit, await anyio.to_thread.run_sync(operation.handler, visit, limiter=limiter)
+        result = await anyio.to_thread.run_sync(operation.handler, visit, limiter=limiter)
+        if isinstance(result, ToBuild):
+            models = [await self._builders.build(result.home, *page) for page in result.pages]
+            result = await anyio.to_thread.run_sync(result.finish, models, limiter=self._threads)
+        return visit, result
 
     async def _form_again(
         self, request: Request, operation: Operation, actor: Actor, sent: dict[str, Any], problem: Problem
@@ -202,7 +224,7 @@ class Gate:
             html = render_template(
                 operation.template,
                 Setting(links=self._links),
-                room="account",
+                room=operation.room,
                 twin=None,
                 model=model,
                 actor=visit.actor,
@@ -290,6 +312,29 @@ def _download(result: Download) -> Response:
     headers = {"cache-control": NOT_KEPT, "content-security-policy": "sandbox"}
     name = as_file_name(result.name).encode("ascii", "replace").decode()
     return FileResponse(result.path, headers=headers, media_type="application/octet-stream", filename=name)
+
+
+def _document(request: Request, result: Document) -> Response:
+    """Return bytes as a file that no browser shows or runs."""
+    name = as_file_name(result.name).encode("ascii", "replace").decode()
+    headers = {
+        "cache-control": NOT_KEPT,
+        "content-security-policy": "sandbox",
+        "content-disposition": f'attachment; filename="{name}"',
+    }
+    return response_of(rendered(result.content, result.media_type), request.headers, headers)
+
+
+def _of_home(request: Request, result: OfHome) -> Response:
+    """Return a page of another home."""
+    if wants_json(request):
+        content, kind = result.model.model_dump_json().encode(), JSON
+    else:
+        setting = Setting(links=result.links, notice=result.notice)
+        content, kind = render(result.page, result.parameters, result.model, setting).encode(), HTML
+    response = response_of(rendered(content, kind), request.headers, {"cache-control": NOT_KEPT})
+    response.headers["vary"] += ", Cookie, Authorization"
+    return response
 
 
 def _to_sign_in(request: Request) -> Response:

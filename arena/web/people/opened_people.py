@@ -12,7 +12,9 @@ from arena.site.render import asset_digests
 from arena.submissions.upload_directory import RECEIVING, UploadDirectory
 from arena.uploads.containment import can_contain_uploads
 from arena.web.endpoint import Endpoint
+from arena.web.opened_home import OpenedHome
 from arena.web.people.gate import Gate
+from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
 
 ACCOUNT = "/account"
@@ -27,25 +29,38 @@ class OpenedPeople:
         endpoints: the addresses of operations.
     """
 
-    def __init__(self, directory: str | os.PathLike[str] | None, why_not: Callable[[], str] | None = None) -> None:
+    def __init__(
+        self,
+        directory: str | os.PathLike[str] | None,
+        why_not: Callable[[], str] | None = None,
+        store: str | None = None,
+    ) -> None:
         """Open the database.
 
         Args:
             directory: of the home.
             why_not: returns why no uploads are taken, "" if they are; None to try out what this machine can contain.
+            store: the URL of the database of results; None for a file in the home.
 
         Raises:
             StoreError: if it can't be opened.
         """
+        self._home = OpenedHome(directory, store)
         self.store = open_people(directory)
         uploads = UploadDirectory(uploads_path(directory), why_not or cache(_refusal))
         uploads.remove_unfinished(RECEIVING)
         self.links = ServedLinks(asset_digests(), ACCOUNT)
-        self.endpoints: tuple[Endpoint, ...] = Gate(self.store, uploads, self.links, OPERATIONS).endpoints
+        self._gate = Gate(self.store, uploads, Homes(self._home, store), self.links, OPERATIONS)
+        self.endpoints: tuple[Endpoint, ...] = self._gate.endpoints
+
+    async def end(self) -> None:
+        """End the processes that build pages for people; in the loop of events that started them."""
+        await self._gate.close()
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the databases."""
         self.store.close()
+        self._home.close()
 
 
 def _refusal() -> str:

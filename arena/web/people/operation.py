@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 from unicodedata import category
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from arena.people.roles import Permission
 from arena.people.values import Person
-from arena.site.models.model import Model
+from arena.site.links import Links
+from arena.site.models.model import Model, Parameters
+from arena.site.page import Page
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.rates import Rate
 from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.web.people.actor import Actor
+from arena.web.people.body import MAX_BODY_BYTES
+from arena.web.people.homes import HomePlace, Homes
 
 
 class Who(StrEnum):
@@ -34,15 +38,24 @@ class Who(StrEnum):
 
 
 class Fields(BaseModel):
-    """What is sent with an operation: fields of a form, or JSON; and the fields in its path."""
+    """What is sent with an operation: fields of a form, or JSON; and the fields in its path.
+
+    Attributes:
+        SEVERAL_LINES: the names of fields whose texts may have them.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=2000)
+    SEVERAL_LINES: ClassVar[tuple[str, ...]] = ()
 
     @field_validator("*", mode="before")
     @classmethod
-    def _without_controls(cls, value: object) -> object:
+    def _without_controls(cls, value: object, info: ValidationInfo) -> object:
         """Refuse what no form sends and not every database takes: control characters and halves of characters."""
-        texts = value if isinstance(value, list | tuple) else (value,)
+        if info.field_name in cls.SEVERAL_LINES and isinstance(value, str):
+            value = value.replace("\r\n", "\n")
+            texts: Sequence[object] = value.replace("\t", "\n").split("\n")
+        else:
+            texts = value if isinstance(value, list | tuple) else (value,)
         if any(category(letter) in ("Cc", "Cs") for text in texts if isinstance(text, str) for letter in text):
             raise PydanticCustomError("control_character", "Expected text in one line, without control characters")
         return value
@@ -68,6 +81,7 @@ class Visit:
         people: the database.
         site: the address of the site, as the request has it.
         uploads: what was handed in.
+        homes: where tournaments are.
         received: the file that was sent with it, if it takes one.
         address: from where it was asked.
         device: what the browser or program says it is.
@@ -77,6 +91,7 @@ class Visit:
     fields: Any
     people: PeopleStore
     uploads: UploadDirectory
+    homes: Homes
     received: Received | None
     site: str
     address: str
@@ -117,7 +132,56 @@ class Download:
     name: str
 
 
-Result = Model | Done | Download
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """The result of an operation that is a file, made for who asks; it is kept and not shown.
+
+    Attributes:
+        content: the bytes.
+        media_type: what it is.
+        name: what it is to be called.
+    """
+
+    content: bytes
+    media_type: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfHome:
+    """A page of another home than everybody sees.
+
+    Attributes:
+        page: in the table of pages.
+        parameters: what its address says.
+        model: what it shows.
+        links: the addresses in it.
+        notice: a sentence above it.
+    """
+
+    page: Page
+    parameters: Parameters
+    model: Model
+    links: Links
+    notice: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToBuild:
+    """A result that needs pages which are built in a process of their own.
+
+    Attributes:
+        home: of which they are.
+        pages: each with what its address says.
+        finish: returns the result from their models; called in a thread.
+    """
+
+    home: HomePlace
+    pages: Sequence[tuple[Page, Parameters]]
+    finish: Callable[[Sequence[Model]], Result]
+
+
+Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToBuild"
 
 Handler = Callable[[Visit], Result]
 """Does it, in a thread of its own; may raise our errors."""
@@ -136,6 +200,7 @@ class Operation:
         fields: what is sent.
         model: what is returned; None if a browser is led elsewhere.
         template: of the page that shows it.
+        room: the part of the site's navigation that it belongs to.
         rate: how often for one person; from one network, if anybody may.
         form: the path of the page that has its form, on which a browser sees what is wrong with what it sent; "" for
             a page that says only that.
@@ -143,6 +208,8 @@ class Operation:
         takes_upload: whether a file is sent with it.
         only_in_browser: whether no token is good for it.
         is_in_the_open: whether there is no secret in it, so that it may be read on its way.
+        media_type: of the file that is returned; "" for no file.
+        max_body_bytes: how much is sent with it, at most.
     """
 
     method: str
@@ -150,15 +217,18 @@ class Operation:
     summary: str
     who: Permission | Who
     handler: Handler
-    fields: type[Fields] = NoFields
+    fields: type[BaseModel] = NoFields
     model: type[Model] | None = None
     template: str = ""
+    room: str = "account"
     rate: Rate | None = None
     form: str = ""
     takes_password: bool = False
     takes_upload: bool = False
     only_in_browser: bool = False
     is_in_the_open: bool = False
+    media_type: str = ""
+    max_body_bytes: int = MAX_BODY_BYTES
 
 
 Paths = Mapping[str, Mapping[str, Operation]]

@@ -39,9 +39,11 @@ def show_submissions(visit: Visit) -> SubmissionsPage:
     """Return what waits and what was decided."""
     seconds = visit.people.submissions.seconds_to_check()
     waiting = visit.people.submissions.unfinished()
+    counts = visit.people.submissions.queue().counts
     latest = [one for one in visit.people.submissions.latest() if one.state not in UNFINISHED]
     return SubmissionsPage(
         waiting=tuple(_line(one, visit) for one in waiting),
+        waiting_count=sum(counts.get(state, 0) for state in UNFINISHED),
         seconds_each=median(seconds) if seconds else None,
         latest=tuple(_line(one, visit) for one in latest),
         may_submit=visit.actor.person is not None and Permission.SUBMIT in visit.actor.permissions,
@@ -64,10 +66,9 @@ def hand_in(visit: Visit) -> Done:
 def show_submission(visit: Visit) -> SubmissionPage:
     """Return a submission: all of it to its author, else what everybody may know."""
     one = _found(visit)
-    waiting = [other.number for other in visit.people.submissions.unfinished()]
     return SubmissionPage(
         line=_line(one, visit),
-        ahead=waiting.index(one.number) if one.number in waiting else None,
+        ahead=visit.people.submissions.ahead_of(one.number),
         details=_details(one) if _is_own(one, visit) and _may_see_details(visit) else None,
     )
 

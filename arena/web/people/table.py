@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from arena.web.people import account, directing, directory, invitations, playing, programs, sign_in, submissions
+from arena.web.people import (
+    account,
+    contest_changes,
+    contest_results,
+    contests,
+    directing,
+    directory,
+    invitations,
+    playing,
+    programs,
+    sign_in,
+    submissions,
+)
 from arena.web.people.operation import Operation
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -11,6 +23,9 @@ OPERATIONS: tuple[Operation, ...] = (
     *account.OPERATIONS,
     *programs.OPERATIONS,
     *submissions.OPERATIONS,
+    *contests.OPERATIONS,
+    *contest_changes.OPERATIONS,
+    *contest_results.OPERATIONS,
     *playing.OPERATIONS,
     *directory.OPERATIONS,
     *directing.OPERATIONS,

@@ -16,6 +16,7 @@ from arena.web.app import Site
 from arena.web.hosts import Hosts
 from arena.web.opened_home import OpenedHome
 from arena.web.people.gate import Gate
+from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
 from tests.people.conftest import FakeClock
 from tests.web.conftest import FakeVersions
@@ -107,7 +108,7 @@ async def world(directory, tmp_path):
     home = OpenedHome(directory)
     links = ServedLinks(asset_digests(), "/account")
     with PeopleStore(tmp_path / "people.sqlite3", now) as store:
-        endpoints = Gate(store, UploadDirectory(tmp_path / "uploads"), links, OPERATIONS).endpoints
+        endpoints = Gate(store, UploadDirectory(tmp_path / "uploads"), Homes(home), links, OPERATIONS).endpoints
         hosts = Hosts("0.0.0.0", [HOST])
         site = Site(home, versions=FakeVersions(), hosts=hosts, endpoints=endpoints, links=links)
         built = World(store, now, site)

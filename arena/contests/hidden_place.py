@@ -1,0 +1,25 @@
+"""Where the hidden home of a contest is. Also for who answers requests, and so loads nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from arena.home import DATABASE_FILE, home_path
+
+CONTESTS_DIRECTORY = "contests"
+
+
+def hidden_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:
+    """Return where the hidden home of a contest is, or would be.
+
+    Args:
+        directory: of the arena's home.
+        name: of the contest.
+    """
+    return home_path(directory).resolve() / CONTESTS_DIRECTORY / name
+
+
+def has_hidden_home(directory: str | os.PathLike[str] | None, name: str) -> bool:
+    """Return whether something of a contest is hidden."""
+    return (hidden_home_path(directory, name) / DATABASE_FILE).exists()

@@ -1,0 +1,272 @@
+"""What pages about contests show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena.people.contest import ContestPhase, ContestResults
+from arena.report.tables import Column
+from arena.site.models.model import Model, Table
+from arena.site.models.people import LogLine
+
+_GRADES = (
+    Column("person", "person", is_number=False),
+    Column("bot", "best bot", is_number=False),
+    Column("tournament", "tournament", is_number=False),
+    Column("rank", "rank"),
+    Column("rating", "rating"),
+    Column("margin_95", "± 95 %"),
+    Column("points", "points"),
+    Column("matches", "matches"),
+    Column("forfeits", "forfeits"),
+)
+
+
+class ContestTime(Model):
+    """A time, as the people of a contest read it.
+
+    Attributes:
+        at: UTC, ISO 8601.
+        local: day and time to the second, in the contest's time zone.
+        zone: which zone that is, and how far it is from UTC then.
+        seconds_left: until then; None if it has passed.
+    """
+
+    at: str
+    local: str
+    zone: str
+    seconds_left: float | None
+
+
+class ContestLine(Model):
+    """A contest in a list.
+
+    Attributes:
+        name: its name.
+        title: its heading.
+        game: the name of its game.
+        phase: how far it is.
+        opens_at: when it begins.
+        deadline_at: what is handed in up to the end of this second counts.
+        entries: how many bots enter, as far as that is known.
+    """
+
+    name: str
+    title: str
+    game: str
+    phase: ContestPhase
+    opens_at: ContestTime
+    deadline_at: ContestTime
+    entries: int
+
+
+class ContestsPage(Model):
+    """All contests.
+
+    Attributes:
+        contests: those that people can enter first, by their deadline; then the latest.
+        may_direct: whether who looks may make one.
+    """
+
+    contests: tuple[ContestLine, ...]
+    may_direct: bool
+
+
+class EntryLine(Model):
+    """A bot that enters.
+
+    Attributes:
+        author: whose it is.
+        bot: its name@version.
+        handed_in_at: when it came, UTC, ISO 8601.
+        is_own: whether it belongs to who looks.
+    """
+
+    author: str
+    bot: str
+    handed_in_at: str
+    is_own: bool
+
+
+class ContestRule(Model):
+    """A rule, in words.
+
+    Attributes:
+        about: what it is about.
+        text: what it says.
+    """
+
+    about: str
+    text: str
+
+
+class ContestTournament(Model):
+    """A tournament of a contest that who looks may see.
+
+    Attributes:
+        name: its name.
+        title: what it is in the contest.
+        is_public: whether it is among the tournaments that everybody sees.
+        is_hidden: whether there is more of it than everybody sees, and who looks may see that.
+    """
+
+    name: str
+    title: str
+    is_public: bool
+    is_hidden: bool
+
+
+class ContestChanges(Model):
+    """What a director can do with a contest.
+
+    Attributes:
+        text: the contest as TOML.
+        time_zone: of the times in the form.
+        fields: what a form has in its fields at first.
+        note: why it does not go on; "" while it does.
+        may_reveal: whether there is something to be revealed.
+        is_reveal_asked: whether that was asked for already.
+        may_cancel: whether it can be cancelled.
+        directed: the tournaments that can be paused and corrected.
+        kept_back: lines of the log that nobody else sees until the results are revealed.
+    """
+
+    text: str
+    time_zone: str
+    fields: Mapping[str, str]
+    note: str
+    may_reveal: bool
+    is_reveal_asked: bool
+    may_cancel: bool
+    directed: tuple[str, ...]
+    kept_back: tuple[LogLine, ...]
+
+
+class ContestPage(Model):
+    """A contest.
+
+    Attributes:
+        line: what lists show of it.
+        description: plain text of its director.
+        created_by: who made it.
+        entrants: who may enter, in a sentence.
+        results: when results are shown.
+        hidden_since: since when they are not shown to everybody; None if they are.
+        reveal_at: when they are revealed; None if a director does it, or nothing is hidden.
+        is_revealed: whether hidden results have been revealed.
+        cancel_reason: why it was cancelled; "" if it was not.
+        rules: game, limits and formats, in words.
+        entries: the bots that enter, as far as that is known.
+        unchecked: how many submissions may still enter when they are checked.
+        tournaments: its tournaments, as far as who looks may see them.
+        may_submit: whether who looks may hand in a bot that enters.
+        has_result: whether the signed result can be downloaded.
+        changes: what a director can do; None for others.
+    """
+
+    line: ContestLine
+    description: str
+    created_by: str
+    entrants: str
+    results: ContestResults
+    hidden_since: ContestTime | None
+    reveal_at: ContestTime | None
+    is_revealed: bool
+    cancel_reason: str
+    rules: tuple[ContestRule, ...]
+    entries: tuple[EntryLine, ...]
+    unchecked: int
+    tournaments: tuple[ContestTournament, ...]
+    may_submit: bool
+    has_result: bool
+    changes: ContestChanges | None
+
+
+class ContestTemplate(Model):
+    """A contest to begin with.
+
+    Attributes:
+        name: of the template.
+        summary: what it is good for.
+    """
+
+    name: str
+    summary: str
+
+
+class NewContestPage(Model):
+    """The form that makes a contest.
+
+    Attributes:
+        template: which template it begins with.
+        templates: all of them.
+        fields: what is in the fields of the form at first.
+        games: the names of the games.
+        formats: those of the formats of a final.
+        house_bots: the bots that can play along.
+        chosen_house_bots: those that do at first.
+        time_zones: the names of time zones.
+        example: a contest as TOML.
+    """
+
+    template: str
+    templates: tuple[ContestTemplate, ...]
+    fields: Mapping[str, str]
+    games: tuple[str, ...]
+    formats: tuple[str, ...]
+    house_bots: tuple[str, ...]
+    chosen_house_bots: tuple[str, ...]
+    time_zones: tuple[str, ...]
+    example: str
+
+
+class GradeLine(Model):
+    """What a person has reached in a contest.
+
+    Attributes:
+        person: who.
+        bot: the best of their bots, as ``name@version``.
+        tournament: the one that ranks it; "" if none does.
+        rank: of that bot in the final; without one there, behind all that are, by the qualification; None without any.
+        rating: of that bot in that tournament; None if it is not known.
+        margin_95: of the rating.
+        points: scored there.
+        matches: played there.
+        forfeits: of these.
+    """
+
+    person: str
+    bot: str
+    tournament: str
+    rank: int | None
+    rating: float | None
+    margin_95: float | None
+    points: float
+    matches: int
+    forfeits: int
+
+
+class GradesPage(Model):
+    """The grades of a contest.
+
+    Attributes:
+        lines: by rank.
+    """
+
+    lines: tuple[GradeLine, ...]
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the table of grades."""
+        return {"grades": Table(_GRADES, [line.model_dump() for line in self.lines])}
+
+
+class SigningKeyPage(Model):
+    """The key with which an arena signs results.
+
+    Attributes:
+        key: in one line.
+        pem: as a file.
+    """
+
+    key: str
+    pem: str

@@ -1,0 +1,232 @@
+"""What directors do with contests: making, changing, cancelling and revealing them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, ClassVar
+from urllib.parse import quote
+from zoneinfo import available_timezones
+
+from pydantic import BeforeValidator, ConfigDict, Field
+
+from arena.contests.apart import read_contest_apart
+from arena.contests.contest_text import contest_text
+from arena.errors import UsageError
+from arena.people.contest import Contest
+from arena.people.roles import Permission
+from arena.shipped import PREFIX, example_bots
+from arena.site.models.contests import ContestTemplate, NewContestPage
+from arena.store.people.rates import Rate
+from arena.web.people.contest_form import EXAMPLE, TEMPLATES, VALUES, changed_text, form_text
+from arena.web.people.contests import ContestNamed, found_contest
+from arena.web.people.operation import Done, Fields, Operation, Visit
+from arena.web.problems import bad_address
+
+CHANGES = Rate(120, 3600.0)
+"""Each starts a process that reads the text."""
+MAX_TEXT_CHARACTERS = 64 * 1024
+MAX_BODY_BYTES = 4 * MAX_TEXT_CHARACTERS
+"""A form writes a character as three and more."""
+
+GAMES = ("differences", "plaid", "plusminus", "coprimality", "multiplication")
+FINAL_FORMATS = ("round-robin", "swiss", "knockout", "gauntlet")
+"""Both by name: who answers requests loads neither."""
+
+Reason = Annotated[str, Field(min_length=1, max_length=500)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(lambda sent: (sent,) if isinstance(sent, str) else sent)]
+
+
+class WhichTemplate(Fields):
+    """What the form of a new contest begins with."""
+
+    template: str = Field("class", max_length=64)
+
+
+class NewContest(WhichTemplate):
+    """A new contest: its text in TOML, or what the fields of the form have. All of it is checked as the text is."""
+
+    model_config = ConfigDict(str_max_length=MAX_TEXT_CHARACTERS)
+    SEVERAL_LINES: ClassVar[tuple[str, ...]] = ("text", "description", "invited")
+
+    text: str = ""
+    name: str = ""
+    title: str = ""
+    description: str = ""
+    game: str = ""
+    options: str = ""
+    opens_at: str = ""
+    deadline_at: str = ""
+    time_zone: str = ""
+    entrants: str = ""
+    invited: str = ""
+    bots_per_author: str = ""
+    house_bots: Annotated[Texts, Field(max_length=50)] = ()
+    results: str = ""
+    frozen_hours: str = ""
+    reveal_at: str = ""
+    per_action_seconds: str = ""
+    memory_mib: str = ""
+    qualification: str = ""
+    places: str = ""
+    final: str = ""
+    encounters: str = ""
+
+
+class Change(ContestNamed):
+    """What becomes different; the whole text in TOML, or some of what can be changed after the opening."""
+
+    model_config = ConfigDict(str_max_length=MAX_TEXT_CHARACTERS)
+    SEVERAL_LINES: ClassVar[tuple[str, ...]] = ("text", "description", "invited")
+
+    reason: Reason
+    text: str = ""
+    title: str | None = None
+    description: str | None = None
+    deadline_at: str | None = None
+    reveal_at: str | None = None
+    invited: str | None = None
+
+
+class Cancellation(ContestNamed):
+    """Which contest, and why."""
+
+    reason: Reason
+
+
+class Revelation(Cancellation):
+    """Which contest, why, and whether before everything is played."""
+
+    before_played: bool = False
+
+
+def show_new(visit: Visit) -> NewContestPage:
+    """Return the form that makes a contest."""
+    name = visit.fields.template
+    if name not in TEMPLATES:
+        raise bad_address(f"There is no template {name!r:.80}.", 404)
+    template = TEMPLATES[name]
+    return NewContestPage(
+        template=name,
+        templates=tuple(ContestTemplate(name=key, summary=one.summary) for key, one in TEMPLATES.items()),
+        fields=template.fields,
+        games=GAMES,
+        formats=FINAL_FORMATS,
+        house_bots=tuple(PREFIX + bot for bot in example_bots()),
+        chosen_house_bots=template.house_bots,
+        time_zones=time_zones(),
+        example=EXAMPLE,
+    )
+
+
+@cache
+def time_zones() -> tuple[str, ...]:
+    """Return the names of time zones that people live in."""
+    left_out = ("Etc/", "SystemV/", "posix/", "right/")
+    return ("UTC", *sorted(name for name in available_timezones() if "/" in name and not name.startswith(left_out)))
+
+
+def add_contest(visit: Visit) -> Done:
+    """Announce a contest."""
+    sent: NewContest = visit.fields
+    text = sent.text
+    if not text.strip():
+        if not sent.name:
+            raise UsageError("name: missing; expected the fields of the form, or a contest as TOML in text")
+        text = form_text(sent.model_dump(exclude={"text", "template", "house_bots"}), sent.house_bots)
+    contest = read_contest_apart(text)
+    _check_tournaments(visit, contest)
+    visit.people.contests.add(visit.person.name, contest)
+    return _done(contest.name, f"announced the contest {contest.name}")
+
+
+def _check_tournaments(visit: Visit, contest: Contest) -> None:
+    store = visit.homes.public().store
+    for name in contest.tournaments:
+        if store.find_tournament(name) is not None:
+            raise UsageError(f"name = {contest.name!r}: there is a tournament {name!r} already; expected another name")
+
+
+def change_contest(visit: Visit) -> Done:
+    """Change what can still be changed of a contest."""
+    sent: Change = visit.fields
+    stored = found_contest(visit)
+    text = sent.text
+    if not text.strip():
+        given = sent.model_dump(include=set(VALUES), exclude_none=True)
+        text = changed_text(contest_text(stored.contest), {key: VALUES[key](value) for key, value in given.items()})
+    visit.people.contests.change(visit.person.name, stored.name, read_contest_apart(text), sent.reason)
+    return _done(stored.name, f"changed the contest {stored.name}")
+
+
+def cancel_contest(visit: Visit) -> Done:
+    """Cancel a contest."""
+    stored = found_contest(visit)
+    visit.people.contests.cancel(visit.person.name, stored.name, visit.fields.reason)
+    return _done(stored.name, f"cancelled the contest {stored.name}")
+
+
+def reveal_contest(visit: Visit) -> Done:
+    """Ask for the results to be shown to everybody."""
+    sent: Revelation = visit.fields
+    stored = found_contest(visit)
+    visit.people.contests.ask_to_reveal(visit.person.name, stored.name, sent.reason, before_played=sent.before_played)
+    return _done(stored.name, f"the results of {stored.name} are being revealed")
+
+
+def _done(name: str, sentence: str) -> Done:
+    return Done(to=f"/contests/{quote(name)}", sentence=sentence)
+
+
+OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/contests",
+        summary="Announce a contest.",
+        who=Permission.DIRECT,
+        handler=add_contest,
+        fields=NewContest,
+        form="/contests/new",
+        rate=CHANGES,
+        max_body_bytes=MAX_BODY_BYTES,
+    ),
+    Operation(
+        method="GET",
+        path="/contests/new",
+        summary="The form that makes a contest.",
+        who=Permission.DIRECT,
+        handler=show_new,
+        fields=WhichTemplate,
+        model=NewContestPage,
+        template="new_contest.html.jinja",
+        room="contests",
+    ),
+    Operation(
+        method="POST",
+        path="/contests/{name}/change",
+        summary="Change what can still be changed of a contest.",
+        who=Permission.DIRECT,
+        handler=change_contest,
+        fields=Change,
+        form="/contests/{name}",
+        rate=CHANGES,
+        max_body_bytes=MAX_BODY_BYTES,
+    ),
+    Operation(
+        method="POST",
+        path="/contests/{name}/cancel",
+        summary="Cancel a contest: nothing more of it is played.",
+        who=Permission.DIRECT,
+        handler=cancel_contest,
+        fields=Cancellation,
+        form="/contests/{name}",
+    ),
+    Operation(
+        method="POST",
+        path="/contests/{name}/reveal",
+        summary="Show the results of a contest to everybody.",
+        who=Permission.DIRECT,
+        handler=reveal_contest,
+        fields=Revelation,
+        form="/contests/{name}",
+    ),
+)

@@ -1,0 +1,103 @@
+"""The homes that operations read: the one that everybody sees, and those of contests with hidden results."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.contests.hidden_place import has_hidden_home, hidden_home_path
+from arena.home import DATABASE_FILE, ArenaHome
+from arena.site.models.model import Model, Parameters
+from arena.site.page import Lane, Page
+from arena.site.publish.result_place import result_path
+from arena.web.builders import Builders, LaneLimits
+from arena.web.opened_home import OpenedHome
+
+LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)
+MAX_BUILDERS = 3
+"""Homes for which there are processes at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class HomePlace:
+    """Where a home is.
+
+    Attributes:
+        directory: of the home.
+        store: the URL of its database; None for a file in the directory.
+    """
+
+    directory: Path
+    store: str | None = None
+
+
+class Homes:
+    """The homes of an arena."""
+
+    def __init__(self, home: OpenedHome, store: str | None = None) -> None:
+        """Prepare; nothing is opened.
+
+        Args:
+            home: the one that everybody sees.
+            store: the URL of its database; None for a file.
+        """
+        self.public = home
+        self.public_place = HomePlace(home.directory, store)
+
+    def hidden_place(self, contest: str) -> HomePlace:
+        """Return where the hidden home of a contest is, or would be."""
+        directory = hidden_home_path(self.public.directory, contest)
+        return HomePlace(directory, str(directory / DATABASE_FILE))
+
+    def has_hidden(self, contest: str) -> bool:
+        """Return whether something of a contest is in a hidden home."""
+        return has_hidden_home(self.public.directory, contest)
+
+    @contextmanager
+    def hidden(self, contest: str) -> Iterator[ArenaHome | None]:
+        """Open the hidden home of a contest; None if it has no such home."""
+        place = self.hidden_place(contest)
+        if not self.has_hidden(contest):
+            yield None
+            return
+        with ArenaHome(place.directory, store=place.directory / DATABASE_FILE) as home:
+            yield home
+
+    def result_path(self, contest: str) -> Path:
+        """Return where the signed result of a contest is, or would be."""
+        return result_path(self.public.directory, contest)
+
+
+class HomeBuilders:
+    """Builds pages of any home in processes that end when nobody asks."""
+
+    def __init__(self) -> None:
+        self._builders: dict[HomePlace, Builders] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    async def build(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
+        """Return what a page of a home shows.
+
+        Raises:
+            ProblemError: if it can't be built.
+        """
+        builders = self._builders.pop(place, None) or Builders(
+            Lane.BOARDS, str(place.directory), place.store, limits=LIMITS
+        )
+        self._builders[place] = builders  # as the latest
+        for other in [one for one in self._builders if one != place][: 1 - MAX_BUILDERS or None]:
+            self._end(self._builders.pop(other))
+        value = await builders.build(page, parameters)
+        return page.model.model_validate_json(value.json)
+
+    def _end(self, builders: Builders) -> None:
+        ending = asyncio.create_task(builders.close())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+    async def close(self) -> None:
+        """End the processes."""
+        await asyncio.gather(*self._ending, *(builders.close() for builders in self._builders.values()))

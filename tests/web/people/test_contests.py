@@ -1,0 +1,227 @@
+"""Contests in the browser: making, changing, cancelling, revealing; what is wrong; what others may not."""
+
+import re
+
+import pytest
+
+from arena.contests.contest_file import read_contest
+from arena.games import GAMES
+from arena.home import ArenaHome
+from arena.people.roles import Scope
+from arena.shipped import PREFIX, example_bots
+from arena.tournament.formats import FORMATS
+from arena.web.people import contest_changes
+from arena.web.people.contest_form import EXAMPLE, TEMPLATES
+from tests.report.tournaments import play
+from tests.web.people.conftest import JSON
+
+pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+
+FORM = {
+    "template": "class",
+    "title": "Spring contest",
+    "name": "spring",
+    "description": "Bring a bot.\r\n<b>It</b> may lose.",
+    "opens_at": "2027-03-01T08:00",
+    "deadline_at": "2027-03-08T23:59:59",
+    "time_zone": "Europe/Berlin",
+    "entrants": "everybody",
+    "invited": "",
+    "bots_per_author": "1",
+    "game": "differences",
+    "options": '{"size": 6}',
+    "per_action_seconds": "0.5",
+    "memory_mib": "512",
+    "house_bots": ["arena:greedy", "arena:minimal"],
+    "qualification": "none",
+    "places": "8",
+    "final": "round-robin",
+    "encounters": "10",
+    "results": "sealed",
+    "frozen_hours": "4",
+    "reveal_at": "",
+}
+
+
+@pytest.fixture
+async def dora(world):
+    return world.browser("dora")
+
+
+async def announced(dora, **changes):
+    response = await dora.post("/contests", data=FORM | changes)
+    assert response.status_code == 303, response.text
+    return response.headers["location"]
+
+
+def log_of(world):
+    return [(line.by, line.action, line.subject, line.reason) for line in world.store.log.lines(hidden=())]
+
+
+async def test_a_contest_is_made_by_the_form(world, dora):
+    assert await announced(dora) == "/contests/spring"
+    contest = world.store.contests.get("spring").contest
+    assert (contest.opens_at, contest.deadline_at) == ("2027-03-01T07:00:00+00:00", "2027-03-08T22:59:59+00:00")
+    assert contest.description == "Bring a bot.\n<b>It</b> may lose."
+    assert contest.house_bots == ("arena:greedy", "arena:minimal")
+    assert (contest.time_control.per_action_seconds, contest.limits.memory_bytes) == (0.5, 512 * 2**20)
+    assert (contest.final.format, contest.final.encounters, contest.qualification) == ("round-robin", 10, None)
+    assert log_of(world)[0] == ("dora", "announced the contest", "spring", "")
+    page = await world.client().get("/contests/spring")
+    assert "Mon 8 Mar 2027, 23:59:59" in page.text
+    assert "(Europe/Berlin, UTC+01:00)" in page.text
+    assert "&lt;b&gt;It&lt;/b&gt;" in page.text
+
+
+async def test_a_contest_is_made_of_toml(world):
+    program = world.program("dora", Scope.DIRECT)
+    response = await program.post("/contests", json={"text": EXAMPLE})
+    assert response.json() == {"done": "announced the contest spring", "to": "/contests/spring"}
+    assert world.store.contests.get("spring").contest == read_contest(EXAMPLE)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+async def test_a_template_with_a_title_and_times_is_a_contest(world, dora, template):
+    page = await dora.get(f"/contests/new?template={template}", headers={"accept": JSON})
+    fields = page.json()["fields"] | {"house_bots": page.json()["chosen_house_bots"]}
+    own = {key: FORM[key] for key in ("title", "name", "opens_at", "deadline_at")}
+    response = await dora.post("/contests", data=fields | own)
+    assert response.status_code == 303, response.text
+
+
+def test_the_form_offers_what_there_is():
+    assert sorted(contest_changes.GAMES) == sorted(GAMES)
+    assert sorted(contest_changes.FINAL_FORMATS) == sorted(
+        name for name, kind in FORMATS.items() if not kind.open_entry
+    )
+    known = {PREFIX + bot for bot in example_bots()}
+    assert all(known >= set(template.house_bots) for template in TEMPLATES.values())
+
+
+WRONG = {
+    "deadline_at": ("2027-03-01", "deadline_at = '2027-03-01'"),
+    "opens_at": ("2027-03-28T02:30", "in Europe/Berlin this time comes never, for the clocks are put forward"),
+    "time_zone": ("Europe/Nowhere", "expected a time zone of the IANA database"),
+    "options": ('{"size": nan}', "expected a JSON object with numbers, texts and truth"),
+    "name": ("../etc", "lower-case letters"),
+    "title": ("a\x7fb", "control characters"),
+    "encounters": ("10; drop", "encounters"),
+    "per_action_seconds": ("1\n[limits]", "control characters"),
+    "memory_mib": ("-1", "memory_bytes"),
+    "game": ("chess", "game = 'chess'"),
+    "results": ("secret", "results = 'secret'"),
+    "places": ("0x10", "places"),
+    "house_bots": (["arena:greedy", "/etc/passwd"], "expected an example bot"),
+    "final": ("ladder", "final.format = 'ladder'"),
+}
+
+
+@pytest.mark.parametrize("field", WRONG)
+async def test_the_form_comes_back_with_what_is_wrong_and_what_was_sent(world, dora, field):
+    value, sentence = WRONG[field]
+    changes = {field: value} | ({"qualification": "swiss"} if field == "places" else {})
+    before = world.contents()
+    response = await dora.post("/contests", data=FORM | changes)
+    assert response.status_code == 400
+    shown = re.sub(r"&#(\d+);", lambda found: chr(int(found[1])), response.text).replace("&gt;", ">")
+    assert sentence in re.search(r'role="alert" id="error">(.*?)</p>', shown, re.S)[1]
+    assert 'value="Spring contest"' in response.text or field == "title"
+    assert re.search(r'value="arena:greedy" checked', response.text)
+    assert world.contents() == before
+
+
+@pytest.mark.parametrize("sent", [{"house_bots": 5}, {"title": 5}, {"name": ["a"]}, {"invited": {}}, {"template": []}])
+async def test_fields_of_odd_types_are_a_sentence_to_programs_and_browsers(dora, sent):
+    for accept in ("text/html", JSON):
+        response = await dora.post("/contests", json=FORM | sent, headers={"accept": accept})
+        assert response.status_code == 400
+
+
+async def test_markup_in_titles_reasons_and_descriptions_is_text(world, dora):
+    evil = "<script>alert(1)</script>\u202e"
+    address = await announced(dora, description=evil.replace("\u202e", ""))
+    await dora.post(f"{address}/change", data={"title": "<img src=x>", "reason": "<script>why"})
+    await dora.post(f"{address}/cancel", data={"reason": "<script>alert(2)</script>"})
+    for path in (address, "/contests", "/log"):
+        for who in (dora, world.client()):
+            text = (await who.get(path)).text
+            assert "<img src=x>" not in text
+            assert not re.search(r"<script(?! src=)", text)
+
+
+async def test_a_change_has_its_reason_in_the_log(world, dora):
+    address = await announced(dora)
+    response = await dora.post(f"{address}/change", data={"deadline_at": "2027-03-10T12:00", "reason": "snow"})
+    assert response.headers["location"] == address
+    assert world.store.contests.get("spring").contest.deadline_at == "2027-03-10T11:00:00+00:00"
+    assert log_of(world)[0] == ("dora", "changed the contest", "spring", "snow")
+    refused = await dora.post(f"{address}/change", data={"deadline_at": "soon", "reason": "snow"})
+    assert refused.status_code == 400
+    assert "deadline_at" in refused.text
+    assert 'value="soon"' in refused.text
+
+
+async def test_a_change_without_a_reason_is_none(world, dora):
+    address = await announced(dora)
+    before = world.contents()
+    for what in ("change", "cancel", "reveal"):
+        assert (await dora.post(f"{address}/{what}", data={"reason": ""})).status_code == 400
+    assert world.contents() == before
+
+
+async def test_a_contest_is_cancelled(world, dora):
+    address = await announced(dora)
+    await dora.post(f"{address}/cancel", data={"reason": "nobody came"})
+    assert "It was cancelled: nobody came" in (await world.client().get(address)).text
+    assert (await dora.post(f"{address}/cancel", data={"reason": "again"})).status_code == 400
+
+
+async def test_results_are_revealed_when_everything_is_played(world, dora):
+    address = await announced(dora)
+    assert (await dora.post(f"{address}/reveal", data={"reason": "now"})).status_code == 400
+    sent = {"reason": "now", "before_played": "true"}
+    assert (await dora.post(f"{address}/reveal", data=sent)).status_code == 303
+    assert world.store.contests.get("spring").reveal_asked_at is not None
+    assert log_of(world)[0] == ("dora", "revealed the results of", "spring", "now")
+
+
+async def test_no_two_contests_and_no_tournament_have_one_name(world, dora, directory):
+    await announced(dora)
+    again = await dora.post("/contests", data=FORM)
+    assert "has this name already" in again.text
+    with ArenaHome(directory) as home:
+        play(home, "taken-qualification", ["alpha", "beta"], encounters=1)
+    sent = FORM | {"name": "taken", "qualification": "swiss"}
+    assert (
+        "there is a tournament &#39;taken-qualification&#39; already" in (await dora.post("/contests", data=sent)).text
+    )
+
+
+@pytest.mark.parametrize(
+    "path", ["/contests", "/contests/spring/change", "/contests/spring/cancel", "/contests/spring/reveal"]
+)
+async def test_a_page_of_another_site_changes_nothing(world, dora, path):
+    await announced(dora)
+    before = world.contents()
+    for headers in ({"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}):
+        response = await dora.post(path, data=FORM | {"reason": "evil", "before_played": "true"}, headers=headers)
+        assert response.status_code == 403
+    assert world.contents() == before
+
+
+async def test_only_directors_see_what_they_can_do(world, dora):
+    address = await announced(dora)
+    for who in (world.client(), world.browser("ann"), world.program("dora", Scope.SUBMIT)):
+        assert (await who.get(address, headers={"accept": JSON})).json()["changes"] is None
+    assert (await dora.get(address, headers={"accept": JSON})).json()["changes"]["fields"]["title"] == "Spring contest"
+
+
+async def test_who_may_hand_in_sees_where(world, dora):
+    open_to_all, invited = (
+        await announced(dora),
+        await announced(dora, name="for-otto", entrants="invited", invited="Otto"),
+    )
+    for who, expected in (("ann", (True, False)), ("otto", (True, True)), (None, (False, False))):
+        client = world.browser(who) if who else world.client()
+        pages = [(await client.get(path, headers={"accept": JSON})).json() for path in (open_to_all, invited)]
+        assert tuple(page["may_submit"] for page in pages) == expected
