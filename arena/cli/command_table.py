@@ -71,6 +71,7 @@ COMMANDS = {
     "backup": CommandEntry(KEEP, "Copy the home while it is used, and restore it."),
     "people": CommandEntry(OPEN, "Add people, change their roles, close accounts."),
     "ladder": CommandEntry(OPEN, "Pause, drain and resume ladders that are kept going."),
+    "contest": CommandEntry(OPEN, "Announce contests, reveal their results, cancel them."),
     "units": CommandEntry(OPEN, "Write systemd units that serve an arena."),
     "login": CommandEntry(OPEN, "Sign in at an arena elsewhere, for other commands."),
     "logout": CommandEntry(OPEN, "Sign out of an arena elsewhere."),

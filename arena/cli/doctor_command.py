@@ -1,20 +1,27 @@
-"""``arena doctor``: what this machine can contain, in plain words, and how exact its clock is."""
+"""``arena doctor``: what this machine can contain and offer to others, and how exact its clock is."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+from dataclasses import asdict
 
 import click
+from click.core import ParameterSource
 
 from arena.cli.common import print_table, print_wrapped
-from arena.cli.group import OK
+from arena.cli.global_options import global_option
+from arena.cli.group import FAILED, OK
 from arena.cli.options import WholeNumber, json_option
+from arena.cli.serve_options import host_option, port_option
 from arena.enums import IsolationLevel
+from arena.errors import UsageError
+from arena.home import STORE_VARIABLE, home_path
 from arena.isolation.levels import PREFERRED, ProbeResult, probe_level
 from arena.isolation.sandbox_policy import has_own_file_systems
-from arena.report.tables import Column
+from arena.report.tables import Column, printable
+from arena.text import counted
 
 
 @click.command("doctor")
@@ -22,12 +29,24 @@ from arena.report.tables import Column
 @click.option(
     "--turns", type=WholeNumber(100, 1_000_000), default=5000, show_default=True, help="Turns to measure, with --clock."
 )
+@click.option("--serve", "serves", is_flag=True, help="Say what this machine and the home can safely offer to others.")
+@host_option
+@port_option
 @json_option
-def command(clock: bool, turns: int, as_json: bool) -> int:
+@click.pass_context
+def command(context: click.Context, clock: bool, turns: int, serves: bool, host: str, port: int, as_json: bool) -> int:
     """Show what bots can and can't do on this machine, and what to install.
 
-    Every level is tested by a program that really tries to escape; nothing is inferred from version numbers.
+    Every level is tested by a program that really tries to escape; nothing is inferred from version numbers. With
+    `--serve` the exit code is 1 if something must be mended before strangers enter.
     """
+    for name in ("host", "port"):
+        if not serves and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UsageError(f"--{name}: is for --serve")
+    if serves and clock:
+        raise UsageError("--serve: can't be combined with --clock; expected one of them")
+    if serves:
+        return _show_what_can_be_served(host, port, as_json)
     if clock:
         _show_clock(turns, as_json)
         return OK
@@ -37,6 +56,30 @@ def command(clock: bool, turns: int, as_json: bool) -> int:
     else:
         _show_levels(results)
     return OK
+
+
+def _show_what_can_be_served(host: str, port: int, as_json: bool) -> int:
+    from arena.isolation.control_groups import divide_delegated_group
+    from arena.operating.machine import look_at
+    from arena.operating.serve_checks import findings, must_be_mended
+
+    divide_delegated_group()  # as the parts do
+    directory = home_path(global_option("home")).resolve()
+    found = findings(look_at(directory, global_option("store") or os.environ.get(STORE_VARIABLE), host, port))
+    to_mend = len(list(must_be_mended(found)))
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in found]))
+        return FAILED if to_mend else OK
+    click.echo(f"The home is {printable(str(directory))}; the address is {host}, port {port}.\n")
+    width = max(len(finding.thing) for finding in found)
+    for finding in found:
+        head = f"{finding.verdict:4}  {finding.thing:{width}}  "
+        print_wrapped(head, len(head), printable(finding.sentence))
+    if to_mend:
+        click.echo(f"\n{counted(to_mend, 'thing')} must be mended before strangers enter.")
+    else:
+        click.echo("\nStrangers may enter: arena serve --open-to authors, or arena units.")
+    return FAILED if to_mend else OK
 
 
 def _as_dict(result: ProbeResult) -> dict[str, object]:

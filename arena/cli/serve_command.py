@@ -130,6 +130,7 @@ def command(
         _refuse_addresses(context)
         host = inherited.getsockname()[0]
     check_reach(host, public)
+    from arena.isolation.control_groups import divide_delegated_group
     from arena.web.app import Site
     from arena.web.events import Events
     from arena.web.metrics.metrics_app import metrics_app
@@ -154,6 +155,8 @@ def command(
     is_open = open_to == AUTHORS
     beside = _programs(PARTS, ladders or (OPEN_LADDER,), play_slots) if is_open and only is None else ()
     with ExitStack() as opened:
+        if beside:
+            divide_delegated_group()
         if is_open:
             open_home().close()  # so that there is one
             opened.enter_context(locked_parts(_directory(), [WEB, *(program.lock for program in beside)]))
@@ -227,6 +230,9 @@ def _refuse_addresses(context: click.Context) -> None:
 
 def _run_alone(part: Part, ladders: Sequence[str], play_slots: int) -> int:
     """Run a part that is not the web process."""
+    from arena.isolation.control_groups import divide_delegated_group
+
+    divide_delegated_group()
     _require_packages(NEEDED_BY_PARTS)
     if part.is_per_ladder and len(ladders) != 1:
         raise UsageError(

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
-from arena.checked import check_model, parse_toml
+from arena.checked import check_model, parse_toml, read_toml
 from arena.errors import DefinitionError, OptionError, UsageError, suggestion
 from arena.games import GAMES, make_game
 from arena.names import is_visible_text
@@ -33,6 +33,7 @@ RESERVED = ("new",)
 """Names that are addresses of pages."""
 FIRST_YEAR, LAST_YEAR = 2000, 2999
 DEFAULT_FROZEN_HOURS = 4.0
+KNOCKOUT = "knockout"
 
 _NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*")
 
@@ -181,7 +182,19 @@ def read_contest(text: str, where: str = "contest") -> Contest:
     data = text.encode("utf-8", "surrogateescape")
     if len(data) > MAX_TEXT_BYTES:
         raise DefinitionError(f"{where}: more than {MAX_TEXT_BYTES // 1024} KiB")
-    values = parse_toml(data, Path(where), DefinitionError)
+    return _contest_of(parse_toml(data, Path(where), DefinitionError), where)
+
+
+def read_contest_file(path: Path) -> Contest:
+    """Return the contest of a TOML file.
+
+    Raises:
+        DefinitionError: if it can't be read, or with every mistake.
+    """
+    return _contest_of(read_toml(path, DefinitionError), str(path))
+
+
+def _contest_of(values: dict[str, Any], where: str) -> Contest:
     keys = check_model(ContestKeys, values, where, DefinitionError)
     builder = _Builder(keys)
     contest = builder.build()
@@ -282,13 +295,17 @@ class _Builder:
 
     def _stage(self, place: str, keys: StageKeys, places: int | None) -> StageRules:
         self.faults += [f"{place}.{fault}" for fault in _stage_faults(keys, is_final=places is None)]
+        settings = keys.settings()
+        if keys.format == KNOCKOUT and settings.get("seeding") is None:  # else it needs a power of two
+            is_ranked = places is None and self._keys.qualification is not None
+            settings["seeding"] = "entrants" if is_ranked else "random"
         return StageRules(
             format=keys.format,
             places=places,
             encounters=keys.encounters,
             opening_plies=keys.opening_plies,
             ply_limit=keys.ply_limit,
-            settings=keys.settings(),
+            settings=settings,
         )
 
 

@@ -176,7 +176,7 @@ class PlayedContest:
 
     def _entrants(self, stored: StoredContest) -> list[Bot]:
         bots = self._bots_of(stored)
-        return [*bots.house, *(bots.find(one.bot) for one in self._people.contests.entries_of(stored))]
+        return [*(bots.find(one.bot) for one in self._people.contests.entries_of(stored)), *bots.house]
 
     def _begun(self, stored: StoredContest, tournament: str) -> list[Bot]:
         """Return who plays in a tournament that has begun, which stays whatever becomes of the one before."""
@@ -195,4 +195,4 @@ class PlayedContest:
         bots = self._bots_of(stored)
         entered = {one.bot for one in self._people.contests.entries_of(stored)}
         first = first_of(home.store, stored.contest.qualification_name, rules.places, entered)
-        return [*bots.house, *map(bots.find, first)]
+        return [*map(bots.find, first), *bots.house]  # the best seed first

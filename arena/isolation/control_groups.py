@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,9 @@ from arena.isolation.fork_server import remove_control_group
 from arena.isolation.launch_spec import GroupSpec
 from arena.isolation.process_tag import is_dead, process_tag
 from arena.records import Limits
+
+DELEGATED_VARIABLE = "ARENA_DELEGATED"
+"""Set by a unit with ``Delegate=yes``: the control group of this process is its own to divide."""
 
 _numbers = itertools.count()
 
@@ -38,6 +42,26 @@ class ParentGroups:
 def find_parent_groups() -> ParentGroups | None:
     """Find where this process may create groups that limit memory and processes, by creating one."""
     return next(filter(_can_create_groups, itertools.chain(_version_2(), _version_1())), None)
+
+
+def divide_delegated_group() -> bool:
+    """Move this process into a group below the one it was given, so that bots get theirs beside it; return if it was.
+
+    A group of version 2 that has processes can't divide its memory among groups below it. It must be called before
+    ``find_parent_groups``, and before this process starts others.
+    """
+    path = _groups_of_this_process().get("")
+    mount_points = [mount_point for kind, mount_point, _ in _mounts() if kind == "cgroup2"]
+    if not os.environ.pop(DELEGATED_VARIABLE, "") or path is None or not mount_points:
+        return False
+    own = Path(mount_points[0] + path)
+    try:
+        (own / "arena").mkdir(exist_ok=True)
+        (own / "arena" / "cgroup.procs").write_text(str(os.getpid()))
+        (own / "cgroup.subtree_control").write_text("+memory +pids")
+    except OSError:
+        return False  # the probe of the isolation levels finds out
+    return True
 
 
 def group_specs(parents: ParentGroups, limits: Limits) -> list[GroupSpec]:

@@ -105,6 +105,21 @@ def file_lock_holders(directory: Path, tournaments: Iterable[str]) -> dict[str, 
     return holders
 
 
+def is_file_locked(path: Path) -> bool:
+    """Return whether a process holds the lock on a file now."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False  # it was never held
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _lock_path(directory: Path, tournament: str) -> Path:
     return directory / f"{as_file_name(tournament)}.lock"
 

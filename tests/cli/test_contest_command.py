@@ -1,0 +1,130 @@
+"""``arena contest``, on a database of people without a server."""
+
+import json
+from datetime import datetime, timedelta
+
+import pytest
+
+from arena.contests.contest_file import read_contest
+from arena.contests.template_texts import template_names, template_text
+from arena.home import ArenaHome, open_people
+from arena.people.contest import ContestResults
+from arena.people.roles import Role
+from tests.cli.calls import calling
+from tests.store.samples import definition, line
+
+
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def arena(home, capsys):
+    return calling(home, capsys)
+
+
+@pytest.fixture
+def people(home):
+    with open_people(home) as opened:
+        yield opened
+
+
+@pytest.fixture
+def file(arena, tmp_path):
+    code, text, _ = arena("contest", "new", "class", "--name", "autumn", "--time-zone", "Europe/Berlin")
+    assert code == 0
+    path = tmp_path / "autumn.toml"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("template", ["class", "cup", "league"])
+def test_each_template_is_a_contest(template):
+    contest = read_contest(template_text(template, "spring", "Asia/Tokyo", datetime(2027, 3, 4, 15, 30)))
+    assert (contest.name, contest.title, contest.time_zone) == ("spring", "Spring", "Asia/Tokyo")
+    assert contest.opens_at == "2027-03-04T23:00:00+00:00"  # the next day at 8 in Tokyo
+    assert contest.deadline_at == "2027-03-12T14:59:59+00:00"
+    results = {"class": ContestResults.SEALED, "cup": ContestResults.FROZEN, "league": ContestResults.OPEN}
+    assert contest.results is results[template]
+    revealed = template_text(template, "spring", "UTC", datetime(2027, 3, 4)).replace("# reveal_at", "reveal_at")
+    assert (read_contest(revealed).reveal_at is not None) == (template != "league")
+
+
+def test_these_are_all_templates():
+    assert template_names() == ("class", "cup", "league")
+
+
+def test_a_contest_is_announced_shown_changed_and_cancelled(arena, file, people):
+    code, out, _ = arena("contest", "add", file)
+    assert (code, "autumn is announced" in out) == (0, True)
+    assert people.contests.get("autumn").created_by == "the command line"
+    (row,) = json.loads(arena("contest", "list", "--json")[1])
+    assert (row["name"], row["phase"], row["results"], row["entries"]) == ("autumn", "announced", "sealed", 0)
+    out = arena("contest", "show", "autumn")[1]
+    assert "it has not opened yet\n" in out
+    assert "results are sealed, and revealed by a director\n" in out
+    text = arena("contest", "show", "autumn", "--toml")[1]
+    file.write_text(text.replace('title = "Autumn"', 'title = "The autumn contest"'))
+    assert arena("contest", "change", "autumn", file, "--reason", "A title.")[0] == 0
+    assert people.contests.get("autumn").contest.title == "The autumn contest"
+    assert arena("contest", "cancel", "autumn", "--reason", "Nobody came.", "--yes")[0] == 0
+    assert "it is cancelled: Nobody came." in arena("contest", "show", "autumn")[1]
+    assert [(line.action, line.reason) for line in people.log.lines(hidden=())] == [
+        ("cancelled the contest", "Nobody came."),
+        ("changed the contest", "A title."),
+        ("announced the contest", ""),
+    ]
+
+
+def test_results_are_revealed_on_request(arena, file, people):
+    arena("contest", "add", file)
+    code, _, errors = arena("contest", "reveal", "autumn", "--reason", "Now.")
+    assert (code, errors) == (2, "arena: contest 'autumn': not everything is played yet\n")
+    assert arena("contest", "reveal", "autumn", "--reason", "Now.", "--before-played")[0] == 0
+    assert people.contests.get("autumn").reveal_asked_at is not None
+
+
+def test_who_is_invited_is_listed(arena, file, people):
+    people.accounts.add("ada", Role.AUTHOR, "test")
+    file.write_text(file.read_text().replace('"everybody"', '"invited"\ninvited = ["ada"]'))
+    assert arena("contest", "add", file)[0] == 0
+    assert "invited: ada\n" in arena("contest", "show", "autumn")[1]
+
+
+def test_without_a_contest_it_says_how_to_begin(arena):
+    assert arena("contest")[1].endswith("There is no contest; begin with: arena contest new class\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("add", "nowhere.toml"), "nowhere.toml: there is no such file"),
+        (("show", "autum"), "unknown contest 'autum': did you mean 'autumn'?"),
+        (("new", "clas"), "unknown template 'clas': did you mean 'class'?"),
+        (("new", "class", "--time-zone", "Berlin"), "expected one such as Europe/Berlin"),
+        (("cancel", "autumn"), "--reason"),
+        (("cancel", "autumn", "--reason", " ", "--yes"), "the reason has 1 characters"),
+        (("revael", "autumn"), "did you mean 'reveal'?"),
+    ],
+)
+def test_a_mistake_is_one_sentence(arena, file, words, sentence):
+    arena("contest", "add", file)
+    code, out, errors = arena("contest", *words)
+    assert (code, out) == (2, "")
+    assert sentence in errors
+    assert errors.count("\n") == 1
+
+
+def test_a_name_that_a_tournament_has_is_refused(arena, file, home):
+    with ArenaHome(home, store=home / "arena.sqlite3") as opened:
+        opened.store.create_tournament(definition(name="autumn"), [line(1)])
+    code, _, errors = arena("contest", "add", file)
+    assert (code, "there is a tournament 'autumn' already" in errors) == (2, True)
+
+
+def test_a_deadline_that_has_passed_is_refused(arena, file):
+    long_ago = datetime.now() - timedelta(days=400)
+    file.write_text(template_text("class", "old", "UTC", long_ago))
+    code, _, errors = arena("contest", "add", file)
+    assert (code, "it has passed already" in errors) == (2, True)
