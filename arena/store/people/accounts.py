@@ -136,8 +136,8 @@ class Accounts:
         return self._database.write(reopen)
 
     def erase(self, person: Person) -> list[str]:
-        """Erase a person who wants to leave: name, password, sessions, tokens, unrated matches, and what they wrote and
-        were told about what they handed in. The name stays taken, as a digest, and results stay.
+        """Erase a person who wants to leave: name, password, sessions, tokens, unrated matches, and notes
+        and reports of what they handed in. The name stays taken, as a digest, and results stay.
 
         Returns:
             The files of what the person has handed in, which nobody needs any more.
