@@ -85,6 +85,13 @@ def test_homes_of_people_are_hidden_unless_the_arena_is_installed_there(monkeypa
     assert section(units(PLAIN)["arena-checker.service"], "Service")["ProtectHome"] == protection
 
 
+def test_a_ladder_in_somebodys_home_can_be_read(monkeypatch):
+    monkeypatch.setattr(module.sys, "executable", "/opt/arena/bin/python")
+    monkeypatch.setattr(module.sys, "base_prefix", "/usr")
+    made = units(replace(PLAIN, ladders=("/home/ada/spring.toml",)))
+    assert section(made["arena-ladder-spring.service"], "Service")["ProtectHome"] == "read-only"
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
