@@ -133,11 +133,12 @@ def test_systemd_understands_each_line_and_finds_little_that_the_site_could_harm
 
 def test_the_command_writes_them_and_says_how_to_start(tmp_path, capsys):
     place = tmp_path / "units"
-    arguments = ["units", str(place), "--home", "/var/lib/arena", "--user", "arena", "--allowed-host", "a.example.org"]
+    arguments = ["units", str(place), "--home", "/var/lib/arena", "--allowed-host", "a.example.org"]
     assert run(arguments) == 0
     out = capsys.readouterr().out
     assert f"{len(list(place.iterdir()))} units are in {place}." in out
     assert "systemctl enable --now arena.target arena-web.socket" in out
+    assert "User=arena\n" in (place / "arena-checker.service").read_text()
     assert "--allowed-host a.example.org" in (place / "arena-web.service").read_text()
     assert run(arguments) == 0  # again, over those that are there
 
