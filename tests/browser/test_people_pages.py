@@ -86,6 +86,7 @@ PAGES = {
     "new contest": ("/contests/new?template=cup", "dora"),
     "contest": ("/contests/{contest}", "ann"),
     "contest of a director": ("/contests/{contest}", "dora"),
+    "signing key": ("/signing-key", None),
     "cancelled contest": ("/contests/{cancelled}", None),
     "play": ("/play", "ann"),
     "play for a visitor": ("/play", None),

@@ -116,12 +116,14 @@ def test_a_key_is_made_once_and_only_its_owner_reads_it(tmp_path):
     for thread in threads:
         thread.join()
     assert found == [signing_key(tmp_path).public.text] * 20
-    assert [path.name for path in tmp_path.iterdir()] == [KEY_FILE]
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()] == [KEY_FILE]
+    assert stat.S_IMODE((tmp_path / KEY_FILE).parent.stat().st_mode) == 0o700
     assert stat.S_IMODE((tmp_path / KEY_FILE).stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("data", [b"", b"no key", b"-----BEGIN PRIVATE KEY-----\nxx\n-----END PRIVATE KEY-----\n"])
 def test_what_is_no_key_is_not_replaced(tmp_path, data):
+    (tmp_path / KEY_FILE).parent.mkdir()
     (tmp_path / KEY_FILE).write_bytes(data)
     with pytest.raises(StoreError, match="expected an Ed25519 key in PEM"):
         signing_key(tmp_path)

@@ -12,6 +12,7 @@ from arena.site.models.people import LogLine
 _GRADES = (
     Column("person", "person", is_number=False),
     Column("bot", "best bot", is_number=False),
+    Column("tournament", "tournament", is_number=False),
     Column("rank", "rank"),
     Column("rating", "rating"),
     Column("margin_95", "± 95 %"),
@@ -225,8 +226,9 @@ class GradeLine(Model):
     Attributes:
         person: who.
         bot: the best of their bots, as ``name@version``.
-        rank: of that bot in the final; without one there, behind all that are, by the qualification.
-        rating: of that bot in the tournament that ranks it; None if it is not known.
+        tournament: the one that ranks it; "" if none does.
+        rank: of that bot in the final; without one there, behind all that are, by the qualification; None without any.
+        rating: of that bot in that tournament; None if it is not known.
         margin_95: of the rating.
         points: scored there.
         matches: played there.
@@ -235,7 +237,8 @@ class GradeLine(Model):
 
     person: str
     bot: str
-    rank: int
+    tournament: str
+    rank: int | None
     rating: float | None
     margin_95: float | None
     points: float

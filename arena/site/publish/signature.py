@@ -24,7 +24,8 @@ PUBLIC_KEY = "arena_key.pem"
 SIGNATURE_FILES = (SIGNATURE, PUBLIC_KEY)
 """What a signed folder has beside its manifest."""
 
-KEY_FILE = "signing_key.pem"
+KEYS = "keys"
+KEY_FILE = f"{KEYS}/signing_key.pem"
 """In the home."""
 
 SIGNATURE_BYTES = 64
@@ -112,7 +113,7 @@ def _make_key(path: Path) -> None:
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     data = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent) as file:  # which only its owner can read
         file.write(data)
         file.flush()

@@ -52,10 +52,17 @@ class MatchClaim:
         one = self._store.one(self._holds())
         return one if one is not None and one.has_place else None
 
-    def write(self, position: Position, bot_digest: str) -> bool:
-        """Write how far the match has got; return whether the claim held."""
+    def write(self, position: Position, bot_digest: str, is_resumed: bool = False) -> bool:
+        """Write how far the match has got; return whether the claim held.
+
+        Args:
+            position: how far.
+            bot_digest: of the bot's files.
+            is_resumed: it has got no further than before, so what the person wishes is still to be done.
+        """
         tries = case((matches.c.plies < position.plies, 0), else_=matches.c.tries)
-        values = _values(position) | {"bot_digest": bot_digest, "wish": None, "answer": "", "tries": tries}
+        values = _values(position) | {"bot_digest": bot_digest, "tries": tries}
+        values |= {} if is_resumed else {"wish": None, "answer": ""}
         return self._write(values | (_LEFT if position.state in ENDED else {}))
 
     def answer(self, sentence: str) -> bool:

@@ -117,7 +117,10 @@ def _is_in_path(operation: Operation, name: str) -> bool:
 
 def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     responses: dict[str, Any] = {}
-    if operation.model is None:
+    if operation.media_type:
+        content: dict[str, Any] = {operation.media_type: {"schema": {"type": "string", "format": "binary"}}}
+        responses["200"] = {"description": operation.summary, "content": content}
+    elif operation.model is None:
         schema = {
             "type": "object",
             "properties": {"done": {"type": "string"}, "to": {"type": "string"}},
@@ -127,7 +130,7 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
         responses["303"] = {"description": "It is done; a browser is led to the page that follows."}
     else:
         schemas[operation.model.__name__] = _schema(operation.model, "serialization", schemas)
-        content: dict[str, Any] = {_HTML: {"schema": {"type": "string"}}} if operation.template else {}
+        content = {_HTML: {"schema": {"type": "string"}}} if operation.template else {}
         content[JSON] = {"schema": {"$ref": f"{SCHEMAS}{operation.model.__name__}"}}
         responses["200"] = {"description": operation.summary, "content": content}
         if operation.method == "GET" and operation.who is not Who.ANYBODY:

@@ -12,10 +12,10 @@ from arena.contests.hidden_place import has_hidden_home, hidden_home_path
 from arena.home import DATABASE_FILE, ArenaHome
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Lane, Page
+from arena.site.publish.result_place import result_path
 from arena.web.builders import Builders, LaneLimits
 from arena.web.opened_home import OpenedHome
 
-RESULTS = "results"
 LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)
 MAX_BUILDERS = 3
 """Homes for which there are processes at a time."""
@@ -52,11 +52,15 @@ class Homes:
         directory = hidden_home_path(self.public.directory, contest)
         return HomePlace(directory, str(directory / DATABASE_FILE))
 
+    def has_hidden(self, contest: str) -> bool:
+        """Return whether something of a contest is in a hidden home."""
+        return has_hidden_home(self.public.directory, contest)
+
     @contextmanager
     def hidden(self, contest: str) -> Iterator[ArenaHome | None]:
         """Open the hidden home of a contest; None if it has no such home."""
         place = self.hidden_place(contest)
-        if not has_hidden_home(self.public.directory, contest):
+        if not self.has_hidden(contest):
             yield None
             return
         with ArenaHome(place.directory, store=place.directory / DATABASE_FILE) as home:
@@ -64,7 +68,7 @@ class Homes:
 
     def result_path(self, contest: str) -> Path:
         """Return where the signed result of a contest is, or would be."""
-        return self.public.directory / "cache" / RESULTS / f"{contest}.zip"
+        return result_path(self.public.directory, contest)
 
 
 class HomeBuilders:

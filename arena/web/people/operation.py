@@ -208,6 +208,7 @@ class Operation:
         takes_upload: whether a file is sent with it.
         only_in_browser: whether no token is good for it.
         is_in_the_open: whether there is no secret in it, so that it may be read on its way.
+        media_type: of the file that is returned; "" for no file.
         max_body_bytes: how much is sent with it, at most.
     """
 
@@ -226,6 +227,7 @@ class Operation:
     takes_upload: bool = False
     only_in_browser: bool = False
     is_in_the_open: bool = False
+    media_type: str = ""
     max_body_bytes: int = MAX_BODY_BYTES
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from arena.web.people import (
     account,
     contest_changes,
+    contest_results,
     contests,
     directing,
     directory,
@@ -24,6 +25,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *submissions.OPERATIONS,
     *contests.OPERATIONS,
     *contest_changes.OPERATIONS,
+    *contest_results.OPERATIONS,
     *playing.OPERATIONS,
     *directory.OPERATIONS,
     *directing.OPERATIONS,

@@ -64,6 +64,13 @@ MAY = {
     "POST /contests/{name}/change": DIRECTORS | DIRECTING,
     "POST /contests/{name}/cancel": DIRECTORS | DIRECTING,
     "POST /contests/{name}/reveal": DIRECTORS | DIRECTING,
+    "GET /contests/{name}/hidden/tournaments/{tournament}": DIRECTORS | DIRECTING,
+    "GET /contests/{name}/hidden/tournaments/{tournament}/bots/{bot}": DIRECTORS | DIRECTING,
+    "GET /contests/{name}/hidden/tournaments/{tournament}/matches": DIRECTORS | DIRECTING,
+    "GET /contests/{name}/hidden/tournaments/{tournament}/matches/{match}": DIRECTORS | DIRECTING,
+    "GET /contests/{name}/grades.csv": DIRECTORS | DIRECTING,
+    "GET /contests/{name}/result.zip": EVERYBODY,
+    "GET /signing-key": EVERYBODY,
     "GET /play": PLAYING,
     "POST /play": PLAYING,
     "GET /play/{match}": PLAYING,
@@ -75,7 +82,15 @@ MAY = {
     "POST /play/{match}/again": PLAYING,
 }
 
-THERE = {"number": "1", "person": "ann", "secret": "x" * 43, "tournament": "kept", "match": "x" * 43, "name": "spring"}
+THERE = {
+    "number": "1",
+    "person": "ann",
+    "secret": "x" * 43,
+    "tournament": "kept",
+    "match": "x" * 43,
+    "name": "spring",
+    "bot": "alpha",
+}
 NOT_THERE = {
     "number": "987654",
     "person": "no-such-person",
@@ -83,6 +98,7 @@ NOT_THERE = {
     "tournament": "nothing",
     "match": "y" * 43,
     "name": "no-such-contest",
+    "bot": "nobody",
 }
 
 

@@ -1,0 +1,240 @@
+"""Results of contests: hidden pages for directors, grades, and the signed result for everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, create_model
+
+from arena.contests.visibility import ContestHome, visible
+from arena.people.contest import ContestEntry, StoredContest
+from arena.people.roles import Permission
+from arena.site.links import ServedLinks, address_of
+from arena.site.models.contests import GradeLine, GradesPage, SigningKeyPage
+from arena.site.models.model import Model
+from arena.site.models.tournament import TournamentPage, TournamentParameters
+from arena.site.page import Page
+from arena.site.pages import PAGE_BY_NAME
+from arena.site.publish.signature import signing_key
+from arena.site.render import asset_digests
+from arena.web.people.contests import ContestNamed, found_contest
+from arena.web.people.homes import HomePlace
+from arena.web.people.operation import Document, Download, Handler, NoFields, OfHome, Operation, ToBuild, Visit, Who
+from arena.web.problems import bad_address
+
+HIDDEN_PAGES = ("tournament", "why", "matches", "match")
+NOTICE = "Only directors see this page until the results of the contest are revealed."
+CSV = "text/csv; charset=utf-8"
+
+
+class HiddenLinks:
+    """Addresses in pages of a hidden home: hidden pages lead to hidden pages.
+
+    Attributes:
+        account: the address of the account of whoever looks.
+    """
+
+    def __init__(self, contest: str) -> None:
+        """Prepare addresses.
+
+        Args:
+            contest: its name.
+        """
+        self._contest, self._served = contest, ServedLinks(asset_digests(), "/account")
+        self.account = self._served.account
+
+    def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
+        """Return the address of a page; None for its twins and feeds, which hidden pages do not have."""
+        if suffix:
+            return None
+        if name not in HIDDEN_PAGES:
+            return self._served.page(name, **values)
+        address = address_of(PAGE_BY_NAME[name], values)
+        return None if address is None else f"/contests/{self._contest}/hidden{address}"
+
+    def asset(self, name: str) -> str:
+        """Return the address of a file in ``static``."""
+        return self._served.asset(name)
+
+
+def _hidden_fields(page: Page) -> type[BaseModel]:
+    """Return what the address of a hidden page says: which contest, and what the page's own says."""
+    name: Any = (Annotated[str, Field(min_length=1, max_length=64)], ...)
+    return create_model(f"Hidden{page.parameters.__name__}", __base__=page.parameters, name=name)
+
+
+def _showing(page: Page) -> Handler:
+    def show(visit: Visit) -> ToBuild:
+        stored, place = _hidden(visit)
+        parameters = page.parameters.model_validate(visit.fields.model_dump(exclude={"name"}))
+        if getattr(parameters, "tournament", None) not in stored.contest.tournaments:
+            raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden there.", 404)
+
+        def finish(models: Sequence[Model]) -> OfHome:
+            links = HiddenLinks(stored.name)
+            return OfHome(page=page, parameters=parameters, model=models[0], links=links, notice=NOTICE)
+
+        return ToBuild(home=place, pages=((page, parameters),), finish=finish)
+
+    return show
+
+
+def _hidden(visit: Visit) -> tuple[StoredContest, HomePlace]:
+    """Return a contest, and the home in which its hidden results are.
+
+    Raises:
+        ProblemError: if nothing of it is hidden, or nothing is there yet.
+    """
+    stored = found_contest(visit)
+    if _home_of(visit, stored) is not ContestHome.HIDDEN or not visit.homes.has_hidden(stored.name):
+        raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden.", 404)
+    return stored, visit.homes.hidden_place(stored.name)
+
+
+def _home_of(visit: Visit, stored: StoredContest) -> ContestHome:
+    return visible(stored, visit.actor.permissions, visit.people.contests.now()).home
+
+
+def grades(visit: Visit) -> ToBuild:
+    """Return the grades as CSV, from all that who asks may see."""
+    stored = found_contest(visit)
+    is_hidden = _home_of(visit, stored) is ContestHome.HIDDEN and visit.homes.has_hidden(stored.name)
+    place = visit.homes.hidden_place(stored.name) if is_hidden else visit.homes.public_place
+    played = [name for name in reversed(stored.contest.tournaments) if _is_played(visit, stored, name, is_hidden)]
+    entries = visit.people.contests.entries_of(stored)
+    page = PAGE_BY_NAME["tournament"]
+
+    def finish(models: Sequence[Model]) -> Document:
+        lines = grade_lines(entries, [model for model in models if isinstance(model, TournamentPage)])
+        content = GradesPage(lines=lines).csv().encode()
+        return Document(content=content, media_type=CSV, name=f"{stored.name}-grades.csv")
+
+    pages = tuple((page, TournamentParameters(tournament=name)) for name in played)
+    return ToBuild(home=place, pages=pages, finish=finish)
+
+
+def _is_played(visit: Visit, stored: StoredContest, tournament: str, is_hidden: bool) -> bool:
+    if not is_hidden:
+        return visit.homes.public().store.find_tournament(tournament) is not None
+    with visit.homes.hidden(stored.name) as home:
+        return home is not None and home.store.find_tournament(tournament) is not None
+
+
+def grade_lines(entries: Iterable[ContestEntry], played: Sequence[TournamentPage]) -> tuple[GradeLine, ...]:
+    """Return a line for each person: that of their best bot.
+
+    Args:
+        entries: whose bots have entered.
+        played: the tournaments, the final first.
+    """
+    ranked: dict[str, GradeLine] = {}
+    for page in played:
+        last = max((line.rank or 0 for line in ranked.values()), default=0)
+        for label, line in _ranked(page, last):
+            ranked.setdefault(label, line)
+    best: dict[str, GradeLine] = {}
+    for entry in entries:
+        line = ranked.get(entry.bot, _UNRANKED).model_copy(update={"person": entry.author, "bot": entry.bot})
+        known = best.get(entry.author)
+        if known is None or _order(line) < _order(known):
+            best[entry.author] = line
+    return tuple(sorted(best.values(), key=lambda line: (*_order(line), line.person)))
+
+
+_UNRANKED = GradeLine(
+    person="", bot="", tournament="", rank=None, rating=None, margin_95=None, points=0.0, matches=0, forfeits=0
+)
+
+
+def _order(line: GradeLine) -> tuple[bool, int]:
+    return line.rank is None, line.rank or 0
+
+
+def _ranked(page: TournamentPage, last: int) -> Iterator[tuple[str, GradeLine]]:
+    """Yield the bots of a tournament, by the rules of its format.
+
+    Args:
+        page: the tournament.
+        last: the rank behind which they come.
+    """
+    places: Mapping[str, int] = {line.label: line.place for line in page.ranking.lines} if page.ranking else {}
+    for line in page.standings:
+        rank = places.get(line.label) if places else line.rank
+        yield (
+            line.label,
+            GradeLine(
+                person="",
+                bot=line.label,
+                tournament=page.name,
+                rank=None if rank is None else last + rank,
+                rating=line.mu if line.margin_95 is not None else None,
+                margin_95=line.margin_95,
+                points=line.points,
+                matches=line.matches,
+                forfeits=sum(line.faults.values()),
+            ),
+        )
+
+
+def download_result(visit: Visit) -> Download:
+    """Return the signed result, once everybody may see everything."""
+    stored = found_contest(visit)
+    path = visit.homes.result_path(stored.name)
+    if not visible(stored, (), visit.people.contests.now()).has_all or not path.is_file():
+        raise bad_address(f"There is no result of the contest {stored.name!r:.80} yet.", 404)
+    return Download(path=path, name=f"{stored.name}.zip")
+
+
+def show_key(visit: Visit) -> SigningKeyPage:
+    """Return the key with which results are signed."""
+    key = signing_key(visit.homes.public.directory).public
+    return SigningKeyPage(key=key.text, pem=key.pem.decode())
+
+
+OPERATIONS = (
+    *(
+        Operation(
+            method="GET",
+            path=f"/contests/{{name}}/hidden{page.path}",
+            summary=f"For directors, while results are hidden. {page.summary}",
+            who=Permission.DIRECT,
+            handler=_showing(page),
+            fields=_hidden_fields(page),
+            model=page.model,
+            template=page.template,
+        )
+        for page in map(PAGE_BY_NAME.__getitem__, HIDDEN_PAGES)
+    ),
+    Operation(
+        method="GET",
+        path="/contests/{name}/grades.csv",
+        summary="A line for each person of a contest.",
+        who=Permission.DIRECT,
+        handler=grades,
+        fields=ContestNamed,
+        media_type="text/csv",
+    ),
+    Operation(
+        method="GET",
+        path="/contests/{name}/result.zip",
+        summary="The signed result of a contest: its pages and records as a published folder.",
+        who=Who.ANYBODY,
+        handler=download_result,
+        fields=ContestNamed,
+        media_type="application/octet-stream",
+        is_in_the_open=True,
+    ),
+    Operation(
+        method="GET",
+        path="/signing-key",
+        summary="The key with which this arena signs results.",
+        who=Who.ANYBODY,
+        handler=show_key,
+        fields=NoFields,
+        model=SigningKeyPage,
+        template="signing_key.html.jinja",
+        room="contests",
+        is_in_the_open=True,
+    ),
+)
