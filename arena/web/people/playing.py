@@ -322,6 +322,7 @@ OPERATIONS = (
         fields=PlayParameters,
         model=PlayPage,
         template="play.html.jinja",
+        room="play",
         is_in_the_open=True,
     ),
     Operation(
@@ -344,6 +345,7 @@ OPERATIONS = (
         fields=OneMatch,
         model=UnratedMatchPage,
         template="unrated_match.html.jinja",
+        room="play",
         is_in_the_open=True,
     ),
     _change("/play/{match}/act", "Play an action in the position that was seen.", act, NewAction),
