@@ -174,6 +174,7 @@ def command(
             events=Events(home),
             endpoints=people.endpoints if people is not None else (),
             links=people.links if people is not None else None,
+            troubles=people.troubles if people is not None else tuple,
             end=people.end if people is not None else None,
             observers=observers,
             services=tuple(Service(program.module, program.arguments) for program in beside),

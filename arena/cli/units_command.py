@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from pathlib import Path
 
 import click
@@ -27,7 +26,7 @@ from arena.shipped import PREFIX, tournament_path
 
 @click.command("units")
 @click.argument("directory", metavar="DIRECTORY")
-@click.option("--user", metavar="NAME", help="Who runs the arena [default: who you are].")
+@click.option("--user", default="arena", show_default=True, metavar="NAME", help="The user who runs the arena.")
 @host_option
 @port_option
 @public_option
@@ -36,7 +35,7 @@ from arena.shipped import PREFIX, tournament_path
 @trusted_proxies_option
 def command(
     directory: str,
-    user: str | None,
+    user: str,
     host: str,
     port: int,
     public: bool,
@@ -59,7 +58,7 @@ def command(
     made = units(
         Installation(
             home=home_path(global_option("home")).resolve(),
-            user=user or getpass.getuser(),
+            user=user,
             address=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
             is_public=public,
             options=tuple(word for option in named for word in option),

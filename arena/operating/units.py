@@ -78,7 +78,7 @@ def _web_options(installation: Installation) -> str:
 
 def _service(part: Part, installation: Installation, options: str) -> str:
     is_web = not part.module
-    places = (str(installation.home), sys.executable, sys.base_prefix)
+    places = (str(installation.home), sys.executable, sys.base_prefix, *installation.ladders)
     values = {
         "ARENA": f"{shlex.quote(sys.executable)} -P -m arena",
         "CPU_WEIGHT": str(part.cpu_weight),

@@ -71,6 +71,7 @@ class Slot:
         self._control = TimeControl(per_action_seconds=seconds, clock=ClockKind.CPU)
         self._pool = BotPool(isolation)
         self._state: Any = None
+        self._is_resumed = True
 
     def play(self) -> None:
         """Play until the match is over, its person has left, or the claim is lost."""
@@ -180,7 +181,9 @@ class Slot:
             view=view,
             reason=reason,
         )
-        if not self._claim.write(position, self._digest):
+        is_held = self._claim.write(position, self._digest, self._is_resumed)
+        self._is_resumed = False
+        if not is_held:
             raise LeftMatchError("")
 
     def _within_time(self, work: Callable[[], ResultT]) -> ResultT:

@@ -144,6 +144,11 @@ class Database:
         except DBAPIError as error:
             raise DatabaseError(f"{self.shown}: {reason_of(str(error.orig))}") from error
 
+    def overwrite_deleted(self) -> None:
+        """Let an SQLite file overwrite what is deleted from it, in connections that are opened from now on."""
+        if self.path is not None:
+            event.listen(self._engine, "connect", lambda raw, _: raw.execute("PRAGMA secure_delete = ON"))
+
     def dedicated_connection(self) -> Connection:
         """Return a separate connection, for a lock that is held as long as it is open.
 

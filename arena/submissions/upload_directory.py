@@ -26,6 +26,8 @@ MAX_UPLOAD_BYTES = 32 * MEBIBYTE
 PROGRAM_MODE = 0o700
 MAX_NAME_CHARACTERS = 60
 """With four bytes each, still a file name; what is left out is its beginning, for the ending says what it is."""
+MAX_RECEIVING = 16
+"""Uploads at a time: together they are not larger than what is spared."""
 SPARE_BYTES = 512 * MEBIBYTE
 """Free on the disk, or nothing more is taken."""
 
@@ -62,6 +64,7 @@ class UploadDirectory:
             why_not: returns why nothing is taken here; "" if uploads are. Called when somebody wants to know.
         """
         self._directory, self._why_not = directory, why_not
+        self._receiving: set[Receiving] = set()
 
     @property
     def refusal(self) -> str:
@@ -81,17 +84,19 @@ class UploadDirectory:
         """
         if self.refusal:
             raise UsageError(self.refusal)
+        if len(self._receiving) >= MAX_RECEIVING:
+            raise UsageError("uploads can't be taken now: too many come in at once; try again in a minute")
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-            disk = os.statvfs(self._directory)
+            disks = [os.statvfs(place) for place in (self._directory, tempfile.gettempdir())]  # forms are kept there
+            if any(disk.f_bavail * disk.f_frsize < SPARE_BYTES for disk in disks):
+                raise UsageError("uploads can't be taken now: the disk of the arena is nearly full")
             descriptor, name = tempfile.mkstemp(prefix=RECEIVING, dir=self._directory)
         except OSError as error:
-            raise UsageError(f"uploads can't be taken now: {error.strerror}") from error
-        if disk.f_bavail * disk.f_frsize < SPARE_BYTES:
-            os.close(descriptor)
-            Path(name).unlink()
-            raise UsageError("uploads can't be taken now: the disk of the arena is nearly full")
-        return Receiving(self._directory, descriptor, Path(name))
+            raise _cannot_be_taken(error) from error
+        receiving = Receiving(self._directory, descriptor, Path(name), self._receiving.discard)
+        self._receiving.add(receiving)
+        return receiving
 
     def remove(self, name: str) -> None:
         """Remove an upload that nobody needs any more."""
@@ -123,8 +128,10 @@ class UploadDirectory:
 class Receiving:
     """An upload that is coming in. A context manager: what was not kept is removed at the end."""
 
-    def __init__(self, directory: Path, descriptor: int, path: Path) -> None:
-        self._directory, self._path = directory, path
+    def __init__(
+        self, directory: Path, descriptor: int, path: Path, when_over: Callable[[Receiving], None] = lambda _: None
+    ) -> None:
+        self._directory, self._path, self._when_over = directory, path, when_over
         self._file = os.fdopen(descriptor, "wb")
         self._digest = hashlib.sha256()
         self._size_bytes = 0
@@ -133,7 +140,9 @@ class Receiving:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._file.close()
+        self._when_over(self)
+        with contextlib.suppress(OSError):  # what was not written yet
+            self._file.close()
         self._path.unlink(missing_ok=True)
 
     def write(self, data: bytes) -> None:
@@ -141,24 +150,36 @@ class Receiving:
 
         Raises:
             UploadError: if there is too much.
+            UsageError: if the disk is full.
         """
         self._size_bytes += len(data)
         if self._size_bytes > MAX_UPLOAD_BYTES:
             raise UploadError(f"the upload is larger than {size_text(MAX_UPLOAD_BYTES)}")
         self._digest.update(data)
-        self._file.write(data)
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise _cannot_be_taken(error) from error
 
     def keep(self) -> Received:
         """Keep what has come, for good.
 
         Raises:
             UploadError: if nothing has.
+            UsageError: if the disk is full.
         """
         if not self._size_bytes:
             raise UploadError("the upload is empty")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise _cannot_be_taken(error) from error
         digest = self._digest.hexdigest()
         received = Received(f"{digest[:16]}-{secrets.token_hex(8)}", digest, self._size_bytes)
         self._path.replace(self._directory / received.name)
         return received
+
+
+def _cannot_be_taken(error: OSError) -> UsageError:
+    return UsageError(f"uploads can't be taken now: {error.strerror}")

@@ -56,6 +56,7 @@ class Site:
         services: Sequence[Service] = (),
         end: Callable[[], Awaitable[None]] | None = None,
         store: str | None = None,
+        troubles: Callable[[], tuple[str, ...]] = tuple,
         observers: Sequence[Observer] = (),
     ) -> None:
         """Prepare to answer.
@@ -70,6 +71,7 @@ class Site:
             services: programs that work beside it.
             end: ends what the endpoints have started.
             store: the URL of its database; None for a file in the home.
+            troubles: returns what is wrong with programs of other parts, for the page of health.
             observers: are called with every request when its answer begins.
         """
         self._events, self._services, self._end = events, services, end
@@ -79,7 +81,7 @@ class Site:
         self.builders = {lane: Builders(lane, str(home.directory), store) for lane in lanes}
         self.csp_reports = CspReports()
         self._openapi_document: Rendered | None = None
-        health = Health(home, self.versions, self.builders, self.csp_reports, events)
+        health = Health(home, self.versions, self.builders, self.csp_reports, events, troubles=troubles)
         self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory))
         self.cache = PageCache(self._builder, self.versions)
         self._responses = PageResponses(self.cache, links or ServedLinks(asset_digests()), health.page)

@@ -27,10 +27,11 @@ class Health:
         csp_reports: CspReports,
         events: Events | None = None,
         now: Callable[[], float] = time.monotonic,
+        troubles: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         self._home, self._versions, self._builders, self._csp_reports = home, versions, builders, csp_reports
         self._events, self._now = events, now
-        self._started_at = now()
+        self._started_at, self._troubles = now(), troubles
 
     def page(self) -> HealthPage:
         """Return how the server is."""
@@ -48,6 +49,7 @@ class Health:
             event_readers=self._events.readers if self._events else 0,
             last_change_seconds=None if changed_at is None else round(self._now() - changed_at, 1),
             csp_reports=self._csp_reports.count,
+            troubles=self._troubles(),
         )
 
     def _is_there(self) -> bool:

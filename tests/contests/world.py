@@ -3,6 +3,7 @@ into every file that is not the contest's own.
 """
 
 import re
+import time
 from datetime import datetime
 
 from arena.conformance.submission import submit
@@ -35,11 +36,13 @@ OPENS, FREEZE, DEADLINE = (
 class World:
     """Somewhere a contest is played."""
 
-    def __init__(self, directory, now):
+    def __init__(self, directory, now, is_new=True):
         self.now, self.directory = now, directory / "home"
         self._bots = directory / "bots"
-        self._bots.mkdir()
-        now.seconds = OPENS - 3600
+        if is_new:
+            self._bots.mkdir()
+            if now is not time.time:
+                now.seconds = OPENS - 3600
         self.home = ArenaHome(self.directory, store=self.directory / "arena.sqlite3")
         self.people = PeopleStore(self.directory / "people.sqlite3", now)
 

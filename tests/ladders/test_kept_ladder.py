@@ -131,16 +131,17 @@ def test_it_is_corrected_while_it_is_paused(kept, people, home):
 class Program:
     """The program of the ladder, as ``arena serve`` starts it."""
 
-    def __init__(self, home, file):
+    def __init__(self, home, file, **options):
         arguments = [str(os.getpid()), str(home.directory), "", str(file)]
-        self.process = subprocess.Popen([sys.executable, "-m", "arena.ladders.director_program", *arguments])
+        command = [sys.executable, "-m", "arena.ladders.director_program", *arguments]
+        self.process = subprocess.Popen(command, text=True, **options)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.process.kill()
-        self.process.wait()
+        self.process.communicate()
 
 
 def until(condition):
@@ -168,3 +169,20 @@ def test_a_killed_program_stays_paused_and_sigterm_ends_it_with_the_match_record
     assert home.store.tournament("open").finished_at is None
     matches = [record.match for record in home.store.records("open")]
     assert len(matches) == len(set(matches)) == recorded(home)
+
+
+def test_a_match_that_takes_too_long_does_not_keep_sigterm_waiting(home, people, file, tmp_path):
+    """It is ended after some seconds, quietly, and played by the next run."""
+    directory = tmp_path / "slow"
+    directory.mkdir()
+    bot = "import time\nfrom arena.botkit import run\n\nrun(lambda game, state, clock: time.sleep(600))\n"
+    (directory / "bot.py").write_text(bot)
+    (directory / "bot.toml").write_text('name = "slow"\nversion = "1"\ncommand = ["python3", "bot.py"]\n')
+    limit = "[time_control]\nper_action_seconds = 600.0\n"
+    file.write_text(LADDER.replace('"arena:minimal"', f'"{directory}"') + limit)
+    with Program(home, file, stderr=subprocess.PIPE) as program:
+        until(lambda: (found := people.directors.report("open").figures).playing or found.recorded)
+        program.process.send_signal(signal.SIGTERM)
+        assert program.process.wait(DEADLINE_SECONDS) == 0
+        assert program.process.stderr.read() == ""
+    assert recorded(home) == 0

@@ -85,6 +85,13 @@ def test_homes_of_people_are_hidden_unless_the_arena_is_installed_there(monkeypa
     assert section(units(PLAIN)["arena-checker.service"], "Service")["ProtectHome"] == protection
 
 
+def test_a_ladder_in_somebodys_home_can_be_read(monkeypatch):
+    monkeypatch.setattr(module.sys, "executable", "/opt/arena/bin/python")
+    monkeypatch.setattr(module.sys, "base_prefix", "/usr")
+    made = units(replace(PLAIN, ladders=("/home/ada/spring.toml",)))
+    assert section(made["arena-ladder-spring.service"], "Service")["ProtectHome"] == "read-only"
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -126,11 +133,12 @@ def test_systemd_understands_each_line_and_finds_little_that_the_site_could_harm
 
 def test_the_command_writes_them_and_says_how_to_start(tmp_path, capsys):
     place = tmp_path / "units"
-    arguments = ["units", str(place), "--home", "/var/lib/arena", "--user", "arena", "--allowed-host", "a.example.org"]
+    arguments = ["units", str(place), "--home", "/var/lib/arena", "--allowed-host", "a.example.org"]
     assert run(arguments) == 0
     out = capsys.readouterr().out
     assert f"{len(list(place.iterdir()))} units are in {place}." in out
     assert "systemctl enable --now arena.target arena-web.socket" in out
+    assert "User=arena\n" in (place / "arena-checker.service").read_text()
     assert "--allowed-host a.example.org" in (place / "arena-web.service").read_text()
     assert run(arguments) == 0  # again, over those that are there
 

@@ -105,3 +105,34 @@ def test_a_program_can_be_executed(uploads, data, is_program):
 def test_of_a_long_name_the_ending_stays(uploads, name):
     with uploads.named(keep(uploads, b"data").name, name) as path:
         assert path.name.endswith(".tar.gz")
+
+
+def test_only_so_many_come_in_at_once(uploads, tmp_path, monkeypatch):
+    monkeypatch.setattr(upload_directory, "MAX_RECEIVING", 2)
+    with uploads.receive(), uploads.receive(), pytest.raises(UsageError, match="too many come in at once"):
+        uploads.receive()
+    for _ in range(3):
+        keep(uploads, b"x")
+    assert len(list((tmp_path / "uploads").iterdir())) == 3
+
+
+@pytest.mark.parametrize("step", ["write", "flush", "close"])
+def test_a_disk_that_is_full_is_said_in_a_sentence_and_nothing_stays(uploads, tmp_path, step):
+    class Full:
+        """A file on a full disk."""
+
+        def __init__(self, file):
+            self._file = file
+
+        def __getattr__(self, name):
+            if name == step or (step == "close" and name == "flush"):
+                self._file.close()
+                raise OSError(28, "No space left on device")
+            return getattr(self._file, name)
+
+    full = pytest.raises(UsageError, match="uploads can't be taken now: No space left on device")
+    with full, uploads.receive() as receiving:
+        receiving._file = Full(receiving._file)
+        receiving.write(b"x")
+        receiving.keep()
+    assert list((tmp_path / "uploads").iterdir()) == []

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from arena.people.directing import DirectorState
 from arena.people.roles import Role, Scope
 from arena.people.submission import SubmissionState
 from arena.store.people.people_store import PeopleStore
@@ -227,3 +228,17 @@ async def test_an_odd_number_is_no_submission(world, number):
     answer = await world.client.get(f"/submissions/{number}", headers=JSON)
     assert answer.status_code in (400, 404)
     assert answer.json()["error"]
+
+
+async def test_health_says_what_is_wrong_with_ladders_and_nothing_of_contests(directory, monkeypatch):
+    enough = Containment(True, "of a test", None)
+    monkeypatch.setattr("arena.web.people.opened_people.can_contain_uploads", lambda: enough)
+    opened = OpenedPeople(directory)
+    say = opened.store.directors.say
+    say("calm", "ladder", DirectorState.PLAYING)
+    say("stormy", "ladder", DirectorState.RESTING, "3 matches stayed void")
+    say("secret", "contest", DirectorState.UNABLE, "secret")
+    async with client_of(directory, troubles=opened.troubles) as client:
+        assert (await client.get("/health.json")).json()["troubles"] == ["stormy: 3 matches stayed void"]
+        assert "3 matches stayed void" in (await client.get("/health")).text
+    opened.close()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from arena.people.roles import Role, Scope
+from arena.people.unrated_match import MatchState
 from arena.site.models.model import Model
+from arena.site.models.submissions import SubmissionDetails, SubmissionLine
 
 
 class SignInPage(Model):
@@ -266,13 +268,59 @@ class LogPage(Model):
     older: int | None
 
 
+class OwnSubmission(Model):
+    """What a person has handed in, for the person.
+
+    Attributes:
+        line: what everybody sees of it.
+        details: what its author sees.
+        has_upload: whether the file is still kept.
+    """
+
+    line: SubmissionLine
+    details: SubmissionDetails
+    has_upload: bool
+
+
+class OwnMatch(Model):
+    """A match that a person has played in the browser; it is in no tournament.
+
+    Attributes:
+        game: its name.
+        options: of the game, as JSON.
+        bot: against which.
+        seat: of the person.
+        state: how far it is.
+        begun_at: since when.
+        acted_at: when the person last did something.
+        actions: as JSON.
+    """
+
+    game: str
+    options: str
+    bot: str
+    seat: int
+    state: MatchState
+    begun_at: str
+    acted_at: str
+    actions: str
+
+
 class OwnDataPage(Model):
     """All that is stored of a person, for the person.
 
     Attributes:
         account: the account, its sessions and tokens.
+        bot_names: names of bots that belong to the person.
+        submissions: what the person has handed in, the latest first.
+        older: the number of a submission before which there are more; None without more.
+        matches: that the person has played in the browser, the latest first.
         log: the lines of the public log that name the person.
     """
 
     account: AccountPage
+    bot_names: tuple[str, ...]
+    submissions: tuple[OwnSubmission, ...]
+    older: int | None
+    matches: tuple[OwnMatch, ...]
     log: tuple[LogLine, ...]

@@ -51,6 +51,39 @@
   });
   document.addEventListener("focusin", (event) => { if (event.target.matches?.(".place")) here = nameOf(event.target); });
 
+  // where places are too small for a finger, or lines cross the board: a press chooses, and the button beside it plays
+
+  const SMALL = 20;
+
+  function choose(place) {
+    document.getElementById("typed").value = place.value;
+    place.tabIndex = 0;
+    here = nameOf(place);
+    place.focus({ preventScroll: true });
+    status.textContent = `${place.getAttribute("aria-label")}: chosen`;
+  }
+
+  function nearest(x, y) {
+    let best = null, least = SMALL;
+    for (const line of document.querySelectorAll("#board-form foreignObject:has([value]) + g .preview")) {
+      const box = line.getBoundingClientRect();
+      const distance = Math.max(box.left - x, x - box.right, 0) + Math.max(box.top - y, y - box.bottom, 0);
+      if (distance < least) { least = distance; best = line.closest("g").previousElementSibling.firstElementChild; }
+    }
+    return best;
+  }
+
+  document.addEventListener("click", (event) => {
+    const board = event.target.closest?.("#board-form svg"), place = event.target.closest?.(".place[value]");
+    if (!board || !document.getElementById("typed") || event.detail === 0) return; // by the keyboard
+    const box = place?.getBoundingClientRect();
+    if (box && Math.min(box.width, box.height) >= SMALL) return;
+    const chosen = place ?? nearest(event.clientX, event.clientY);
+    if (!chosen) return;
+    event.preventDefault();
+    choose(chosen);
+  });
+
   // what comes back from the server
 
   function show(page) {

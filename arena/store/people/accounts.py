@@ -135,19 +135,24 @@ class Accounts:
 
         return self._database.write(reopen)
 
-    def erase(self, person: Person) -> None:
-        """Erase a person who wants to leave: name, password, sessions, tokens, unrated matches.
+    def erase(self, person: Person) -> list[str]:
+        """Erase a person who wants to leave: name, password, sessions, tokens, unrated matches, and notes
+        and reports of what they handed in. The name stays taken, as a digest, and results stay.
 
-        The name stays taken, as a digest.
+        Returns:
+            The files of what the person has handed in, which nobody needs any more.
 
         Raises:
             UsageError: if nobody would be left who can manage people.
         """
+        theirs = submissions.c.person_id == person.number
+        nothing = {"file_name": "", "note": "", "reason": "", "report": ""}
 
-        def erase(connection: Connection) -> None:
+        def erase(connection: Connection) -> list[str]:
             _keep_an_operator(connection, person)
             _end_everything(connection, person, self._clock.text())
             connection.execute(delete(unrated_matches).where(unrated_matches.c.person_id == person.number))
+            connection.execute(submissions.update().where(theirs).values(nothing))
             connection.execute(
                 people.update()
                 .where(people.c.id == person.number)
@@ -159,7 +164,9 @@ class Accounts:
                 )
             )
 
-        self._database.write(erase)
+            return list(connection.execute(select(submissions.c.upload).where(theirs)).scalars())
+
+        return self._database.write(erase)
 
     def _tell(self, connection: Connection, by: str, action: str, subject: str, reason: str) -> None:
         if len(reason) > MAX_REASON_CHARACTERS:

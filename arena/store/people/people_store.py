@@ -61,6 +61,7 @@ class PeopleStore:
         if isinstance(place, Path):
             _create_file(place)
         self._database = Database(place)
+        self._database.overwrite_deleted()  # whoever leaves is erased
         clock = Clock(now)
         self.accounts = Accounts(self._database, clock)
         self.sessions = Sessions(self._database, clock)

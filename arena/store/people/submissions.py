@@ -10,18 +10,17 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, func, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from arena.errors import UsageError
-from arena.people.person_name import look_alike_key
 from arena.people.secret import new_secret
 from arena.people.submission import FINAL, ClaimedSubmission, Submission, SubmissionState
 from arena.people.values import Person
 from arena.store.connection import Database
 from arena.store.people.accounts import lock_person
+from arena.store.people.bot_names import BotNames
 from arena.store.people.checking_order import UNFINISHED, checking_order, last_turn
 from arena.store.people.rates import Rate, take
-from arena.store.people.schema import SUBMITTING, bot_owners, meta, people, submissions
+from arena.store.people.schema import SUBMITTING, meta, people, submissions
 from arena.store.people.submission_rows import all_submissions, get_submission, submission_of
 from arena.store.people.times import Clock
 
@@ -92,11 +91,12 @@ class Claim:
         return self._store.finish(self.submission.number, self._secret, decision)
 
 
-class Submissions:
+class Submissions(BotNames):
     """The submissions in a database."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
+        super().__init__(database)
+        self._clock = clock
 
     def add(self, person: Person, upload: str, digest: str, size_bytes: int, file_name: str, note: str) -> Submission:
         """Hand something in; the same bytes again are the submission that they were before, unless it failed
@@ -137,6 +137,8 @@ class Submissions:
 
         def add(connection: Connection) -> Submission:
             lock_person(connection, person.number)
+            if connection.execute(select(people.c.closed_at).where(people.c.id == person.number)).scalar():
+                raise UsageError("the account is closed")
             known = connection.execute(select(submissions.c.id).where(same).order_by(submissions.c.id.desc())).scalar()
             if known is not None:
                 return get_submission(connection, known)
@@ -182,9 +184,15 @@ class Submissions:
                 beyond.append(row.upload)
         return beyond
 
-    def of(self, person: Person) -> list[Submission]:
-        """Return the submissions of a person, the latest first."""
-        return self._list(submissions.c.person_id == person.number)
+    def of(self, person: Person, before: int | None = None) -> list[Submission]:
+        """Return the latest submissions of a person, the latest first.
+
+        Args:
+            person: whose.
+            before: only those with a smaller number; None for all.
+        """
+        mine = submissions.c.person_id == person.number
+        return self._list(mine if before is None else mine & (submissions.c.id < before))
 
     def latest(self) -> list[Submission]:
         """Return the latest submissions of everybody."""
@@ -328,32 +336,6 @@ class Submissions:
     def _change(self, number: int, secret: str, values: dict[str, Any]) -> bool:
         change = submissions.update().where(submissions.c.id == number, submissions.c.claim == secret).values(values)
         return self._database.write(lambda connection: connection.execute(change).rowcount == 1)
-
-    def owner(self, name: str) -> int | None:
-        """Return the number of the person who owns a bot's name, or one that looks like it; None without one."""
-        query = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == look_alike_key(name))
-        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
-        return row.person_id if row is not None else None
-
-    def own_bot_name(self, person: int, name: str) -> bool:
-        """Give a bot's name to the first who hands in a bot of that name, or one that looks like it.
-
-        Args:
-            person: who hands in.
-            name: of the bot.
-
-        Returns:
-            Whether the name belongs to that person.
-        """
-        row = {"look_alike_key": look_alike_key(name), "name": name, "person_id": person}
-
-        def own(connection: Connection) -> bool:
-            insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-            connection.execute(insert(bot_owners).values(row).on_conflict_do_nothing())
-            owner = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == row["look_alike_key"])
-            return bool(connection.execute(owner).scalar_one() == person)
-
-        return self._database.write(own)
 
 
 def share_submitting(connection: Connection) -> None:

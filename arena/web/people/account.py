@@ -9,12 +9,24 @@ from arena.people.device import device_text
 from arena.people.passwords import ACCEPTED as PASSWORD_RULE
 from arena.people.passwords import check_password, hash_password, is_right
 from arena.people.roles import Permission, Scope, scopes_of
+from arena.people.submission import Submission
+from arena.people.unrated_match import UnratedMatch
 from arena.people.values import Session, Token
-from arena.site.models.people import AccountPage, NewTokenPage, OwnDataPage, SessionLine, TokenLine
+from arena.site.models.people import (
+    AccountPage,
+    NewTokenPage,
+    OwnDataPage,
+    OwnMatch,
+    OwnSubmission,
+    SessionLine,
+    TokenLine,
+)
 from arena.store.people.rates import Rate
+from arena.store.people.submissions import LISTED
 from arena.web.people.directory import hidden_tournaments, log_line
 from arena.web.people.gate import too_often
 from arena.web.people.operation import Done, Fields, Numbered, Operation, Visit, Who
+from arena.web.people.submissions import details_of, line_of
 
 PASSWORD_TRIES = Rate(10, 600.0)
 DEFAULT_TOKEN_DAYS = 90
@@ -40,6 +52,12 @@ class NewToken(Fields):
     @classmethod
     def _as_list(cls, value: object) -> object:
         return [value] if isinstance(value, str) else value
+
+
+class Before(Fields):
+    """Which part of what was handed in: what came before a submission."""
+
+    before: int | None = Field(None, ge=1, le=2**31 - 1)
 
 
 class Leaving(Fields):
@@ -121,10 +139,15 @@ def end_this_token(visit: Visit) -> Done:
 
 def show_own_data(visit: Visit) -> OwnDataPage:
     """Return all that is stored of who asks."""
+    handed_in = visit.people.submissions.of(visit.person, visit.fields.before)
     entries = visit.people.log.lines(hidden=hidden_tournaments(visit), most=MAX_LOG_LINES)
     name = visit.person.name
     return OwnDataPage(
         account=show_account(visit),
+        bot_names=tuple(visit.people.submissions.names_of(visit.person)),
+        submissions=tuple(_submission(one, visit) for one in handed_in),
+        older=handed_in[-1].number if len(handed_in) >= LISTED else None,
+        matches=tuple(map(_match, visit.people.unrated_matches.of_person(visit.person.number))),
         log=tuple(log_line(entry) for entry in entries if name in (entry.by, entry.subject)),
     )
 
@@ -136,7 +159,8 @@ def leave(visit: Visit) -> Done:
         UsageError: if the password is wrong, or nobody would be left to manage people.
     """
     _check_present(visit, visit.fields.present)
-    visit.people.accounts.erase(visit.person)
+    for name in visit.people.accounts.erase(visit.person):
+        visit.uploads.remove(name)
     return Done(to="/", sentence="the account is erased", session="")
 
 
@@ -146,6 +170,25 @@ def _check_present(visit: Visit, password: str) -> None:
         raise too_often(wait)
     if not is_right(password, visit.people.accounts.password_hash(visit.person)):
         raise UsageError("the present password is not right")
+
+
+def _submission(one: Submission, visit: Visit) -> OwnSubmission:
+    return OwnSubmission(
+        line=line_of(one, visit), details=details_of(one), has_upload=visit.uploads.path(one.upload).is_file()
+    )
+
+
+def _match(one: UnratedMatch) -> OwnMatch:
+    return OwnMatch(
+        game=one.choices.game,
+        options=one.choices.options,
+        bot=one.choices.bot,
+        seat=one.choices.seat,
+        state=one.position.state,
+        begun_at=one.begun_at,
+        acted_at=one.acted_at,
+        actions=one.position.actions,
+    )
 
 
 def _session(session: Session, visit: Visit) -> SessionLine:
@@ -187,6 +230,7 @@ OPERATIONS = (
         summary="All that is stored of who asks.",
         who=Who.MEMBER_IN_BROWSER,
         handler=show_own_data,
+        fields=Before,
         model=OwnDataPage,
         template="own_data.html.jinja",
     ),

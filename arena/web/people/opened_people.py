@@ -6,18 +6,22 @@ import os
 from collections.abc import Callable
 from functools import cache
 
+from arena.errors import ArenaError
 from arena.home import open_people, uploads_path
+from arena.people.directing import DirectorState
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.submissions.upload_directory import RECEIVING, UploadDirectory
 from arena.uploads.containment import can_contain_uploads
 from arena.web.endpoint import Endpoint
 from arena.web.opened_home import OpenedHome
+from arena.web.people.directing import LADDER
 from arena.web.people.gate import Gate
 from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
 
 ACCOUNT = "/account"
+IN_TROUBLE = (DirectorState.RESTING, DirectorState.UNABLE)
 
 
 class OpenedPeople:
@@ -52,6 +56,20 @@ class OpenedPeople:
         self.links = ServedLinks(asset_digests(), ACCOUNT)
         self._gate = Gate(self.store, uploads, Homes(self._home, store), self.links, OPERATIONS)
         self.endpoints: tuple[Endpoint, ...] = self._gate.endpoints
+
+    def troubles(self) -> tuple[str, ...]:
+        """Return what is wrong with ladders; nothing about contests, of which not everybody may know."""
+        try:
+            ladders = self.store.directors.reports(LADDER)
+        except ArenaError as error:
+            return (f"the database of people can't be read: {error}",)
+        found = []
+        for one in ladders:
+            if self.store.directors.is_silent(one):
+                found.append(f"{one.tournament}: its program does not run")
+            elif one.state in IN_TROUBLE:
+                found.append(f"{one.tournament}: {one.sentence or one.state}")
+        return tuple(found)
 
     async def end(self) -> None:
         """End the processes that build pages for people; in the loop of events that started them."""

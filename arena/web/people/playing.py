@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, model_validator
@@ -12,7 +13,15 @@ from arena.people.roles import Permission
 from arena.people.secret import is_secret
 from arena.people.unrated_match import ENDED, Choices, MatchState, UnratedMatch, Wish
 from arena.site.models.games import MAX_OPTION_FIELDS, OPTION_PREFIX, GameOption
-from arena.site.models.playing import OwnMatch, PlayableGame, PlayMenu, PlayPage, PlayView, UnratedMatchPage
+from arena.site.models.playing import (
+    OwnMatch,
+    PlayableBot,
+    PlayableGame,
+    PlayMenu,
+    PlayPage,
+    PlayView,
+    UnratedMatchPage,
+)
 from arena.store.people.rates import Rate
 from arena.store.people.unrated_matches import IDLE_SECONDS
 from arena.text import any_of
@@ -87,13 +96,14 @@ def show_play(visit: Visit) -> PlayPage:
     menu, wanted = _menu(visit), visit.fields
     game = _game(menu, wanted.game) if wanted.game else None
     bots = tuple(bot for bot in menu.bots if game is None or bot.plays(game.name))
+    bot = _bot(bots, wanted.bot)
     person = visit.actor.number
     own = visit.people.unrated_matches.of_person(person) if person is not None else []
     return PlayPage(
-        games=menu.games,
+        games=tuple(game for game in menu.games if bot is None or bot.plays(game.name)),
         game=game,
         bots=bots,
-        bot=next((bot.name for bot in bots if wanted.bot in (bot.name, bot.label)), ""),
+        bot=bot.name if bot is not None else "",
         seconds=SECONDS,
         refusal=menu.refusal,
         own=tuple(
@@ -114,7 +124,7 @@ def begin(visit: Visit) -> Done:
     """Begin a match.
 
     Raises:
-        UsageError: if what is chosen can't be, or all places are taken.
+        UsageError: if what is chosen can't be, or all slots are taken.
     """
     sent: NewMatch = visit.fields
     menu = _menu(visit)
@@ -223,8 +233,13 @@ def again(visit: Visit) -> Done:
 def _menu(visit: Visit) -> PlayMenu:
     body = visit.people.unrated_matches.menu()
     if body is None:
-        return PlayMenu(games=(), bots=(), places=0, refusal=NOBODY_PLAYS)
+        return PlayMenu(games=(), bots=(), slots=0, refusal=NOBODY_PLAYS)
     return PlayMenu.model_validate_json(body)
+
+
+def _bot(bots: Sequence[PlayableBot], wanted: str) -> PlayableBot | None:
+    """Return the bot that is meant by what it is chosen by, its name and version, or its name alone."""
+    return next((bot for bot in bots if wanted in (bot.name, bot.label, bot.label.rpartition("@")[0])), None)
 
 
 def _game(menu: PlayMenu, name: str) -> PlayableGame | None:
@@ -307,6 +322,7 @@ OPERATIONS = (
         fields=PlayParameters,
         model=PlayPage,
         template="play.html.jinja",
+        room="play",
         is_in_the_open=True,
     ),
     Operation(
@@ -329,6 +345,7 @@ OPERATIONS = (
         fields=OneMatch,
         model=UnratedMatchPage,
         template="unrated_match.html.jinja",
+        room="play",
         is_in_the_open=True,
     ),
     _change("/play/{match}/act", "Play an action in the position that was seen.", act, NewAction),

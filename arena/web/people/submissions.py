@@ -42,10 +42,10 @@ def show_submissions(visit: Visit) -> SubmissionsPage:
     counts = visit.people.submissions.queue().counts
     latest = [one for one in visit.people.submissions.latest() if one.state not in UNFINISHED]
     return SubmissionsPage(
-        waiting=tuple(_line(one, visit) for one in waiting),
+        waiting=tuple(line_of(one, visit) for one in waiting),
         waiting_count=sum(counts.get(state, 0) for state in UNFINISHED),
         seconds_each=median(seconds) if seconds else None,
-        latest=tuple(_line(one, visit) for one in latest),
+        latest=tuple(line_of(one, visit) for one in latest),
         may_submit=visit.actor.person is not None and Permission.SUBMIT in visit.actor.permissions,
         refusal=visit.uploads.refusal,
         max_upload_bytes=MAX_UPLOAD_BYTES,
@@ -67,9 +67,9 @@ def show_submission(visit: Visit) -> SubmissionPage:
     """Return a submission: all of it to its author, else what everybody may know."""
     one = _found(visit)
     return SubmissionPage(
-        line=_line(one, visit),
+        line=line_of(one, visit),
         ahead=visit.people.submissions.ahead_of(one.number),
-        details=_details(one) if _is_own(one, visit) and _may_see_details(visit) else None,
+        details=details_of(one) if _is_own(one, visit) and _may_see_details(visit) else None,
     )
 
 
@@ -113,7 +113,8 @@ def _may_see_details(visit: Visit) -> bool:
     return visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
 
 
-def _line(one: Submission, visit: Visit) -> SubmissionLine:
+def line_of(one: Submission, visit: Visit) -> SubmissionLine:
+    """Return what everybody may know of a submission."""
     return SubmissionLine(
         number=one.number,
         author=one.author,
@@ -125,7 +126,8 @@ def _line(one: Submission, visit: Visit) -> SubmissionLine:
     )
 
 
-def _details(one: Submission) -> SubmissionDetails:
+def details_of(one: Submission) -> SubmissionDetails:
+    """Return what its author may know of a submission."""
     return SubmissionDetails(
         file_name=one.file_name,
         size_bytes=one.size_bytes,

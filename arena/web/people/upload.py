@@ -10,7 +10,7 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from arena.errors import UploadError
+from arena.errors import UploadError, UsageError
 from arena.submissions.upload_directory import MAX_UPLOAD_BYTES, Received, UploadDirectory
 from arena.text import size_text
 from arena.web.problems import Problem, ProblemError
@@ -59,21 +59,23 @@ async def _of_form(request: Request, uploads: UploadDirectory) -> tuple[dict[str
     parser = MultiPartParser(
         request.headers, _bounded(request), max_files=1, max_fields=MAX_FIELDS, max_part_size=MAX_FIELD_BYTES
     )
-    try:
-        form = await parser.parse()
-    except MultiPartException:
-        raise _refused(400, "The form that was sent can't be read.") from None
-    try:
-        file = form.get("file")
-        if not isinstance(file, UploadFile) or not file.filename:
-            raise UploadError("no file was chosen")
-        fields = {name: value for name, value in form.items() if isinstance(value, str)}
-        with uploads.receive() as receiving:
+    with uploads.receive() as receiving:  # before anything is read: it may be that nothing is taken
+        try:
+            form = await parser.parse()
+        except MultiPartException:
+            raise _refused(400, "The form that was sent can't be read.") from None
+        except OSError as error:  # of the temporary file
+            raise UsageError(f"uploads can't be taken now: {error.strerror}") from error
+        try:
+            file = form.get("file")
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise UploadError("no file was chosen")
+            fields = {name: value for name, value in form.items() if isinstance(value, str)}
             while piece := await file.read(PIECE_BYTES):
                 await asyncio.to_thread(receiving.write, piece)
             return {**fields, "file_name": file.filename}, await asyncio.to_thread(receiving.keep)
-    finally:
-        await form.close()
+        finally:
+            await form.close()
 
 
 async def _bounded(request: Request) -> AsyncGenerator[bytes, None]:

@@ -16,7 +16,7 @@ from tests.web.people.conftest import COOKIE, HOST, HTML, JSON, PASSWORD
 pytestmark = pytest.mark.anyio
 
 POSTS = [operation for operation in OPERATIONS if operation.method == "POST"]
-FIELDS = {"person": "ann", "number": "1", "secret": "x" * 43}
+FIELDS = {"person": "ann", "number": "1", "secret": "x" * 43, "tournament": "kept", "match": "x" * 43}
 LOGIN = {"name": "ann", "password": PASSWORD}
 
 

@@ -15,7 +15,7 @@ from tests.web.people.conftest import JSON, PASSWORD
 pytestmark = pytest.mark.anyio
 
 FORM = "application/x-www-form-urlencoded"
-FIELDS = {"person": "ann", "number": "1", "secret": "x" * 43}
+FIELDS = {"person": "ann", "number": "1", "secret": "x" * 43, "tournament": "kept", "match": "x" * 43}
 
 ODD = [
     (FORM, b"name=%ff&password=x"),

@@ -51,6 +51,12 @@ async def test_every_operation_has_its_fields_its_model_and_who_may(described):
         ("/account", "get", "Whoever has signed in may, and any token.", [{"session": []}, {"token": []}]),
         ("/account/tokens", "post", "Whoever has signed in with a browser may, and no token.", [{"session": []}]),
         ("/people", "get", "Roles: director, operator. Tokens: direct.", [{"session": []}, {"token": ["direct"]}]),
+        (
+            "/play",
+            "post",
+            "Roles: visitor, author, director, operator. Tokens: play.",
+            [{}, {"session": []}, {"token": ["play"]}],
+        ),
         ("/people/{person}/link", "post", "Roles: director, operator. No token.", [{"session": []}]),
         ("/people/{person}/role", "post", "Roles: operator. No token.", [{"session": []}]),
     ],

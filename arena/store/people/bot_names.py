@@ -1,0 +1,49 @@
+"""Whose name a bot has."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from arena.people.person_name import look_alike_key
+from arena.people.values import Person
+from arena.store.connection import Database
+from arena.store.people.schema import bot_owners
+
+
+class BotNames:
+    """The names of bots in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def names_of(self, person: Person) -> list[str]:
+        """Return the names of bots that belong to a person."""
+        query = select(bot_owners.c.name).where(bot_owners.c.person_id == person.number).order_by(bot_owners.c.name)
+        return self._database.read(lambda connection: list(connection.execute(query).scalars()))
+
+    def owner(self, name: str) -> int | None:
+        """Return the number of the person who owns a bot's name, or one that looks like it; None without one."""
+        query = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == look_alike_key(name))
+        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        return row.person_id if row is not None else None
+
+    def own_bot_name(self, person: int, name: str) -> bool:
+        """Give a bot's name to the first who hands in a bot of that name, or one that looks like it.
+
+        Args:
+            person: who hands in.
+            name: of the bot.
+
+        Returns:
+            Whether the name belongs to that person.
+        """
+        row = {"look_alike_key": look_alike_key(name), "name": name, "person_id": person}
+
+        def own(connection: Connection) -> bool:
+            insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+            connection.execute(insert(bot_owners).values(row).on_conflict_do_nothing())
+            owner = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == row["look_alike_key"])
+            return bool(connection.execute(owner).scalar_one() == person)
+
+        return self._database.write(own)

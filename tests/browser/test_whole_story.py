@@ -1,0 +1,141 @@
+"""The whole of an open arena in one run: one command, a link, a contest, an author who mends a bot and is ranked, a
+visitor who plays against it. Nothing is made beforehand, and all of it is real.
+"""
+
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import expect
+
+from arena.uploads.containment import can_contain_uploads
+from tests.browser.conftest import built, free_port
+
+pytestmark = pytest.mark.processes
+
+PASSWORD = "correct horse battery"
+PATIENT = 90_000
+BOT = """from arena.botkit import run
+
+
+def choose(game, state, clock):
+    return game.LEGAL(state)[0]
+
+
+run(choose)
+"""
+
+
+@pytest.fixture
+def arena(tmp_path):
+    """Yield the address of an arena that a single command has begun, and the link of its first director."""
+    if not can_contain_uploads().is_enough:
+        pytest.skip("needs a machine that can contain uploads")
+    home, port = tmp_path / "home", free_port()
+    site = f"http://127.0.0.1:{port}"
+    arena = [sys.executable, "-m", "arena", "--home", str(home)]
+    added = subprocess.run(
+        [*arena, "people", "add", "ada", "--role", "director", "--site", site],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    command = [*arena, "serve", "--open-to", "authors", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert site in server.stdout.readline()
+        yield site, re.search(r"http\S+", added.stdout).group()
+        server.terminate()
+        assert server.wait(15) in (0, -15)
+
+
+def choose_password(page):
+    page.get_by_label("Password", exact=False).first.fill(PASSWORD)
+    page.get_by_label("The same again").fill(PASSWORD)
+    page.locator("main form button").first.click()
+
+
+def announce_contest(page, site, now):
+    """Make a contest with a ladder that is open for a quarter of an hour."""
+    page.goto(f"{site}/contests/new?template=league")
+    fields = {
+        "title": "Spring league",
+        "name": "spring",
+        "opens_at": (now - timedelta(minutes=1)).strftime("%Y-%m-%dT%H:%M:%S"),
+        "deadline_at": (now + timedelta(minutes=15)).strftime("%Y-%m-%dT%H:%M:%S"),
+        "time_zone": "UTC",
+        "options": '{"size": 4}',
+    }
+    for name, value in fields.items():
+        page.locator(f"input[name={name}]").fill(value)
+    page.locator("select[name=qualification]").select_option("ladder")
+    page.get_by_role("button", name="Announce it").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Spring league")
+    expect(page.locator("p.verdict")).to_contain_text("The deadline is")
+
+
+def invitation(page, site):
+    """Return a link for one author."""
+    page.goto(f"{site}/people")
+    page.get_by_text("Make an invitation").first.click()
+    return re.search(rf"{re.escape(site)}/invitations/[\w-]+", page.content()).group()
+
+
+def hand_in(page, site, path):
+    page.goto(f"{site}/submissions")
+    page.get_by_label("Your bot").set_input_files(path)
+    page.get_by_role("button", name="Hand it in").click()
+
+
+def reload_until(page, is_there):
+    """Look again and again; the time limit of the test ends what never comes."""
+    while not is_there():
+        page.wait_for_timeout(250)
+        page.reload()
+
+
+def play_to_the_end(page):
+    """Press the first place that is free and legal, until the match is over."""
+    while True:
+        expect(page.locator("#match[data-waiting]")).to_have_count(0, timeout=PATIENT)
+        if page.locator("p.verdict").inner_text() != "It is your turn.":
+            return
+        next(place for place in page.locator("#board-form button").all() if place.is_enabled()).click(force=True)
+
+
+def test_from_a_link_to_a_match_against_a_ranked_bot(chromium, arena, tmp_path):
+    site, link = arena
+    director, author, visitor = (chromium.new_context().new_page() for _ in range(3))
+    director.goto(link)
+    choose_password(director)
+    announce_contest(director, site, datetime.now(UTC))
+
+    author.goto(invitation(director, site))
+    author.get_by_label("Name").first.fill("bob")
+    choose_password(author)
+    bot = tmp_path / "mine.py"
+    bot.write_text(BOT.replace("LEGAL", "legal_action"))
+    hand_in(author, site, bot)
+    expect(author.locator("p.verdict")).to_have_text("It is refused.", timeout=PATIENT)
+    expect(author.locator("pre.report")).to_contain_text('File "mine.py", line 5, in choose')
+    bot.write_text(BOT.replace("LEGAL", "legal_actions"))
+    hand_in(author, site, bot)
+    expect(author.locator("p.verdict")).to_contain_text("It is accepted", timeout=PATIENT)
+
+    author.goto(f"{site}/contests/spring")
+    reload_until(author, lambda: author.get_by_role("link", name="mine", exact=True).count())
+    reload_until(author, lambda: author.get_by_role("link", name="standings and matches").count())
+    built(f"{site}/tournaments/spring-qualification")
+    author.get_by_role("link", name="standings and matches").click()
+    row = author.get_by_role("row").filter(has=author.get_by_role("link", name="mine", exact=True))
+    reload_until(author, lambda: row.count() and "±" in row.first.inner_text())
+
+    visitor.goto(f"{site}/play?game=differences")
+    visitor.locator("input[name=option_size]").fill("4")
+    visitor.locator("select[name=bot]").select_option("mine@1")
+    visitor.get_by_role("button", name="Play").click()
+    play_to_the_end(visitor)
+    expect(visitor.locator("p.verdict")).to_contain_text(re.compile(r"\d : \d"))
+    for page in (director, author, visitor):
+        page.context.close()

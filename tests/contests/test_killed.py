@@ -1,0 +1,144 @@
+"""Killed at any moment, a contest continues: nothing hidden is shown, and no match counts twice."""
+
+import shutil
+
+import pytest
+
+from arena.analysis.verification import verify
+from arena.contests.hidden_home import has_hidden_home, open_hidden_home
+from arena.people.contest import ContestPhase, phase_of
+from arena.store.connection import Database
+from tests.contests.samples import SEALED
+from tests.contests.world import DEADLINE, FREEZE, World
+from tests.people.conftest import FakeClock
+
+pytestmark = pytest.mark.processes
+
+
+class KilledError(BaseException):
+    """What a test raises in the place of SIGKILL: nothing may catch it."""
+
+
+@pytest.fixture
+def kill_at(monkeypatch):
+    """Return what ends the process, so to speak, before or after the n-th transaction."""
+    write, left = Database.write, []
+
+    def counted(self, *arguments, **keywords):
+        if left:
+            left[0] -= 1
+            if left[0] == 0:
+                raise KilledError
+        done = write(self, *arguments, **keywords)
+        if left and left[0] == -1:
+            raise AssertionError("it was killed already")
+        return done
+
+    monkeypatch.setattr(Database, "write", counted)
+
+    def set_at(number):
+        left[:] = [] if number is None else [number]
+
+    return set_at
+
+
+def phase(world):
+    return phase_of(world.contest(), world.people.contests.now())
+
+
+def opened(directory, now):
+    return World(directory, now, is_new=False)
+
+
+def each_moment(tmp_path, now, kill_at, go_on, check, most=60):
+    """From one state, kill at the first, second, … transaction, look, and continue; return how many there were."""
+    for number in range(1, most):
+        place = tmp_path / f"killed-{number}"
+        shutil.copytree(tmp_path / "before", place)
+        at = now.seconds
+        world = opened(place, now)
+        was_killed = False
+        try:
+            kill_at(number)
+            go_on(world)
+        except KilledError:
+            was_killed = True
+        finally:
+            kill_at(None)
+            world.close()
+        world = opened(place, now)
+        check(world, not was_killed)
+        go_on(world)
+        check(world, True)
+        world.close()
+        now.seconds = at
+        shutil.rmtree(place)
+        if not was_killed:
+            return number
+    raise AssertionError("there are more transactions than were expected")
+
+
+def test_a_freeze_that_is_killed_at_each_transaction_shows_nothing_more(tmp_path, kill_at):
+    now = FakeClock()
+    (tmp_path / "before").mkdir()
+    world = World(tmp_path / "before", now)
+    world.announce()
+    for number, name in enumerate(("ada", "bob", "eve")):
+        world.hand_in(name, f"{name}bot", index=number)()
+    now.seconds = FREEZE - 10
+    world.play(lambda stored: len(world.results()) >= 4)
+    shown, said = world.results(), world.public_canaries()
+    assert said
+    world.hand_in("zoe", "zoebot", index=3)()
+    world.close()
+    now.seconds = FREEZE
+
+    def go_on(world):
+        world.play(lambda stored: has_hidden_home(world.directory, "spring"), steps=3)
+
+    def check(world, is_done):
+        assert world.results() == shown
+        assert world.public_canaries() <= said
+        if is_done:
+            with open_hidden_home(world.directory, "spring") as hidden:
+                assert shown.items() <= world.results(hidden).items()
+
+    assert each_moment(tmp_path, now, kill_at, go_on, check) > 5
+
+
+@pytest.mark.parametrize("kind", ["frozen", "sealed"])
+def test_results_that_are_revealed_and_killed_at_each_transaction_are_all_there_once(tmp_path, kill_at, kind):
+    now = FakeClock()
+    (tmp_path / "before").mkdir()
+    world = World(tmp_path / "before", now)
+    world.announce(**(SEALED if kind == "sealed" else {}))
+    for number, name in enumerate(("ada", "bob", "eve")):
+        world.hand_in(name, f"{name}bot", index=number)()
+    now.seconds = FREEZE - 10
+    world.play(lambda stored: now.seconds >= FREEZE - 7)
+    now.seconds = DEADLINE + 1
+    world.play()
+    with open_hidden_home(world.directory, "spring") as hidden:
+        expected = world.results(hidden)
+    assert {name for name, _ in expected} == {"spring-qualification", "spring"}
+    before = world.results()
+    assert (before != {}) == (kind == "frozen")
+    world.people.contests.ask_to_reveal("dora", "spring")
+    world.close()
+
+    def go_on(world):
+        world.play()
+
+    def check(world, is_done):
+        now_there = world.results()
+        for name in world.contest().contest.tournaments:  # each is taken at once
+            own, whole = (
+                {key: value for key, value in results.items() if key[0] == name} for results in (now_there, expected)
+            )
+            assert own in (whole, {key: value for key, value in before.items() if key[0] == name})
+        if is_done:
+            assert (phase(world), now_there) == (ContestPhase.FINISHED, expected)
+            for name in world.contest().contest.tournaments:
+                assert verify(world.home, name).problems == []
+
+    assert each_moment(tmp_path, now, kill_at, go_on, check) >= 3

@@ -1,0 +1,76 @@
+"""The operators' guide: what it shows is accepted by the programs it is for; so is the file of the container."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from arena.operating.parts import PARTS
+from tests import needs
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "operators.md").read_text(encoding="utf-8")
+CONTAINERFILE = (ROOT / "Containerfile").read_text(encoding="utf-8")
+
+
+def block(beginning):
+    """Return the code block of the guide that begins with a text."""
+    [text] = [text for text in re.findall(r"```\w*\n(.*?)```", GUIDE, re.DOTALL) if text.startswith(beginning)]
+    return text
+
+
+def run(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_it_names_each_part_and_how_it_runs_alone():
+    for part in PARTS:
+        assert re.search(rf"^\| `{part.name}` \| .* \| `arena serve --only {part.name}\b.*` \|$", GUIDE, re.MULTILINE)
+
+
+@needs.program("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+@needs.program("openssl")
+@pytest.mark.processes
+def test_nginx_takes_its_example(tmp_path):
+    key, certificate = tmp_path / "privkey.pem", tmp_path / "fullchain.pem"
+    subject = ["-subj", "/CN=arena.example.org", "-days", "2", "-nodes"]
+    run("openssl", "req", "-x509", "-newkey", "rsa:2048", *subject, "-keyout", str(key), "-out", str(certificate))
+    server = block("server {").replace("/etc/letsencrypt/live/arena.example.org", str(tmp_path))
+    whole = tmp_path / "nginx.conf"
+    whole.write_text(f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n{server}}}\n")
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+    run(nginx, "-t", "-p", str(tmp_path), "-c", str(whole))
+
+
+@needs.program("caddy")
+@pytest.mark.processes
+def test_caddy_takes_its_example(tmp_path):
+    (tmp_path / "Caddyfile").write_text(block("arena.example.org {"))
+    home = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin:/usr/local/bin"}
+    run("caddy", "validate", "--adapter", "caddyfile", "--config", str(tmp_path / "Caddyfile"), env=home)
+
+
+@needs.program("hadolint")
+@pytest.mark.processes
+def test_the_container_file_is_in_order():
+    run("hadolint", str(ROOT / "Containerfile"))
+
+
+def test_the_container_runs_one_process_of_an_ordinary_user_and_says_how_it_is():
+    instructions = dict(re.findall(r"^([A-Z]+) (.*)$", CONTAINERFILE, re.MULTILINE))  # the last of each
+    assert instructions["USER"] == "10001:10001"
+    assert instructions["ENTRYPOINT"] == '["arena"]'
+    assert '"serve", "--open-to", "authors"' in instructions["CMD"]
+    assert instructions["VOLUME"] == '["/var/lib/arena"]'
+    assert "/health" in CONTAINERFILE.partition("HEALTHCHECK")[2].partition("ENTRYPOINT")[0]
+
+
+def test_what_the_build_of_the_image_takes_is_all_that_a_wheel_needs():
+    listed = {line[1:] for line in (ROOT / ".containerignore").read_text().splitlines() if line.startswith("!")}
+    assert {"arena", "bots", "tournaments", "protocol.md", "README.md", "LICENSE", "pyproject.toml"} <= listed
+    assert "hatch_build.py" in listed
+    assert all((ROOT / name).exists() for name in listed)

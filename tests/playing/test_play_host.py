@@ -1,0 +1,163 @@
+"""The play host: whole matches, undo and hints, bots that misbehave, and processes that are killed."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.games import make_game
+from arena.people.unrated_match import MatchState, Wish
+from tests.playing.conftest import actions, view
+
+pytestmark = pytest.mark.processes
+
+FIRST = """from arena.botkit import run
+
+
+def choose(game, state, clock):
+    {}
+    return game.legal_actions(state)[0]
+
+
+run(choose)
+"""
+
+
+@pytest.mark.parametrize("game", ["differences", "plaid", "plusminus", "coprimality", "multiplication"])
+def test_every_game_can_be_played_to_its_end(playing, game):
+    playing.start()
+    options = {"plaid": {"width": 6, "height": 6, "lines": 3}, "multiplication": {"size": 7}}.get(game, {"size": 4})
+    one = playing.ready(playing.begin(game, bot="arena:random_legal", seat=1, **options))
+    while one.position.state is MatchState.PERSON:
+        shown = view(one)
+        places = [place["action"] for place in shown["places"] if place["action"]]
+        assert not places or sorted(places) == sorted(shown["legal"])
+        one = playing.wish(one, Wish.ACT, shown["legal"][-1])
+    assert (one.position.state, one.position.reason, one.has_slot) == (MatchState.OVER, "", False)
+    rules = make_game(game, **options)
+    state = rules.initial_state()
+    for seat, action in actions(one):
+        assert rules.seat_to_act(state) == seat
+        state = rules.apply(state, action)
+    assert rules.is_over(state)
+    assert view(one)["shown"]["positions"][-1]["scores"] == pytest.approx(list(rules.scores(state)))
+    assert view(one)["result"].endswith(".")
+
+
+def test_actions_are_refused_taken_back_and_advised(playing):
+    playing.start()
+    one = playing.ready(playing.begin(size=4))
+    assert (one.position.plies, one.position.state) == (0, MatchState.PERSON)
+    one = playing.wish(one, Wish.ACT, "zz")
+    assert one.answer.startswith("zz: a square is written like c4")
+    one = playing.wish(one, Wish.UNDO)
+    assert one.answer == "You have no action to take back."
+    one = playing.wish(one, Wish.HINT)
+    before = actions(one)
+    assert one.answer.startswith("greedy@1 would play ")
+    assert one.answer.removeprefix("greedy@1 would play ").rstrip(".") in view(one)["legal"]
+    assert before == []
+    one = playing.wish(one, Wish.ACT, "a1")
+    assert actions(one)[0] == (0, (1, 1))
+    assert len(actions(one)) == 2
+    one = playing.wish(one, Wish.ACT, "a1")
+    assert one.answer.startswith("a1: ")
+    one = playing.wish(one, Wish.UNDO)
+    assert (actions(one), one.answer) == ([], "")
+    one = playing.wish(one, Wish.ACT, "b2")
+    assert actions(one)[0] == (0, (2, 2))
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("raise ValueError('a secret of the bot')", "forfeits (exit): the bot exited: exit status 1"),
+        ("return 'nonsense'", "forfeits (illegal): "),
+        ("import time; time.sleep(60)", "forfeits (timeout): no answer within"),
+        ("while True: pass", "forfeits (timeout): "),
+        ("import sys; sys.stderr.write('x' * 50_000_000)", "forfeits (limit): "),
+    ],
+)
+def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, reason):
+    label = playing.submit(FIRST.format(line), "mine")
+    playing.start()
+    one = playing.ready(playing.begin(bot=label, milliseconds=100, size=4))
+    assert one.position.state is MatchState.PERSON
+    one = playing.wish(one, Wish.ACT, "a1")
+    assert one.position.state is MatchState.OVER
+    assert reason in one.position.reason
+    assert "human wins" in view(one)["result"]
+    assert "a secret of the bot" not in one.position.view + one.position.reason
+
+
+def test_a_program_that_is_no_bot_ends_the_match(playing):
+    label = playing.submit("print('hello there')", "mine")
+    playing.start()
+    one = playing.ready(playing.begin(bot=label, size=4))
+    assert one.position.state is MatchState.OVER
+    assert "mine@1 forfeits (protocol): before it was ready: " in one.position.reason
+
+
+def test_what_can_not_be_played_says_why(playing):
+    playing.start()
+    one = playing.ready(playing.begin("multiplication", size=8))
+    assert (one.position.state, one.has_slot) == (MatchState.OVER, False)
+    assert one.position.reason.startswith("With these options it can't be played: ")
+    one = playing.ready(playing.begin(bot="nobody@1"))
+    assert one.position.state is MatchState.FAILED
+    assert one.position.reason == "The bot nobody@1 is not here any more."
+
+
+def test_the_match_continues_when_the_play_host_is_killed(playing):
+    playing.start()
+    one = playing.ready(playing.begin(size=6))
+    one = playing.wish(one, Wish.ACT, "a1")
+    before = actions(one)
+    playing.kill()
+    playing.matches.wish(one.number, Wish.ACT, 2, view(one)["legal"][0])
+    playing.start()
+    one = playing.ready(one)
+    assert actions(one)[:2] == before
+    assert len(actions(one)) == 4
+
+
+def test_the_match_continues_when_its_process_is_killed_while_the_bot_thinks(playing):
+    label = playing.submit(FIRST.format("import time; time.sleep(2)"), "slow")
+    playing.start()
+    one = playing.ready(playing.begin(bot=label, milliseconds=1000, size=4))
+    playing.matches.wish(one.number, Wish.ACT, 0, "a1")
+    while playing.matches.find(one.secret).position.state is not MatchState.BOT:
+        time.sleep(0.02)
+    [slot] = slots_of(playing.host.pid)
+    os.kill(slot, signal.SIGKILL)
+    one = playing.ready(one)
+    assert (one.position.state, len(actions(one))) == (MatchState.PERSON, 2)
+
+
+def slots_of(pid):
+    """Return the processes of matches of a play host."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def test_who_resigns_frees_the_place_while_the_bot_thinks(playing):
+    label = playing.submit(FIRST.format("import time; time.sleep(60)"), "slow")
+    playing.start()
+    thinking = [playing.begin(bot=label, milliseconds=5000, seat=1, size=4) for _ in range(2)]
+    while any(playing.matches.find(one.secret).position.state is not MatchState.BOT for one in thinking):
+        time.sleep(0.02)
+    for one in thinking:
+        playing.matches.end(one.number, "You resigned.")
+    one = playing.ready(playing.begin(size=4))
+    assert one.position.state is MatchState.PERSON
+
+
+def test_the_play_host_ends_with_all_its_processes(playing):
+    playing.start()
+    playing.ready(playing.begin(size=4))
+    slots = slots_of(playing.host.pid)
+    assert len(slots) == 1
+    assert playing.end() == 0
+    assert not any(Path(f"/proc/{slot}").exists() for slot in slots)
