@@ -85,7 +85,7 @@ class UnratedMatch:
         answer: what came of the last wish: a hint, or why it was refused; "" for nothing to say.
         begun_at: since when.
         acted_at: when the person last did something.
-        has_place: whether it has a place at the play host.
+        has_slot: whether it has a slot at the play host.
     """
 
     number: int
@@ -99,7 +99,7 @@ class UnratedMatch:
     answer: str
     begun_at: str
     acted_at: str
-    has_place: bool
+    has_slot: bool
 
     @property
     def is_waiting(self) -> bool:

@@ -1,4 +1,4 @@
-"""The play host: a process for each unrated match that somebody plays, and never more than there are places."""
+"""The play host: a process for each unrated match that somebody plays, and never more than there are slots."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ LEAVING_SECONDS = 2.0
 class Host:
     """Starts and ends the processes in which matches are played. To be closed."""
 
-    def __init__(self, matches: UnratedMatches, menu: MenuMaker, places: int, arguments: Sequence[str]) -> None:
+    def __init__(self, matches: UnratedMatches, menu: MenuMaker, slots: int, arguments: Sequence[str]) -> None:
         """Prepare.
 
         Args:
             matches: as they are stored.
             menu: what can be chosen.
-            places: how many matches may be played at once.
+            slots: how many matches may be played at once.
             arguments: of each process, after its parent and before the number of its match.
         """
-        self._matches, self._menu, self._places, self._arguments = matches, menu, places, arguments
+        self._matches, self._menu, self._slots, self._arguments = matches, menu, slots, arguments
         self._running: dict[int, SpawnProcess] = {}
         self._context = multiprocessing.get_context("spawn")
         self._pruned_at = self._menu_at = float("-inf")
@@ -41,7 +41,7 @@ class Host:
                 process.close()
                 del self._running[number]
         for number in self._matches.waiting():
-            if number not in self._running and len(self._running) < self._places:
+            if number not in self._running and len(self._running) < self._slots:
                 self._running[number] = self._start(number)
 
     def _start(self, number: int) -> SpawnProcess:
@@ -56,7 +56,7 @@ class Host:
         if now - self._menu_at < MENU_SECONDS / 12:
             return
         self._menu_at = now
-        self._matches.set_menu(self._menu.menu().model_dump_json(), self._places)
+        self._matches.set_menu(self._menu.menu().model_dump_json(), self._slots)
         if now - self._pruned_at > PRUNE_SECONDS:
             self._pruned_at = now
             self._matches.prune()

@@ -36,12 +36,12 @@ def main(arguments: list[str]) -> int:
         arguments: the process that started this one, the home, the URL of its store or "", and how many may play at
             once.
     """
-    parent, directory, store, places = arguments
+    parent, directory, store, slots = arguments
     with service_program(int(parent), NICENESS):
         _keep_to_own_cores()
         while True:
             try:
-                _run(directory, store, int(places))
+                _run(directory, store, int(slots))
             except (DatabaseError, UsageError):
                 _log.exception("nobody can play now")
                 time.sleep(AWAY_SECONDS)
@@ -56,14 +56,14 @@ def _keep_to_own_cores() -> None:
         os.sched_setaffinity(0, cores[-own:])
 
 
-def _run(directory: str, store: str, places: int) -> None:
+def _run(directory: str, store: str, slots: int) -> None:
     containment = can_contain_uploads()
     if not containment.is_enough:
         _log.error("only example bots can be played against: %s", containment.reason)
     isolation = "auto" if containment.isolation is None else containment.isolation.label
     with open_people(directory) as people, ArenaHome(directory, store=store or None) as home:
-        menu = MenuMaker(home, places, containment.is_enough)
-        with contextlib.closing(Host(people.unrated_matches, menu, places, (directory, store, isolation))) as host:
+        menu = MenuMaker(home, slots, containment.is_enough)
+        with contextlib.closing(Host(people.unrated_matches, menu, slots, (directory, store, isolation))) as host:
             while True:
                 host.step()
                 time.sleep(PAUSE_SECONDS)

@@ -21,15 +21,15 @@ MAX_BOTS = 500
 class MenuMaker:
     """Says what can be chosen; what it knows of a bot, it need not read again."""
 
-    def __init__(self, home: ArenaHome, places: int, has_submitted_bots: bool) -> None:
+    def __init__(self, home: ArenaHome, slots: int, has_submitted_bots: bool) -> None:
         """Prepare.
 
         Args:
             home: with submitted bots, and tournaments of games from elsewhere.
-            places: how many may play at once.
+            slots: how many may play at once.
             has_submitted_bots: whether bots of strangers may be launched here.
         """
-        self._home, self._places, self._has_submitted_bots = home, places, has_submitted_bots
+        self._home, self._slots, self._has_submitted_bots = home, slots, has_submitted_bots
         self._examples = tuple(_example(name) for name in example_bots())
         self._known: dict[StoredBot, PlayableBot | None] = {}
 
@@ -38,7 +38,7 @@ class MenuMaker:
         names = (*GAMES, *external_games(self._home)[:MAX_EXTERNAL_GAMES])
         games = tuple(game for game in map(playable_game, names) if game is not None)
         submitted = self._submitted() if self._has_submitted_bots else []
-        return PlayMenu(games=games, bots=(*self._examples, *submitted[:MAX_BOTS]), places=self._places)
+        return PlayMenu(games=games, bots=(*self._examples, *submitted[:MAX_BOTS]), slots=self._slots)
 
     def _submitted(self) -> list[PlayableBot]:
         """Return the latest version of each submitted bot."""

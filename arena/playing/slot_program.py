@@ -1,4 +1,4 @@
-"""The program of a place at the play host: a process that plays one unrated match on, as long as somebody plays it."""
+"""The program of a slot at the play host: a process that plays one unrated match on, as long as somebody plays it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matches that people play in the browser, in the database: places, wishes, claims."""
+"""Matches that people play in the browser, in the database: slots, wishes, claims."""
 
 import pytest
 
@@ -11,19 +11,19 @@ from arena.store.people.unrated_matches import (
     KEPT_DAYS,
     MAX_TRIES,
     MENU_SECONDS,
-    PLACES_OF_A_PERSON,
+    SLOTS_OF_A_PERSON,
 )
 from tests.people.test_people_store import at_once
 
 pytestmark = pytest.mark.processes  # of PostgreSQL
 
 CHOICES = Choices(game="differences", options='{"size": 4}', seat=0, bot="arena:greedy", per_action_milliseconds=500)
-PLACES = 4
+SLOTS = 4
 
 
 @pytest.fixture
 def matches(store):
-    store.unrated_matches.set_menu("{}", PLACES)
+    store.unrated_matches.set_menu("{}", SLOTS)
     return store.unrated_matches
 
 
@@ -35,7 +35,7 @@ def ada(store):
 def later(matches, now, seconds):
     """Let time pass, while a play host is at work."""
     now.seconds += seconds
-    matches.set_menu("{}", PLACES)
+    matches.set_menu("{}", SLOTS)
 
 
 def begin(matches, network="192.0.2.1", person=None):
@@ -57,7 +57,7 @@ def ready(matches, plies=0, **who):
 def test_a_match_keeps_what_was_chosen(matches, ada):
     one = begin(matches, person=ada.number)
     assert (one.choices, one.person, one.position.state) == (CHOICES, ada.number, MatchState.BEGINNING)
-    assert (one.has_place, one.is_waiting) == (True, True)
+    assert (one.has_slot, one.is_waiting) == (True, True)
     assert matches.find(one.secret) == one
     assert matches.find(one.secret[:-1]) is None
     assert matches.of_person(ada.number) == [one]
@@ -66,7 +66,7 @@ def test_a_match_keeps_what_was_chosen(matches, ada):
 def test_without_a_play_host_nobody_begins(store, now):
     with pytest.raises(UsageError, match="nobody can play here now"):
         begin(store.unrated_matches)
-    store.unrated_matches.set_menu("body", PLACES)
+    store.unrated_matches.set_menu("body", SLOTS)
     assert store.unrated_matches.menu() == "body"
     now.seconds += MENU_SECONDS
     assert store.unrated_matches.menu() is None
@@ -74,21 +74,21 @@ def test_without_a_play_host_nobody_begins(store, now):
         begin(store.unrated_matches)
 
 
-def test_no_more_begin_than_there_are_places(matches, now):
-    for network in range(PLACES):
+def test_no_more_begin_than_there_are_slots(matches, now):
+    for network in range(SLOTS):
         one = begin(matches, f"192.0.2.{network}")
-    with pytest.raises(UsageError, match="all 4 places are taken now"):
+    with pytest.raises(UsageError, match="all 4 slots are taken now"):
         begin(matches, "192.0.2.99")
     matches.end(one.number, "You resigned.")
     begin(matches, "192.0.2.99")
-    with pytest.raises(UsageError, match="all 4 places"):
+    with pytest.raises(UsageError, match="all 4 slots"):
         begin(matches, "192.0.2.100")
     later(matches, now, IDLE_SECONDS)
     begin(matches, "192.0.2.100")
 
 
 def test_one_network_leaves_a_place_to_others(matches):
-    for _ in range(PLACES - 1):
+    for _ in range(SLOTS - 1):
         begin(matches)
     with pytest.raises(UsageError, match="3 people play from your network already"):
         begin(matches)
@@ -97,18 +97,18 @@ def test_one_network_leaves_a_place_to_others(matches):
 
 def test_a_person_who_begins_more_gives_up_the_place_of_the_match_left_longest(matches, ada, now):
     begun = []
-    for _ in range(PLACES_OF_A_PERSON + 1):
+    for _ in range(SLOTS_OF_A_PERSON + 1):
         begun.append(begin(matches, person=ada.number))
         now.seconds += 1
-    assert [matches.find(one.secret).has_place for one in begun] == [False, True, True]
+    assert [matches.find(one.secret).has_slot for one in begun] == [False, True, True]
 
 
 @pytest.mark.parametrize("parallel", [200])
-def test_of_many_at_once_exactly_as_many_begin_as_there_are_places(place, now, matches, parallel):
+def test_of_many_at_once_exactly_as_many_begin_as_there_are_slots(place, now, matches, parallel):
     results = at_once(place, now, parallel, lambda store, k: begin(store.unrated_matches, f"192.0.2.{k}"))
     refused = [str(one) for one in results if isinstance(one, UsageError)]
-    assert len(results) - len(refused) == PLACES
-    assert all(sentence.startswith("all 4 places are taken now") for sentence in refused)
+    assert len(results) - len(refused) == SLOTS
+    assert all(sentence.startswith("all 4 slots are taken now") for sentence in refused)
 
 
 def test_a_wish_is_for_the_match_as_it_was_seen(matches):
@@ -138,15 +138,15 @@ def test_of_two_tabs_at_once_one_acts(place, now, matches):
 def test_who_was_away_gets_a_place_again_if_there_is_one(matches, now):
     one, _ = ready(matches)
     later(matches, now, IDLE_SECONDS)
-    assert not matches.find(one.secret).has_place
-    for network in range(PLACES):
+    assert not matches.find(one.secret).has_slot
+    for network in range(SLOTS):
         last = begin(matches, f"198.51.100.{network}")
-    with pytest.raises(UsageError, match="all 4 places"):
+    with pytest.raises(UsageError, match="all 4 slots"):
         matches.wish(one.number, Wish.HINT, 0)
     assert matches.find(one.secret).wish is None
     matches.end(last.number, "You resigned.")
     matches.wish(one.number, Wish.HINT, 0)
-    assert matches.find(one.secret).has_place
+    assert matches.find(one.secret).has_slot
 
 
 def test_one_program_at_a_time_plays_a_match_on_and_another_when_it_was_killed(matches, now):
@@ -188,7 +188,7 @@ def test_a_match_that_ends_its_programs_fails_and_can_be_tried_again(matches, no
         later(matches, now, CLAIM_SECONDS + 1)
     assert matches.claim(one.number) is None
     found = matches.find(one.secret)
-    assert (found.position.state, found.has_place) == (MatchState.FAILED, False)
+    assert (found.position.state, found.has_slot) == (MatchState.FAILED, False)
     assert "no fault of yours" in found.position.reason
     matches.retry(one.number)
     assert matches.waiting() == [one.number]
@@ -212,7 +212,7 @@ def test_who_resigns_ends_the_match_at_once(matches):
     matches.end(one.number, "You resigned.")
     assert not claim.write(position(MatchState.PERSON, 1), "")
     found = matches.find(one.secret)
-    assert (found.position.state, found.position.reason, found.has_place) == (MatchState.OVER, "You resigned.", False)
+    assert (found.position.state, found.position.reason, found.has_slot) == (MatchState.OVER, "You resigned.", False)
     with pytest.raises(UsageError, match="the match is over already"):
         matches.end(one.number, "You resigned.")
 

@@ -20,9 +20,9 @@ class Playing:
         matches: as they are stored.
     """
 
-    def __init__(self, directory, people, places):
+    def __init__(self, directory, people, slots):
         self.matches = people.unrated_matches
-        self._directory, self._places = directory, places
+        self._directory, self._slots = directory, slots
         self._begun = 0
 
     def start(self):
@@ -30,7 +30,7 @@ class Playing:
         self.host = subprocess.Popen(
             [
                 sys.executable, "-m", "arena.playing.host_program",
-                str(os.getpid()), str(self._directory), "", str(self._places),
+                str(os.getpid()), str(self._directory), "", str(self._slots),
             ]
         )  # fmt: skip
         while self.matches.menu() is None:
@@ -74,7 +74,7 @@ class Playing:
 
 @pytest.fixture
 def playing(tmp_path):
-    """Yield a home whose play host has two places; it is not started."""
+    """Yield a home whose play host has two slots; it is not started."""
     with ArenaHome(tmp_path):
         pass
     with open_people(tmp_path) as people:

@@ -35,7 +35,7 @@ def test_every_game_can_be_played_to_its_end(playing, game):
         places = [place["action"] for place in shown["places"] if place["action"]]
         assert not places or sorted(places) == sorted(shown["legal"])
         one = playing.wish(one, Wish.ACT, shown["legal"][-1])
-    assert (one.position.state, one.position.reason, one.has_place) == (MatchState.OVER, "", False)
+    assert (one.position.state, one.position.reason, one.has_slot) == (MatchState.OVER, "", False)
     rules = make_game(game, **options)
     state = rules.initial_state()
     for seat, action in actions(one):
@@ -103,7 +103,7 @@ def test_a_program_that_is_no_bot_ends_the_match(playing):
 def test_what_can_not_be_played_says_why(playing):
     playing.start()
     one = playing.ready(playing.begin("multiplication", size=8))
-    assert (one.position.state, one.has_place) == (MatchState.OVER, False)
+    assert (one.position.state, one.has_slot) == (MatchState.OVER, False)
     assert one.position.reason.startswith("With these options it can't be played: ")
     one = playing.ready(playing.begin(bot="nobody@1"))
     assert one.position.state is MatchState.FAILED

@@ -48,13 +48,13 @@ class PlayMenu(Model):
     Attributes:
         games: in order.
         bots: in order; of a bot, the latest version.
-        places: how many may play at once.
+        slots: how many may play at once.
         refusal: why nobody can play here, as a sentence; empty if everybody can.
     """
 
     games: tuple[PlayableGame, ...]
     bots: tuple[PlayableBot, ...]
-    places: int
+    slots: int
     refusal: str = ""
 
 
@@ -173,7 +173,7 @@ class UnratedMatchPage(Model):
         answer: a hint, or why the last wish was refused; empty for nothing to say.
         outcome: how it ended, or why it could not go on; empty before.
         view: the match by the rules; None before they were asked.
-        idle_minutes: after which a person who does nothing gives up the place.
+        idle_minutes: after which a person who does nothing gives up the slot.
     """
 
     address: str

@@ -1,9 +1,9 @@
-"""Matches that people play in the browser, and the places at the play host.
+"""Matches that people play in the browser, and the slots at the play host.
 
 Whatever is known of a match is in its row, so that neither a web process nor a play host that is killed loses one. A
 person says what they want to do next, a wish; a program of the play host claims the match, does it, and writes what
-came of it. Only who holds the claim can write. A match has a place while somebody plays it: from its beginning until
-its end, or until the person has done nothing for a while; coming back takes a place again.
+came of it. Only who holds the claim can write. A match has a slot while somebody plays it: from its beginning until
+its end, or until the person has done nothing for a while; coming back takes a slot again.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from arena.store.people.unrated_schema import play_menu
 from arena.store.people.unrated_schema import unrated_matches as matches
 
 IDLE_SECONDS = 300.0
-"""A person who has done nothing for so long gives up the place."""
-PLACES_OF_A_PERSON = 2
+"""A person who has done nothing for so long gives up the slot."""
+SLOTS_OF_A_PERSON = 2
 CLAIM_SECONDS = 5.0
 MENU_SECONDS = 60.0
 """A play host that has not written its menu for so long is not at work."""
@@ -48,9 +48,9 @@ class MatchClaim:
         return self._write({"claimed_until": self._store.clock.text(CLAIM_SECONDS)})
 
     def read(self) -> UnratedMatch | None:
-        """Return the match as it is now; None if the claim is lost, or the match has no place any more."""
+        """Return the match as it is now; None if the claim is lost, or the match has no slot any more."""
         one = self._store.one(self._holds())
-        return one if one is not None and one.has_place else None
+        return one if one is not None and one.has_slot else None
 
     def write(self, position: Position, bot_digest: str, is_resumed: bool = False) -> bool:
         """Write how far the match has got; return whether the claim held.
@@ -92,9 +92,9 @@ class UnratedMatches:
 
     # the menu
 
-    def set_menu(self, body: str, places: int) -> None:
+    def set_menu(self, body: str, slots: int) -> None:
         """Write what can be chosen, and how many may play at once."""
-        row = {"id": 1, "body": body, "places": places, "at": self.clock.text()}
+        row = {"id": 1, "body": body, "slots": slots, "at": self.clock.text()}
 
         def write(connection: Connection) -> None:
             connection.execute(delete(play_menu))
@@ -113,7 +113,7 @@ class UnratedMatches:
         """Begin a match.
 
         Raises:
-            UsageError: if all places are taken.
+            UsageError: if all slots are taken.
         """
         secret, now = new_secret(), self.clock.text()
         row = {
@@ -131,12 +131,12 @@ class UnratedMatches:
             "answer": "",
             "begun_at": now,
             "acted_at": now,
-            "place_until": self.clock.text(IDLE_SECONDS),
+            "slot_until": self.clock.text(IDLE_SECONDS),
             "tries": 0,
         }
 
         def begin(connection: Connection) -> UnratedMatch:
-            self._take_place(connection, person, network)
+            self._take_slot(connection, person, network)
             connection.execute(matches.insert(), row)
             return self._get(connection, matches.c.secret == secret)
 
@@ -162,13 +162,13 @@ class UnratedMatches:
             action: as text, where the wish is to act.
 
         Raises:
-            UsageError: if the match has got further, is over or waits for the bot, or all places are taken.
+            UsageError: if the match has got further, is over or waits for the bot, or all slots are taken.
         """
 
         def write(connection: Connection) -> None:
             row = connection.execute(select(matches).where(matches.c.id == number).with_for_update()).one()
             _check_turn(row, plies)
-            self._take_place(connection, row.person_id, row.network, number)
+            self._take_slot(connection, row.person_id, row.network, number)
             values = {"wish": wish, "wished_action": action, "answer": ""} | self._acted()
             connection.execute(matches.update().where(matches.c.id == number).values(values))
 
@@ -188,55 +188,55 @@ class UnratedMatches:
         """Continue a match that the arena could not continue.
 
         Raises:
-            UsageError: if it has not failed, or all places are taken.
+            UsageError: if it has not failed, or all slots are taken.
         """
 
         def write(connection: Connection) -> None:
             row = connection.execute(select(matches).where(matches.c.id == number).with_for_update()).one()
             if row.state != MatchState.FAILED:
                 raise UsageError("nothing in this match has to be tried again")
-            self._take_place(connection, row.person_id, row.network, number)
+            self._take_slot(connection, row.person_id, row.network, number)
             values = {"state": MatchState.BEGINNING, "reason": "", "answer": "", "wish": None, "tries": 0}
             connection.execute(matches.update().where(matches.c.id == number).values(values | self._acted()))
 
         self._database.write(write)
 
     def _acted(self) -> dict[str, Any]:
-        return {"acted_at": self.clock.text(), "place_until": self.clock.text(IDLE_SECONDS)}
+        return {"acted_at": self.clock.text(), "slot_until": self.clock.text(IDLE_SECONDS)}
 
-    def _take_place(self, connection: Connection, person: int | None, network: str, number: int = 0) -> None:
-        """Make sure that there is a place, for a new match or one that may have lost its own.
+    def _take_slot(self, connection: Connection, person: int | None, network: str, number: int = 0) -> None:
+        """Make sure that there is a slot, for a new match or one that may have lost its own.
 
         Raises:
             UsageError: if all are taken.
         """
         _one_at_a_time(connection)
-        menu = select(play_menu.c.places).where(play_menu.c.at > self.clock.text(-MENU_SECONDS))
-        places = connection.execute(menu).scalar()
-        if not places:
+        menu = select(play_menu.c.slots).where(play_menu.c.at > self.clock.text(-MENU_SECONDS))
+        slots = connection.execute(menu).scalar()
+        if not slots:
             raise UsageError(NOBODY_PLAYS)
-        others = (matches.c.place_until > self.clock.text()) & (matches.c.id != number)
+        others = (matches.c.slot_until > self.clock.text()) & (matches.c.id != number)
         if person is not None:
             own = others & (matches.c.person_id == person)
             held = select(matches.c.id).where(own).order_by(matches.c.acted_at.desc(), matches.c.id.desc())
-            left = connection.execute(held.offset(PLACES_OF_A_PERSON - 1)).scalars().all()
+            left = connection.execute(held.offset(SLOTS_OF_A_PERSON - 1)).scalars().all()
             connection.execute(matches.update().where(matches.c.id.in_(left)).values(**_LEFT))
         elif _count(connection, others & matches.c.person_id.is_(None) & (matches.c.network == network)) >= (
-            most := places_of_a_network(places)
+            most := slots_of_a_network(slots)
         ):
             raise UsageError(
                 f"{most} people play from your network already, and no more may; sign in, or try again in some minutes"
             )
-        if _count(connection, others) >= places:
-            raise UsageError(f"all {places} places are taken now; try again in some minutes")
+        if _count(connection, others) >= slots:
+            raise UsageError(f"all {slots} slots are taken now; try again in some minutes")
 
     # by the play host
 
     def waiting(self) -> list[int]:
-        """Return the matches that have a place and something to be done, and at which nobody is."""
+        """Return the matches that have a slot and something to be done, and at which nobody is."""
         now = self.clock.text()
         query = select(matches.c.id).where(
-            matches.c.place_until > now,
+            matches.c.slot_until > now,
             matches.c.state.not_in(ENDED),
             or_(matches.c.wish.is_not(None), matches.c.state != MatchState.PERSON),
             or_(matches.c.claimed_until.is_(None), matches.c.claimed_until < now),
@@ -303,17 +303,17 @@ class UnratedMatches:
             answer=row.answer,
             begun_at=row.begun_at,
             acted_at=row.acted_at,
-            has_place=row.place_until is not None and row.place_until > self.clock.text(),
+            has_slot=row.slot_until is not None and row.slot_until > self.clock.text(),
         )
 
 
-_LEFT = {"place_until": None, "claim": None, "claimed_until": None}
-"""A match without a place, at which nobody is."""
+_LEFT = {"slot_until": None, "claim": None, "claimed_until": None}
+"""A match without a slot, at which nobody is."""
 
 
-def places_of_a_network(places: int) -> int:
-    """Return how many visitors may play from one network, where a whole class may sit: one place is left to others."""
-    return max(1, places - 1)
+def slots_of_a_network(slots: int) -> int:
+    """Return how many visitors may play from one network, where a whole class may sit: one slot is left to others."""
+    return max(1, slots - 1)
 
 
 def _values(position: Position) -> dict[str, Any]:
@@ -345,5 +345,5 @@ def _count(connection: Connection, which: ColumnElement[bool]) -> int:
 
 
 def _one_at_a_time(connection: Connection) -> None:
-    """Let one transaction at a time take a place, so that no two take the last one; in any database."""
+    """Let one transaction at a time take a slot, so that no two take the last one; in any database."""
     connection.execute(meta.update().where(meta.c.key == "schema_version").values(key="schema_version"))

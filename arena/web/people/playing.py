@@ -124,7 +124,7 @@ def begin(visit: Visit) -> Done:
     """Begin a match.
 
     Raises:
-        UsageError: if what is chosen can't be, or all places are taken.
+        UsageError: if what is chosen can't be, or all slots are taken.
     """
     sent: NewMatch = visit.fields
     menu = _menu(visit)
@@ -233,7 +233,7 @@ def again(visit: Visit) -> Done:
 def _menu(visit: Visit) -> PlayMenu:
     body = visit.people.unrated_matches.menu()
     if body is None:
-        return PlayMenu(games=(), bots=(), places=0, refusal=NOBODY_PLAYS)
+        return PlayMenu(games=(), bots=(), slots=0, refusal=NOBODY_PLAYS)
     return PlayMenu.model_validate_json(body)
 
 

@@ -21,13 +21,13 @@ CHOICES = {"game": "differences", "bot": "arena:greedy", "seat": "0", "seconds":
 
 @pytest.fixture
 def matches(world):
-    """Return the matches of a site whose play host has four places."""
+    """Return the matches of a site whose play host has four slots."""
     bots = (
         PlayableBot(name="arena:greedy", label="greedy@1"),
         PlayableBot(name="signs@1", label="signs@1", games=("plusminus",)),
     )
     games = tuple(playable_game(name) for name in ("differences", "plaid", "plusminus"))
-    world.store.unrated_matches.set_menu(PlayMenu(games=games, bots=bots, places=4).model_dump_json(), 4)
+    world.store.unrated_matches.set_menu(PlayMenu(games=games, bots=bots, slots=4).model_dump_json(), 4)
     return world.store.unrated_matches
 
 
@@ -168,7 +168,7 @@ async def test_without_a_play_host_the_page_says_so(world):
     assert (refused.status_code, refused.json()["error"]) == (400, "Nobody can play here now.")
 
 
-async def test_places_are_for_networks_and_for_people(world, matches):
+async def test_slots_are_for_networks_and_for_people(world, matches):
     visitor = world.client()
     for _ in range(3):
         await begun(visitor)
@@ -177,7 +177,7 @@ async def test_places_are_for_networks_and_for_people(world, matches):
     await begun(world.client(address="198.51.100.7"))
     refused = await world.browser("ann", address="203.0.113.9").post("/play", data=CHOICES)
     assert refused.status_code == 400
-    assert "all 4 places are taken now" in refused.text.lower()
+    assert "all 4 slots are taken now" in refused.text.lower()
 
 
 async def test_who_resigns_may_play_again_in_the_other_seat(world, matches):

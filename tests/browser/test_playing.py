@@ -1,0 +1,226 @@
+"""A person plays whole matches against a bot: by pointer, touch and keyboard, with scripts and without."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from arena.home import ArenaHome
+from tests.browser.conftest import served
+
+pytestmark = pytest.mark.processes
+
+LADDER = """
+game = "differences"
+options = { size = 4 }
+format = "ladder"
+[ladder]
+matches = 2
+[[entrants]]
+bot = "arena:minimal"
+[[entrants]]
+bot = "arena:random_legal"
+"""
+SMALL = {"differences": {"size": 4}, "plaid": {"width": 8, "height": 8, "lines": 6}, "plusminus": {"size": 4}}
+READY = "#match:not([data-waiting])"
+MINE = f"{READY}:has(#typed)"
+LONG_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Yield the address of an arena in which people play."""
+    directory = tmp_path_factory.mktemp("play-home")
+    with ArenaHome(directory):
+        pass
+    (directory / "ladder.toml").write_text(LADDER)
+    with served(directory, "--open-to", "authors", "--ladder", directory / "ladder.toml") as address:
+        yield address
+
+
+def begin(page, site, game, bot="random_legal@1", seat="seat 0", **options):
+    """Choose a match, and wait until it is set up."""
+    page.goto(f"{site}/play")
+    while page.get_by_role("link", name=game, exact=True).count() == 0:  # the play host is starting
+        page.reload()
+    page.get_by_role("link", name=game, exact=True).click()
+    page.get_by_label("Your opponent").select_option(f"{bot}, an example")
+    page.get_by_label("You begin in").select_option(seat)
+    page.get_by_label("What it may compute").select_option("0.1")
+    for name, value in (SMALL[game] | options).items():
+        page.locator(f"[name=option_{name}]").fill(str(value))
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.locator(READY).wait_for(timeout=LONG_MS)
+
+
+@pytest.fixture
+def window(chromium):
+    """Return what opens a window; the matches in them are resigned at the end, so that others find places."""
+    opened = []
+
+    def open_window(**options):
+        opened.append(chromium.new_context(**options).new_page())
+        return opened[-1]
+
+    yield open_window
+    for page in opened:
+        if page.get_by_role("button", name="Resign").count():
+            page.get_by_role("button", name="Resign").click()
+            page.locator("#turn:has-text('resigned')").wait_for()
+        page.context.close()
+
+
+def plies(page):
+    return int(page.locator("#match").get_attribute("data-plies"))
+
+
+def settled(page, before):
+    """Wait until the bot has acted after an action of the person, or the match is over."""
+    page.locator(f"{READY}:not([data-plies='{before}'])").wait_for(timeout=LONG_MS)
+
+
+def is_over(page):
+    return page.get_by_role("button", name="Play again", exact=True).count() > 0
+
+
+def by_pointer(page):
+    page.locator(".place[value]").first.click()
+
+
+def by_typing(page):
+    page.get_by_label("action", exact=True).fill(page.locator(".legal button").first.text_content())
+    page.get_by_role("button", name="Play it").click()
+
+
+def by_keyboard(page):
+    """Go to a place with the keys alone, and play there."""
+    if page.evaluate("!document.activeElement.matches('.place')"):
+        page.locator(".place[tabindex='0']").focus()
+    for key in ("ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown") * 8:
+        if page.evaluate("Boolean(document.activeElement.value)"):
+            break
+        page.keyboard.press(key)
+        if page.evaluate("!document.activeElement.value") and key == "ArrowDown":
+            page.locator(".place[value]").first.focus()
+    page.keyboard.press("Enter")
+
+
+WAYS = {
+    "pointer": (by_pointer, True),
+    "pointer without scripts": (by_pointer, False),
+    "keyboard": (by_keyboard, True),
+    "typing without scripts": (by_typing, False),
+}
+
+
+@pytest.mark.parametrize("game", ["differences", "plaid"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_whole_match(window, site, game, way):
+    act, has_scripts = WAYS[way]
+    page = window(java_script_enabled=has_scripts)
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    begin(page, site, game)
+    while not is_over(page):
+        before = plies(page)
+        act(page)
+        settled(page, before)
+    expect(page.locator("#turn")).to_have_text(page.locator("#turn").inner_text())  # it is over, and stays so
+    assert any(word in page.locator("#turn").inner_text() for word in ("wins", "tie"))
+    assert said == []
+
+
+def test_signs_without_a_board_are_buttons(window, site):
+    page = window()
+    begin(page, site, "plusminus")
+    before = plies(page)
+    page.locator("#legal").get_by_role("button", name="+", exact=True).click()
+    settled(page, before)
+    expect(page.locator(".actions li").first).to_contain_text("+")
+
+
+@pytest.mark.parametrize("has_scripts", [True, False])
+def test_hint_undo_resign_and_again(window, site, has_scripts):
+    page = window(java_script_enabled=has_scripts)
+    begin(page, site, "differences")
+    expect(page.get_by_role("button", name="Take back")).to_have_count(0)
+    page.get_by_role("button", name="Hint").click()
+    expect(page.locator("#answer")).to_contain_text("random_legal@1 would play", timeout=LONG_MS)
+    page.locator(".place[value='b2']").click()
+    settled(page, 0)
+    assert plies(page) == 2
+    page.get_by_role("button", name="Take back").click()
+    page.locator(f"{READY}[data-plies='0']").wait_for(timeout=LONG_MS)
+    page.get_by_label("action", exact=True).fill("z99")
+    page.get_by_role("button", name="Play it").click()
+    expect(page.locator("#answer")).to_contain_text("z99: ", timeout=LONG_MS)
+    page.get_by_role("button", name="Resign").click()
+    expect(page.locator("#turn")).to_have_text("You resigned.")
+    first = page.url
+    page.get_by_role("button", name="Play again in the other seat").click()
+    page.locator(f"{READY}[data-plies='1']").wait_for(timeout=LONG_MS)
+    assert page.url != first
+    expect(page.locator(".seats li.seat1")).to_contain_text("you")
+
+
+def test_screen_readers_hear_what_the_bot_did_and_whose_turn_it_is(window, site):
+    page = window()
+    begin(page, site, "differences")
+    place = page.get_by_role("button", name="b2: column 2, row 2, empty", exact=True)
+    place.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("button", name="c3: column 3, row 3, empty", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    settled(page, 0)
+    heard = page.locator("p.sr[role=status]").last
+    expect(heard).to_contain_text("random_legal@1 plays")
+    expect(heard).to_contain_text("It is your turn.")
+    taken = page.get_by_role("button", name="c3: column 3, row 3, 1 of human", exact=True)
+    expect(taken).to_be_focused()
+    expect(taken).to_have_attribute("aria-disabled", "true")
+    page.keyboard.press("Enter")
+    assert plies(page) == 2
+
+
+def test_a_finger_chooses_a_line_and_the_button_plays_it(window, site):
+    page = window(viewport={"width": 320, "height": 700}, has_touch=True)
+    begin(page, site, "plaid", width=60, height=60)
+    box = page.locator("#board").bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.5)
+    chosen = page.locator("#typed").input_value()
+    assert chosen[:1] in ("v", "h")
+    assert plies(page) == 0
+    page.get_by_role("button", name="Play it").tap()
+    settled(page, 0)
+    expect(page.locator(".actions li").first).to_contain_text(chosen)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("game", ["differences", "plaid", "plusminus"])
+def test_nothing_bars_anybody_while_it_is_played(window, site, game, scheme):
+    page = window(color_scheme=scheme, viewport={"width": 320, "height": 800})
+    begin(page, site, game)
+    before = plies(page)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.locator(".legal button").first.click()
+    settled(page, before)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    violations = Axe().run(page).response["violations"]
+    assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in violations] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_the_match_is_there_again_in_another_window(window, site):
+    page = window()
+    begin(page, site, "differences", size=7)
+    page.locator(".place[value='b2']").click()
+    settled(page, 0)
+    other = window()
+    other.goto(page.url)
+    expect(other.locator(".said")).to_have_text(page.locator(".said").inner_text())
+    other.locator(".place[value]").first.click()
+    settled(other, 2)
+    page.locator(".place[value]").last.click()  # of a position that is over
+    expect(page.locator(".notice.bad")).to_contain_text("the match has got further meanwhile", ignore_case=True)
+    assert plies(page) == plies(other)
