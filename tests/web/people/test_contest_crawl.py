@@ -26,7 +26,7 @@ from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
 from tests.contests import world as playing
 from tests.contests.samples import SEALED
-from tests.contests.world import CANARY, DEADLINE, OPENS
+from tests.contests.world import CANARY, DEADLINE, FREEZE, OPENS
 from tests.people.conftest import FakeClock
 from tests.report.tournaments import play
 from tests.web.conftest import FakeVersions
@@ -195,7 +195,7 @@ async def crawl(tmp_path, monkeypatch):
 
 
 def canaries_in(found):
-    return {one for said in found.values() for one in CANARY.findall(said.encode())}
+    return {one for said in found.values() for one in re.findall(CANARY.encode(), said.encode())}
 
 
 def check_owners(crawl, seen):
@@ -285,6 +285,30 @@ async def test_a_sealed_contest(crawl):
     check_owners(crawl, seen)
     page = await crawl.actors["visitor"].get("/contests/spring", headers={"accept": JSON})
     assert page.json()["has_result"]
+
+
+async def test_a_frozen_contest(crawl):
+    world = crawl.played
+    world.announce()
+    crawl.enter()
+    world.now.seconds = FREEZE - 10
+    world.play(lambda stored: len(world.results()) >= 2)
+    early = world.public_canaries()
+    seen = await crawl.look_as_all()
+    assert canaries_in(seen["visitor"]) & early
+    world.now.seconds = DEADLINE + 1
+    world.play()
+    disqualify(crawl)
+    assert phase(crawl) is ContestPhase.PLAYED
+    seen = await crawl.look_as_all()
+    check_hidden(crawl, seen, may_have_public=True)
+    check_owners(crawl, seen)
+    assert canaries_in(seen["visitor"]) & early
+    world.people.contests.ask_to_reveal("dora", "spring", "now")
+    world.play()
+    seen = await crawl.look_as_all()
+    assert canaries_in(seen["visitor"]) - early
+    assert "/log" in where(seen["visitor"], REASON)
 
 
 def without_dates(said):
