@@ -104,7 +104,7 @@ def test_without_a_contest_it_says_how_to_begin(arena):
         (("new", "clas"), "unknown template 'clas': did you mean 'class'?"),
         (("new", "class", "--time-zone", "Berlin"), "expected one such as Europe/Berlin"),
         (("cancel", "autumn"), "--reason"),
-        (("cancel", "autumn", "--reason", " ", "--yes"), "the reason has 1 characters"),
+        (("cancel", "autumn", "--reason", " ", "--yes"), "expected 1 to 500 visible characters"),
         (("revael", "autumn"), "did you mean 'reveal'?"),
     ],
 )

@@ -188,7 +188,7 @@ async def test_results_are_revealed_when_everything_is_played(world, dora):
 async def test_no_two_contests_and_no_tournament_have_one_name(world, dora, directory):
     await announced(dora)
     again = await dora.post("/contests", data=FORM)
-    assert "has this name already" in again.text
+    assert "has a tournament &#39;spring&#39; already" in again.text
     with ArenaHome(directory) as home:
         play(home, "taken-qualification", ["alpha", "beta"], encounters=1)
     sent = FORM | {"name": "taken", "qualification": "swiss"}
