@@ -123,6 +123,24 @@ def test_a_name_that_a_tournament_has_is_refused(arena, file, home):
     assert (code, "there is a tournament 'autumn' already" in errors) == (2, True)
 
 
+def test_a_change_takes_no_tournament_that_there_is(arena, file, home, people):
+    arena("contest", "add", file)
+    with ArenaHome(home, store=home / "arena.sqlite3") as opened:
+        opened.store.create_tournament(definition(name="autumn-qualification"), [line(1)])
+    stage = '[qualification]\nformat = "swiss"\nplaces = 2\nswiss = { rounds = 2 }\n'
+    file.write_text(arena("contest", "show", "autumn", "--toml")[1] + stage)
+    code, _, errors = arena("contest", "change", "autumn", file, "--reason", "Two stages.")
+    assert (code, "there is a tournament 'autumn-qualification' already" in errors) == (2, True)
+    assert people.contests.get("autumn").contest.qualification is None
+
+
+def test_a_contest_with_its_own_tournament_can_be_changed(arena, file, home, people):
+    arena("contest", "add", file)
+    with ArenaHome(home, store=home / "arena.sqlite3") as opened:
+        opened.store.create_tournament(definition(name="autumn"), [line(1)])
+    assert arena("contest", "change", "autumn", file, "--reason", "Words.")[0] == 0
+
+
 def test_a_deadline_that_has_passed_is_refused(arena, file):
     long_ago = datetime.now() - timedelta(days=400)
     file.write_text(template_text("class", "old", "UTC", long_ago))
