@@ -85,8 +85,8 @@ class UploadDirectory:
             person: the number of whose it is; None for somebody who is no person of the site.
 
         Raises:
-            UsageError: if nothing is taken here, the person sends too many already, the directory can't be written, or the
-                disk is nearly full.
+            UsageError: if nothing is taken here, the person sends too many already, the directory can't be written, or
+                the disk is nearly full.
         """
         if self.refusal:
             raise UsageError(self.refusal)
