@@ -1,6 +1,12 @@
 """Killed at any moment, a contest continues: nothing hidden is shown, and no match counts twice."""
 
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -142,3 +148,65 @@ def test_results_that_are_revealed_and_killed_at_each_transaction_are_all_there_
                 assert verify(world.home, name).problems == []
 
     assert each_moment(tmp_path, now, kill_at, go_on, check) >= 3
+
+
+def test_a_program_that_is_killed_again_and_again_plays_a_sealed_contest(tmp_path):
+    """With real processes and on the clock of the machine."""
+    world = World(tmp_path, time.time)
+    begin = datetime.now(UTC).replace(tzinfo=None, microsecond=0)
+    deadline = begin + timedelta(seconds=3)
+    world.announce(
+        opens_at=begin.isoformat(),
+        deadline_at=deadline.isoformat(),
+        **SEALED,
+        time_zone='"UTC"',
+        qualification='{ format = "swiss", places = 2, encounters = 2, swiss = { rounds = 1 } }',
+        final="{ encounters = 10 }",
+    )
+    for number, name in enumerate(("ada", "bob", "eve")):
+        accept = world.hand_in(name, f"{name}bot", index=number)
+        if name == "eve":
+            while world.people.contests.now() <= world.contest().contest.deadline_at:
+                time.sleep(0.1)
+        accept()
+
+    def recorded():
+        assert world.public_canaries() == set()
+        assert world.home.store.tournaments() == []
+        if not has_hidden_home(world.directory, "spring"):
+            return 0
+        with open_hidden_home(world.directory, "spring") as hidden:
+            return len(world.results(hidden))
+
+    kills = 0
+    while phase(world) is not ContestPhase.PLAYED:
+        before = recorded()
+        is_last = kills == 3
+        run_until(
+            world,
+            lambda before=before, is_last=is_last: (
+                (recorded() > before and not is_last) or phase(world) is ContestPhase.PLAYED
+            ),
+        )
+        kills += 1
+    with open_hidden_home(world.directory, "spring") as hidden:
+        expected = world.results(hidden)
+    assert len([key for key in expected if key[0] == "spring"]) == 20
+    world.people.contests.ask_to_reveal("dora", "spring")
+    run_until(world, lambda: world.home.store.tournaments() != [])
+    run_until(world, lambda: phase(world) is ContestPhase.FINISHED)
+    assert world.results() == expected
+    assert kills >= 2
+    for name in world.contest().contest.tournaments:
+        assert verify(world.home, name).problems == []
+    world.close()
+
+
+def run_until(world, has_come):
+    """Run the program, and kill it with all it has started as soon as something has come true."""
+    command = [sys.executable, "-m", "arena.contests.director_program", "0", str(world.directory), ""]
+    with subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL) as program:
+        while not has_come():
+            assert program.poll() is None
+            time.sleep(0.2)
+        os.killpg(program.pid, signal.SIGKILL)

@@ -2,7 +2,7 @@
 into every file that is not the contest's own.
 """
 
-import re
+import subprocess
 import time
 from datetime import datetime
 
@@ -26,7 +26,7 @@ def choose(game, state, clock):
 
 run(choose)
 """
-CANARY = re.compile(rb"canary-[0-9a-f]{16}")
+CANARY = "canary-[0-9a-f]{16}"
 OPENS, FREEZE, DEADLINE = (
     datetime.fromisoformat(at).timestamp()
     for at in ("2027-01-15T07:00:00Z", "2027-01-20T18:59:59Z", "2027-01-20T22:59:59Z")
@@ -100,23 +100,20 @@ class World:
 
     def public_canaries(self):
         """Return what bots have said that is in any file of the home but those of contests."""
-        return self._canaries(path for path in self.directory.rglob("*") if "contests" not in self._parts(path))
+        return canaries(*(path for path in self.directory.iterdir() if path.name != "contests"))
 
     def hidden_canaries(self):
         """Return what bots have said that is in the files of contests alone."""
-        own = self._canaries(path for path in self.directory.rglob("*") if "contests" in self._parts(path))
-        return own - self.public_canaries()
+        return canaries(self.directory / "contests") - self.public_canaries()
 
-    def _parts(self, path):
-        return path.relative_to(self.directory).parts[:1]
 
-    @staticmethod
-    def _canaries(paths):
-        found = set()
-        for path in paths:
-            if path.is_file():
-                found |= set(CANARY.findall(path.read_bytes()))
-        return found
+def canaries(*places):
+    """Return what bots have said that is in files.
+
+    Another process reads them: where this one closes a file of a database, it loses its locks on it.
+    """
+    command = ["grep", "--recursive", "--no-filename", "--only-matching", "--text", "--extended-regexp"]
+    return set(subprocess.run([*command, CANARY, *map(str, places)], capture_output=True).stdout.split())
 
 
 class Looking(RunControl):
