@@ -9,11 +9,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from arena.home import STORE_VARIABLE
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
 from arena.web.builder_messages import BuildAnswer, BuilderStart, BuildRequest
@@ -56,7 +57,15 @@ CRASHED = Problem(
 class Builders:
     """The builders of one lane."""
 
-    def __init__(self, lane: Lane, directory: str, store: str | None, limits: LaneLimits | None = None) -> None:
+    def __init__(
+        self,
+        lane: Lane,
+        directory: str,
+        store: str | None,
+        limits: LaneLimits | None = None,
+        *,
+        is_apart: bool = False,
+    ) -> None:
         """Prepare builders; none is started yet.
 
         Args:
@@ -64,10 +73,12 @@ class Builders:
             directory: of the home.
             store: the URL of its database; None for a file in the home.
             limits: of each; None for those of the lane.
+            is_apart: whether the database is the file in the directory, whatever $ARENA_STORE says.
         """
         self.lane = lane
         self.limits = limits or LIMITS[lane]
         self._directory, self._store = directory, store
+        self._left_out = {STORE_VARIABLE} if is_apart else set()
         self._turns = Turns(self.limits.processes)
         self._running: set[_Builder] = set()
         self._idle: list[_Builder] = []
@@ -159,7 +170,7 @@ class Builders:
 
     async def _new_one(self) -> _Builder:
         """Return a builder that has just been started."""
-        starting = asyncio.create_task(_Builder.start(self._directory, self._store, self.limits.memory_bytes))
+        starting = asyncio.create_task(self._start())
         try:
             builder = await asyncio.shield(starting)
         except asyncio.CancelledError:
@@ -180,6 +191,10 @@ class Builders:
             self._end(builder)
             raise
         return builder
+
+    async def _start(self) -> _Builder:
+        environment = {name: value for name, value in os.environ.items() if name not in self._left_out}
+        return await _Builder.start(self._directory, self._store, self.limits.memory_bytes, environment)
 
     def _keep(self, builder: _Builder) -> None:
         self._idle.append(builder)
@@ -209,7 +224,9 @@ class _Builder:
         self._end: asyncio.TimerHandle | None = None
 
     @classmethod
-    async def start(cls, directory: str, store: str | None, memory_bytes: int | None) -> _Builder:
+    async def start(
+        cls, directory: str, store: str | None, memory_bytes: int | None, environment: Mapping[str, str]
+    ) -> _Builder:
         """Start a process."""
         start = BuilderStart(
             directory=directory,
@@ -223,7 +240,7 @@ class _Builder:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **os.environ},
+            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **environment},
             start_new_session=True,  # Ctrl-C is for the web process, which ends its builders
         )
         builder = cls(process)

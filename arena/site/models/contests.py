@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from arena.people.contest import ContestPhase, ContestResults
 from arena.report.tables import Column
 from arena.site.models.model import Model, Table
-from arena.site.models.people import LogLine
 
 _GRADES = (
     Column("person", "person", is_number=False),
@@ -128,7 +127,6 @@ class ContestChanges(Model):
         is_reveal_asked: whether that was asked for already.
         may_cancel: whether it can be cancelled.
         directed: the tournaments that can be paused and corrected.
-        kept_back: lines of the log that nobody else sees until the results are revealed.
     """
 
     text: str
@@ -139,7 +137,6 @@ class ContestChanges(Model):
     is_reveal_asked: bool
     may_cancel: bool
     directed: tuple[str, ...]
-    kept_back: tuple[LogLine, ...]
 
 
 class ContestPage(Model):

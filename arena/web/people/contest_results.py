@@ -202,7 +202,6 @@ OPERATIONS = (
             handler=_showing(page),
             fields=_hidden_fields(page),
             model=page.model,
-            template=page.template,
         )
         for page in map(PAGE_BY_NAME.__getitem__, HIDDEN_PAGES)
     ),

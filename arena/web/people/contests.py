@@ -69,7 +69,7 @@ def show_contest(visit: Visit) -> ContestPage:
         tournaments=_tournaments(visit, stored, seen),
         may_submit=line.phase in CAN_BE_ENTERED and _may_enter(visit, contest),
         has_result=hidden_since is None and visit.homes.result_path(contest.name).is_file(),
-        changes=_changes(stored, line.phase) if Permission.DIRECT in visit.actor.permissions else None,
+        changes=_changes(visit, stored, line.phase) if Permission.DIRECT in visit.actor.permissions else None,
     )
 
 
@@ -128,7 +128,7 @@ def _tournaments(visit: Visit, stored: StoredContest, seen: Visibility) -> tuple
     return tuple(one for one in found if one.is_public or one.is_hidden)
 
 
-def _changes(stored: StoredContest, phase: ContestPhase) -> ContestChanges:
+def _changes(visit: Visit, stored: StoredContest, phase: ContestPhase) -> ContestChanges:
     contest = stored.contest
     return ContestChanges(
         text=contest_text(contest),
@@ -140,8 +140,7 @@ def _changes(stored: StoredContest, phase: ContestPhase) -> ContestChanges:
         and stored.cancelled_at is None,
         is_reveal_asked=stored.reveal_asked_at is not None,
         may_cancel=phase not in (ContestPhase.FINISHED, ContestPhase.CANCELLED),
-        directed=(),
-        kept_back=(),
+        directed=tuple(name for name in contest.tournaments if visit.people.directors.report(name) is not None),
     )
 
 

@@ -28,10 +28,12 @@ class HomePlace:
     Attributes:
         directory: of the home.
         store: the URL of its database; None for a file in the directory.
+        is_apart: whether it is a file there, whatever $ARENA_STORE says.
     """
 
     directory: Path
     store: str | None = None
+    is_apart: bool = False
 
 
 class Homes:
@@ -49,8 +51,7 @@ class Homes:
 
     def hidden_place(self, contest: str) -> HomePlace:
         """Return where the hidden home of a contest is, or would be."""
-        directory = hidden_home_path(self.public.directory, contest)
-        return HomePlace(directory, str(directory / DATABASE_FILE))
+        return HomePlace(hidden_home_path(self.public.directory, contest), is_apart=True)
 
     def has_hidden(self, contest: str) -> bool:
         """Return whether something of a contest is in a hidden home."""
@@ -85,7 +86,7 @@ class HomeBuilders:
             ProblemError: if it can't be built.
         """
         builders = self._builders.pop(place, None) or Builders(
-            Lane.BOARDS, str(place.directory), place.store, limits=LIMITS
+            Lane.BOARDS, str(place.directory), place.store, LIMITS, is_apart=place.is_apart
         )
         self._builders[place] = builders  # as the latest
         for other in [one for one in self._builders if one != place][: 1 - MAX_BUILDERS or None]:

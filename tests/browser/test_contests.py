@@ -1,0 +1,152 @@
+"""A contest from its announcement to the signed result: a director, an author and a visitor, each in a browser."""
+
+import csv
+import io
+import json
+import zipfile
+from datetime import UTC, datetime, timedelta
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import expect
+
+from arena.home import ArenaHome, open_people
+from arena.people.roles import Role
+from arena.site.publish.signature import public_key
+from arena.site.publish.verification import verify_folder
+from arena.uploads.containment import can_contain_uploads
+from tests.browser.conftest import served
+from tests.browser.test_authors import BOT, hand_in
+
+pytestmark = pytest.mark.processes
+
+LADDER = """
+game = "differences"
+options = { size = 4 }
+format = "ladder"
+[ladder]
+matches = 2
+[[entrants]]
+bot = "arena:minimal"
+[[entrants]]
+bot = "arena:random_legal"
+"""
+TO_HAND_IN = timedelta(seconds=40)
+
+
+@pytest.fixture
+def arena(tmp_path):
+    """Yield the address of an arena, and what proves who a director and an author are."""
+    if not can_contain_uploads().is_enough:
+        pytest.skip("needs a machine that can contain uploads")
+    directory = tmp_path / "home"
+    with ArenaHome(directory):
+        pass
+    with open_people(directory) as people:
+        sessions = {
+            name: people.sessions.begin(people.accounts.add(name, role, "the command line"), "a browser", "192.0.2.1")
+            for name, role in (("dora", Role.DIRECTOR), ("ada", Role.AUTHOR))
+        }
+    (tmp_path / "ladder.toml").write_text(LADDER)
+    with served(directory, "--open-to", "authors", "--ladder", tmp_path / "ladder.toml") as site:
+        yield site, sessions
+
+
+def page_of(chromium, arena, who=None):
+    """Return a window of somebody's browser."""
+    site, sessions = arena
+    context = chromium.new_context()
+    if who is not None:
+        context.add_cookies([{"name": "arena-here", "value": sessions[who], "url": site}])
+    return context.new_page()
+
+
+def said_of(page):
+    return page.locator("p.verdict").inner_text()
+
+
+def until(page, is_so):
+    """Load a page again until something is so."""
+    while not is_so(page):
+        page.wait_for_timeout(500)
+        page.reload()
+
+
+def announce(page, site):
+    """Fill in the form, first with a mistake; return the deadline."""
+    page.goto(f"{site}/contests")
+    page.get_by_role("link", name="Make a contest").click()
+    page.get_by_role("link", name="class").click()
+    page.locator("[name=title]").fill("Spring contest")
+    page.locator("[name=name]").fill("spring")
+    page.locator("[name=options]").fill('{"size": 4')
+    page.locator("[name=encounters]").fill("1")
+    deadline = datetime.now(UTC) + TO_HAND_IN
+    page.locator("[name=opens_at]").fill((deadline - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%S"))
+    page.locator("[name=deadline_at]").fill(deadline.strftime("%Y-%m-%dT%H:%M:%S"))
+    page.get_by_role("button", name="Announce it").first.click()
+    expect(page.get_by_role("alert")).to_contain_text("expected a JSON object")
+    expect(page.locator("[name=title]")).to_have_value("Spring contest")
+    page.locator("[name=options]").fill('{"size": 4}')
+    page.get_by_role("button", name="Announce it").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Spring contest")
+    expect(page.locator("p.verdict")).to_contain_text(f"{deadline:%H:%M:%S} (UTC)")
+
+
+def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path):
+    site, _ = arena
+    director, author, visitor = (page_of(chromium, arena, who) for who in ("dora", "ada", None))
+    announce(director, site)
+
+    author.goto(f"{site}/contests")
+    author.get_by_role("link", name="Spring contest").click()
+    expect(author.locator("p.verdict")).to_contain_text("left")
+    author.get_by_role("link", name="Hand in a bot").click()
+    (tmp_path / "mine.py").write_text(BOT.replace("LEGAL", "legal_actions"))
+    hand_in(author, site, tmp_path / "mine.py")
+    expect(author.locator("p.verdict")).to_contain_text("It is accepted", timeout=60_000)
+
+    visitor.goto(f"{site}/contests/spring")
+    expect(visitor.get_by_role("row").filter(has_text="ada")).to_contain_text("mine")
+    expect(visitor.locator(".notice")).to_contain_text("The results are sealed")
+    until(visitor, lambda page: said_of(page) == "Everything is played.")
+    assert visitor.get_by_role("link", name="standings and matches").count() == 0
+    for path in ("/tournaments/spring", "/contests/spring/result.zip"):
+        assert visitor.request.get(site + path).status == 404
+    hidden = f"{site}/contests/spring/hidden/tournaments/spring"
+    assert visitor.request.get(hidden, headers={"accept": "application/json"}).status == 401
+    assert author.request.get(hidden).status == 403
+
+    director.goto(f"{site}/contests/spring")
+    director.get_by_role("link", name="what nobody else sees yet").click()
+    expect(director.locator(".notice")).to_contain_text("Only directors see this page")
+    expect(director.get_by_role("row").filter(has_text="mine").first).to_be_visible()
+    director.get_by_role("link", name="match", exact=False).first.click()
+    assert "/contests/spring/hidden/tournaments/spring/match" in director.url
+    answer = director.request.get(f"{site}/contests/spring/grades.csv")
+    (grade,) = csv.DictReader(io.StringIO(answer.text()))
+    assert (grade["person"], grade["bot"], grade["tournament"]) == ("ada", "mine@1", "spring")
+    assert int(grade["rank"]) in (1, 2, 3)
+
+    director.goto(f"{site}/contests/spring")
+    director.get_by_text("Reveal the results").first.click()
+    director.get_by_role("button", name="Reveal the results").click()
+
+    until(visitor, lambda page: said_of(page) == "It is finished.")
+    visitor.get_by_role("link", name="standings and matches").click()
+    until(visitor, lambda page: page.get_by_role("row").filter(has_text="mine").count() > 0)  # it was not there before
+    visitor.goto(f"{site}/contests/spring")
+    until(visitor, lambda page: page.get_by_role("link", name="all pages and records").count() == 1)
+    with visitor.expect_download() as download:
+        visitor.get_by_role("link", name="all pages and records").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert {name.split("/")[0] for name in archive.namelist()} == {"spring"}
+        archive.extractall(tmp_path)
+    with urlopen(Request(f"{site}/signing-key", headers={"accept": "application/json"})) as answer:
+        key = public_key(json.load(answer)["key"])
+    found = verify_folder(tmp_path / "spring", key=key)
+    assert (found.problems, found.signed_by) == ([], key.text)
+    visitor.goto(f"{site}/log")
+    expect(visitor.locator("ol.log")).to_contain_text("revealed the results of")
+    for page in (director, author, visitor):
+        page.context.close()

@@ -1,0 +1,316 @@
+"""What is hidden of a contest is nowhere on the site: every route, as everybody, in each phase.
+
+A new route fails until it is in the table here. What bots say in hidden matches, what they print, the reasons of
+corrections and what only authors know are strings that occur nowhere else.
+"""
+
+import re
+import zipfile
+from io import BytesIO
+
+import pytest
+
+from arena.people.contest import ContestPhase, phase_of
+from arena.people.roles import Role
+from arena.people.submission import SubmissionState
+from arena.site.links import ServedLinks
+from arena.site.publish.results_program import make_results
+from arena.site.render import asset_digests
+from arena.submissions.upload_directory import UploadDirectory
+from arena.web.app import Site
+from arena.web.events import Events
+from arena.web.hosts import Hosts
+from arena.web.opened_home import OpenedHome
+from arena.web.people.gate import Gate
+from arena.web.people.homes import Homes
+from arena.web.people.table import OPERATIONS
+from tests.contests import world as playing
+from tests.contests.samples import SEALED
+from tests.contests.world import CANARY, DEADLINE, FREEZE, OPENS
+from tests.people.conftest import FakeClock
+from tests.report.tournaments import play
+from tests.web.conftest import FakeVersions
+from tests.web.people.conftest import HOST, HTML, JSON, World
+
+pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+
+BOT = """# source-canary
+import secrets, sys
+from arena.botkit import Choice, run
+
+print("stderr-canary", file=sys.stderr)
+
+def choose(game, state, clock):
+    actions = game.legal_actions(state)
+    return Choice(actions[{index} % len(actions)], note="canary-" + secrets.token_hex(8))
+
+run(choose)
+"""
+OWNERS = ("source-canary", "note-canary", "report-canary", "refusal-canary")
+"""What only ada may see, who has handed it in."""
+REASON = "correction-canary"
+"""Of the disqualification of a bot whose results are hidden."""
+
+VALUES = {
+    "tournament": ("spring", "spring-qualification"),
+    "bot": ("adabot@1",),
+    "rival": ("evebot",),
+    "game": ("differences",),
+    "match": ("1", "5", "6", "7", "8"),
+    "name": ("spring",),
+    "number": ("4",),
+    "person": ("ada",),
+}
+PLAIN = {
+    "/", "/bots", "/leaderboards", "/games", "/health", "/robots.txt", "/openapi.json", "/tournaments", "/contests",
+    "/contests/new", "/log", "/submissions", "/account", "/account/data", "/people", "/sign-in", "/programs", "/play",
+    "/ladders", "/signing-key",
+}  # fmt: skip
+WITH_FIELDS = {
+    "/leaderboards/{game}", "/bots/{bot}", "/bots/{bot}/versus/{rival}", "/bots/{bot}/feed.atom",
+    "/tournaments/{tournament}", "/tournaments/{tournament}/feed.atom", "/tournaments/{tournament}/bots/{bot}",
+    "/tournaments/{tournament}/matches", "/tournaments/{tournament}/matches/{match}", "/games/{game}",
+    "/tournaments/{tournament}/direct", "/submissions/{number}", "/submissions/{number}/upload",
+    "/contests/{name}", "/contests/{name}/grades.csv", "/contests/{name}/result.zip",
+    "/contests/{name}/hidden/tournaments/{tournament}", "/contests/{name}/hidden/tournaments/{tournament}/bots/{bot}",
+    "/contests/{name}/hidden/tournaments/{tournament}/matches",
+    "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}",
+}  # fmt: skip
+ELSEWHERE = {
+    "/events": "reads the log of the public home alone, whose file has no canary",
+    "/static/{digest}/{name}": "files of the package",
+    "/csp-reports": "is only sent to",
+    "/invitations/{secret}": "is about an invitation",
+    "/play/{match}": "is about an unrated match",
+}
+SENT_TO = {one.path for one in OPERATIONS if one.method != "GET"} - {
+    one.path for one in OPERATIONS if one.method == "GET"
+}
+
+
+class Crawl:
+    """A site on which a contest is played, and everybody who looks at it."""
+
+    def __init__(self, directory):
+        self.played = playing.World(directory, FakeClock())
+        play(self.played.home, "league", ["alpha", "beta"], encounters=1)
+        self.versions = FakeVersions()
+        self.opened = OpenedHome(self.played.directory)
+        self.uploads = UploadDirectory(self.played.directory / "uploads")
+        links = ServedLinks(asset_digests(), "/account")
+        self.gate = Gate(self.played.people, self.uploads, Homes(self.opened), links, OPERATIONS)
+        events = Events(self.opened)
+        self.site = Site(
+            self.opened, versions=self.versions, hosts=Hosts("0.0.0.0", [HOST]), endpoints=self.gate.endpoints,
+            links=links, events=events, end=self.gate.close,
+        )  # fmt: skip
+        self.people = World(self.played.people, self.played.now, self.site)
+        self.asked = {}
+
+    def enter(self):
+        """Let three authors hand in, and one of them something that is refused."""
+        for number, name in enumerate(("ada", "bob", "eve")):
+            self.played.hand_in(name, f"{name}bot", index=number)()
+        for name, role in (("dora", Role.DIRECTOR), ("olga", Role.OPERATOR)):
+            self.played.people.accounts.add(name, role, "test")
+        with self.uploads.receive() as receiving:
+            receiving.write(b"# source-canary")
+            came = receiving.keep()
+        ada = self.played.author("ada")
+        store = self.played.people.submissions
+        one = store.add(ada, came.name, came.digest, came.size_bytes, "refused.py", "note-canary")
+        store.claim().finish(SubmissionState.REFUSED, "report-canary", "refusal-canary", "adabot@2")
+        VALUES["number"] = (str(one.number),)
+        self.actors = {name: self.people.browser(name) for name in ("dora", "olga", "ada", "eve")}
+        self.actors["visitor"] = self.people.client()
+
+    def addresses(self):
+        """Yield every address that is looked at."""
+        for path in sorted(PLAIN | WITH_FIELDS):
+            found = [path]
+            for field in re.findall(r"\{(\w+)\}", path):
+                found = [one.replace(f"{{{field}}}", value) for one in found for value in VALUES[field]]
+            for one in found:
+                is_page = any(page == path for page in self.pages())
+                yield from (
+                    (one, f"{one if one != '/' else '/index'}.json", f"{one if one != '/' else '/index'}.csv")
+                    if is_page
+                    else (one,)
+                )
+
+    @staticmethod
+    def pages():
+        from arena.site.pages import PAGES
+
+        return {page.path for page in PAGES}
+
+    async def look(self, actor):
+        """Return what somebody gets at every address: the text, as a page and for programs."""
+        found = {}
+        for address in self.addresses():
+            for accept in (JSON, HTML):  # a program waits for what is being built
+                answer = await self.actors[actor].get(address, headers={"accept": accept})
+                kept = self.asked.get((address, accept))
+                if kept is not None:  # what the one before was given is not confirmed to somebody else
+                    again = await self.actors[actor].get(address, headers={"accept": accept, "if-none-match": kept})
+                    assert again.status_code != 304 or answer.headers["etag"] == kept
+                if actor == "dora":
+                    self.asked[address, accept] = answer.headers.get("etag", '"none"')
+                found[address, accept] = text_of(answer)
+                if address.startswith(("/contests", "/log", "/submissions", "/account", "/people")):
+                    assert answer.headers["cache-control"] == "no-store"
+        return found
+
+    async def look_as_all(self, *actors):
+        self.versions.version += "1"
+        return {actor: await self.look(actor) for actor in actors or self.actors}
+
+    async def close(self):
+        await self.people.close()
+        await self.site.close()
+        self.opened.close()
+        self.played.close()
+
+
+def text_of(answer):
+    """Return all that an answer says, with what is packed in it."""
+    text = f"{answer.headers} {answer.text}"
+    if answer.content[:2] == b"PK":
+        with zipfile.ZipFile(BytesIO(answer.content)) as archive:
+            text += "".join(archive.read(name).decode("latin-1") for name in archive.namelist())
+    return text
+
+
+def where(found, text):
+    """Return the addresses at which a text is."""
+    return sorted({address for (address, _), said in found.items() if text in said})
+
+
+@pytest.fixture
+async def crawl(tmp_path, monkeypatch):
+    monkeypatch.setattr(playing, "BOT", BOT)
+    made = Crawl(tmp_path)
+    yield made
+    await made.close()
+
+
+def canaries_in(found):
+    return {one for said in found.values() for one in re.findall(CANARY.encode(), said.encode())}
+
+
+def check_owners(crawl, seen):
+    """What only an author knows is on the author's own page of the submission, and nowhere else."""
+    own = f"/submissions/{VALUES['number'][0]}"
+    for actor, found in seen.items():
+        for text in OWNERS:
+            if actor != "ada":
+                assert where(found, text) == [], (actor, text)
+        if actor == "ada":
+            assert {own, f"{own}/upload"} == {place for text in OWNERS for place in where(found, text)} - {
+                "/account/data"
+            }
+
+
+def check_hidden(crawl, seen, *, may_have_public):
+    """Nobody but directors sees what is hidden, and they see it on hidden pages alone."""
+    hidden = crawl.played.hidden_canaries()
+    assert hidden
+    for actor in ("visitor", "ada", "eve"):
+        found = seen[actor]
+        assert canaries_in(found).isdisjoint(hidden), actor
+        assert where(found, REASON) == [], actor
+        if not may_have_public:
+            assert [one for one in where(found, "spring-qualification") if "spring-qualification" not in one] == [], (
+                actor
+            )
+    for actor in ("dora", "olga"):
+        found = seen[actor]
+        of_hidden_pages = {place: said for place, said in found.items() if "/hidden/" in place[0]}
+        assert canaries_in(of_hidden_pages) & hidden, actor
+        others = {place: said for place, said in found.items() if place not in of_hidden_pages}
+        assert canaries_in(others).isdisjoint(hidden), actor
+        assert "/log" in where(found, REASON), actor
+
+
+def disqualify(crawl):
+    """Ask for a correction of what is hidden, and let it be done."""
+    crawl.played.people.requests.add(
+        "spring", "disqualify", {"bot": "evebot@1", "rule": "annul"}, subject="evebot@1", reason=REASON, by="dora"
+    )
+    crawl.played.play()
+
+
+def phase(crawl):
+    return phase_of(crawl.played.contest(), crawl.played.people.contests.now())
+
+
+async def test_every_route_is_in_the_table(crawl):
+    found = crawl.pages() | {endpoint.path for endpoint in crawl.site._endpoints}
+    assert found == PLAIN | WITH_FIELDS | set(ELSEWHERE) | SENT_TO
+
+
+async def test_a_sealed_contest(crawl):
+    world = crawl.played
+    world.announce(**SEALED, qualification='{ format = "swiss", places = 3, swiss = { rounds = 2 } }')
+    crawl.enter()
+    before = await crawl.look_as_all()
+    assert phase(crawl) is ContestPhase.ANNOUNCED
+    world.now.seconds = OPENS + 60
+    check_owners(crawl, await crawl.look_as_all())
+    world.now.seconds = DEADLINE + 1
+    world.play(lambda stored: bool(world.hidden_canaries()))
+    assert phase(crawl) in (ContestPhase.PLAYING, ContestPhase.CLOSED)
+    world.play()
+    disqualify(crawl)
+    assert phase(crawl) is ContestPhase.PLAYED
+    seen = await crawl.look_as_all()
+    check_hidden(crawl, seen, may_have_public=False)
+    check_owners(crawl, seen)
+    pages = [place for place in before["visitor"] if not place[0].startswith(("/contests", "/log", "/health", "/play"))]
+    for place in pages:  # also counts, sizes and entity tags are as if nothing had been played
+        one, other = (without_dates(said["visitor"][place]) for said in (before, seen))
+        assert one == other, (place, one[-1500:], other[-1500:])
+
+    hidden = world.hidden_canaries()
+    world.people.contests.ask_to_reveal("dora", "spring", "in class")
+    world.play()
+    make_results(world.home, world.people)
+    assert phase(crawl) is ContestPhase.FINISHED
+    seen = await crawl.look_as_all()
+    for actor, found in seen.items():
+        assert canaries_in(found) & hidden, actor
+        assert "/log" in where(found, REASON), actor
+        assert "/contests/spring/result.zip" in where(found, REASON), actor
+        assert where(found, "/contests/spring/hidden/") == [], actor
+    check_owners(crawl, seen)
+    page = await crawl.actors["visitor"].get("/contests/spring", headers={"accept": JSON})
+    assert page.json()["has_result"]
+
+
+async def test_a_frozen_contest(crawl):
+    world = crawl.played
+    world.announce()
+    crawl.enter()
+    world.now.seconds = FREEZE - 10
+    world.play(lambda stored: len(world.results()) >= 2)
+    early = world.public_canaries()
+    seen = await crawl.look_as_all()
+    assert canaries_in(seen["visitor"]) & early
+    world.now.seconds = DEADLINE + 1
+    world.play()
+    disqualify(crawl)
+    assert phase(crawl) is ContestPhase.PLAYED
+    seen = await crawl.look_as_all()
+    check_hidden(crawl, seen, may_have_public=True)
+    check_owners(crawl, seen)
+    assert canaries_in(seen["visitor"]) & early
+    world.people.contests.ask_to_reveal("dora", "spring", "now")
+    world.play()
+    seen = await crawl.look_as_all()
+    assert canaries_in(seen["visitor"]) - early
+    assert "/log" in where(seen["visitor"], REASON)
+
+
+def without_dates(said):
+    """Return what an answer says, but for when it said so and what was asked for."""
+    return re.sub(r"[0-9.]+ s ago|'date': '[^']*'", "", said)
