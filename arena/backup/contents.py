@@ -21,7 +21,7 @@ from arena.submissions.upload_directory import CHECKING, RECEIVING
 PEOPLE, RESULTS = PEOPLE_FILE, DATABASE_FILE
 DATABASES = (PEOPLE, RESULTS)
 
-NOT_KEPT = ("cache", "locks", "repro")
+NOT_KEPT = ("cache", "locks", "parts", "repro")
 """What is made again, or belongs to processes that run now."""
 
 MAX_DEPTH = 80

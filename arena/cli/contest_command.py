@@ -145,11 +145,13 @@ def change(contest: str, file: Path, reason: str) -> None:
     Before it opens that is all but its name; then the title, the description, when results are revealed, a later
     deadline, and more who are invited.
     """
+    from arena.contests import announcing
     from arena.contests.contest_file import read_contest_file
+    from arena.home import ArenaHome
 
     changed = read_contest_file(file)
-    with _opened() as people:
-        people.contests.change(COMMAND_LINE, contest, changed, reason)
+    with ArenaHome(global_option("home"), store=global_option("store")) as home, _opened() as people:
+        announcing.change(home.store, people, COMMAND_LINE, contest, changed, reason)
     click.echo(printable(f"{contest} is changed."))
 
 

@@ -39,13 +39,13 @@ class ContestHomes:
             return ContestHome.PUBLIC, self.public
         hidden = self._opened(stored)
         for tournament in stored.contest.tournaments:
-            hide(self.public, hidden, tournament)
+            hide(self.public, hidden, stored, tournament)
         return ContestHome.HIDDEN, hidden
 
     def reveal(self, stored: StoredContest) -> None:
         """Let everybody see everything. Killed at any moment, it is done again."""
         if self._has_hidden(stored):
-            take_back(self.public, self._opened(stored), stored.contest)
+            take_back(self.public, self._opened(stored), stored)
         self._people.contests.set_revealed(stored)
         if self._hidden is not None:
             remove_hidden_home(self.public, self._hidden, stored.contest)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 
 from arena.contests.hidden_place import has_hidden_home, hidden_home_path
-from arena.errors import StoreError
+from arena.errors import StoreError, UsageError
 from arena.home import DATABASE_FILE, ArenaHome
 from arena.housekeeping import move_log
 from arena.isolation.removal import remove_tree
-from arena.people.contest import Contest
+from arena.people.contest import Contest, StoredContest
+from arena.store.values import StoredTournament
 from arena.transfer.new_tournament import NewTournament
 
 MODE = 0o700
@@ -35,36 +36,56 @@ def open_hidden_home(directory: str | os.PathLike[str] | None, name: str) -> Are
     return ArenaHome(path, store=path / DATABASE_FILE)
 
 
-def hide(home: ArenaHome, hidden: ArenaHome, tournament: str) -> None:
+def hide(home: ArenaHome, hidden: ArenaHome, stored: StoredContest, tournament: str) -> None:
     """Copy what was played of a tournament into the hidden home, all of it or nothing, unless it is there.
 
     Raises:
+        UsageError: if what has this name is not the contest's.
         StoreError: if a director runs it, or a database fails.
     """
-    if hidden.store.find_tournament(tournament) is not None or home.store.find_tournament(tournament) is None:
+    if _own(home, stored, tournament) is None or hidden.store.find_tournament(tournament) is not None:
         return
     with home.store.lock(tournament), hidden.store.lock(tournament):
-        NewTournament(home.store.as_source(), home.store.tournament(tournament)).copy(hidden.store)
+        shown = _own(home, stored, tournament)
+        if shown is not None:
+            NewTournament(home.store.as_source(), shown).copy(hidden.store)
 
 
-def take_back(home: ArenaHome, hidden: ArenaHome, contest: Contest) -> None:
+def take_back(home: ArenaHome, hidden: ArenaHome, stored: StoredContest) -> None:
     """Take what was played in the hidden home into the home of the arena, in the place of what was shown.
 
     Each tournament is taken in one transaction; done again, it is the same.
 
     Raises:
+        UsageError: if what has the name of one of them is not the contest's; none is taken then.
         StoreError: if a director runs one of them, or a database fails.
     """
-    for name in contest.tournaments:
+    for name in stored.contest.tournaments:
+        _own(home, stored, name)
+    for name in stored.contest.tournaments:
         with hidden.store.lock(name), home.store.lock(name):
-            played = hidden.store.find_tournament(name)
+            played = _own(hidden, stored, name)
             if played is None:
                 continue
-            taken, shown = NewTournament(hidden.store.as_source(), played), home.store.find_tournament(name)
+            taken, shown = NewTournament(hidden.store.as_source(), played), _own(home, stored, name)
             if shown is None:
                 taken.copy(home.store)
             else:
                 taken.put_in_place_of(shown, home.store)
+
+
+def _own(home: ArenaHome, stored: StoredContest, tournament: str) -> StoredTournament | None:
+    """Return a tournament of the contest; None if it is not in this home.
+
+    Raises:
+        UsageError: if what has this name is not the contest's.
+    """
+    found = home.store.find_tournament(tournament)
+    if found is not None and found.definition.rng_seed != stored.rng_seed_of(tournament):
+        raise UsageError(
+            f"contest {stored.name!r}: there is a tournament {tournament!r} already that is not the contest's"
+        )
+    return found
 
 
 def remove_hidden_home_of(home: ArenaHome, contest: Contest) -> None:

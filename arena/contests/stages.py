@@ -11,7 +11,6 @@ from arena.definition import Definition, GameChoice, gone
 from arena.errors import UsageError
 from arena.people.contest import StageRules, StoredContest
 from arena.records import Bot
-from arena.seeds import derived_seed
 from arena.store.correction import absences, out_of_table
 from arena.store.store import Store
 from arena.store.values import StoredTournament
@@ -53,7 +52,7 @@ def definition_of(stored: StoredContest, rules: StageRules, name: str, bots: Seq
         ply_limit=rules.ply_limit,
         time_control=contest.time_control,
         limits=contest.limits,
-        rng_seed=derived_seed(stored.rng_seed, name),
+        rng_seed=stored.rng_seed_of(name),
         isolation=ISOLATION,
         settings=rules.settings,
     )

@@ -12,6 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from arena.records import DEFAULT_PLY_LIMIT, Limits, TimeControl
+from arena.seeds import derived_seed
 
 QUALIFICATION_SUFFIX = "-qualification"
 
@@ -196,6 +197,10 @@ class StoredContest:
     def name(self) -> str:
         """The name of the contest."""
         return self.contest.name
+
+    def rng_seed_of(self, tournament: str) -> int:
+        """Return the source of all randomness of one of its tournaments, which no other tournament has."""
+        return derived_seed(self.rng_seed, tournament)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ def check_change(stored: StoredContest, new: Contest, now: str) -> None:
     """Check that a contest may become another one.
 
     Raises:
-        UsageError: if something else is changed than can be now.
+        UsageError: if something else is changed than can be now, or the new deadline has passed.
     """
     old, phase = stored.contest, phase_of(stored, now)
     where = f"contest {old.name!r}"
@@ -33,11 +33,23 @@ def check_change(stored: StoredContest, new: Contest, now: str) -> None:
         }
         after = "after the deadline, only title and description can be changed, and reveal_at before it is revealed"
         raise UsageError(f"{where}: {all_of(refused)} can't be changed any more: {until.get(phase, after)}")
+    if phase is ContestPhase.ANNOUNCED:
+        check_deadline(new, now)
     if phase is ContestPhase.ENTERING:
         if new.deadline_at < old.deadline_at:
             raise UsageError(f"{where}: deadline_at can only become later after the opening")
         if not set(old.invited) <= set(new.invited):
             raise UsageError(f"{where}: after the opening, nobody can be taken out of those who are invited")
+
+
+def check_deadline(contest: Contest, now: str) -> None:
+    """Refuse a contest for which nothing can be handed in any more.
+
+    Raises:
+        UsageError: if its deadline has passed.
+    """
+    if contest.deadline_at <= now:
+        raise UsageError(f"contest {contest.name!r}: deadline_at = {contest.deadline_at}: it has passed already")
 
 
 def _changeable(stored: StoredContest, phase: ContestPhase) -> frozenset[str]:

@@ -161,6 +161,7 @@ def test_what_is_made_again_or_unfinished_is_left_out(directory, tmp_path):
     for path in (
         "cache/standings",
         "locks/t",
+        "parts/web.lock",
         "repro/x.stdin",
         "bots/unfinished-1-a/bot/x.py",
         "bots/.0123456789abcdef.built",

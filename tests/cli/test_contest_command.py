@@ -104,7 +104,7 @@ def test_without_a_contest_it_says_how_to_begin(arena):
         (("new", "clas"), "unknown template 'clas': did you mean 'class'?"),
         (("new", "class", "--time-zone", "Berlin"), "expected one such as Europe/Berlin"),
         (("cancel", "autumn"), "--reason"),
-        (("cancel", "autumn", "--reason", " ", "--yes"), "the reason has 1 characters"),
+        (("cancel", "autumn", "--reason", " ", "--yes"), "expected 1 to 500 visible characters"),
         (("revael", "autumn"), "did you mean 'reveal'?"),
     ],
 )
@@ -121,6 +121,24 @@ def test_a_name_that_a_tournament_has_is_refused(arena, file, home):
         opened.store.create_tournament(definition(name="autumn"), [line(1)])
     code, _, errors = arena("contest", "add", file)
     assert (code, "there is a tournament 'autumn' already" in errors) == (2, True)
+
+
+def test_a_change_takes_no_tournament_that_there_is(arena, file, home, people):
+    arena("contest", "add", file)
+    with ArenaHome(home, store=home / "arena.sqlite3") as opened:
+        opened.store.create_tournament(definition(name="autumn-qualification"), [line(1)])
+    stage = '[qualification]\nformat = "swiss"\nplaces = 2\nswiss = { rounds = 2 }\n'
+    file.write_text(arena("contest", "show", "autumn", "--toml")[1] + stage)
+    code, _, errors = arena("contest", "change", "autumn", file, "--reason", "Two stages.")
+    assert (code, "there is a tournament 'autumn-qualification' already" in errors) == (2, True)
+    assert people.contests.get("autumn").contest.qualification is None
+
+
+def test_a_contest_with_its_own_tournament_can_be_changed(arena, file, home, people):
+    arena("contest", "add", file)
+    with ArenaHome(home, store=home / "arena.sqlite3") as opened:
+        opened.store.create_tournament(definition(name="autumn"), [line(1)])
+    assert arena("contest", "change", "autumn", file, "--reason", "Words.")[0] == 0
 
 
 def test_a_deadline_that_has_passed_is_refused(arena, file):

@@ -10,6 +10,7 @@ from arena.contests.hidden_place import hidden_home_path
 from arena.people.contest import ContestPhase, ContestStage, phase_of
 from tests.contests.samples import OPEN, SEALED
 from tests.contests.world import DEADLINE, FREEZE, OPENS, Looking
+from tests.store.samples import definition, line
 
 pytestmark = pytest.mark.processes
 
@@ -183,3 +184,29 @@ def test_only_the_latest_bots_of_an_author_that_play_the_game_enter(world):
     world.play()
     assert entered(world) == ["two@2", "three@1", "five@1"]
     assert len(world.results()) == 6
+
+
+def test_a_tournament_of_somebody_else_is_neither_hidden_nor_replaced(world):
+    """It was made after the contest was announced, which can't be refused."""
+    world.announce(**SEALED, qualification=None)
+    three_authors(world)
+    world.now.seconds = DEADLINE + 1
+    world.play(lambda stored: stored.stage is ContestStage.FINAL)
+    before = world.home.store.create_tournament(definition(name="spring"), [line(1)])
+    world.play(lambda stored: bool(stored.stage_note))
+    assert "there is a tournament 'spring' already that is not the contest's" in world.contest().stage_note
+    assert world.home.store.tournament("spring") == before
+    assert world.contest().stage is ContestStage.FINAL
+
+
+def test_a_tournament_of_somebody_else_stops_the_reveal_before_anything_is_taken(world):
+    world.announce(**SEALED, qualification='{ format = "swiss", places = 2, swiss = { rounds = 2 } }')
+    three_authors(world)
+    world.now.seconds = DEADLINE + 1
+    world.play()
+    before = world.home.store.create_tournament(definition(name="spring"), [line(1)])
+    world.people.contests.ask_to_reveal("dora", "spring")
+    world.play(lambda stored: bool(stored.stage_note))
+    assert world.home.store.tournaments() == [before]
+    assert world.contest().revealed_at is None
+    assert world.public_canaries() == set()

@@ -68,7 +68,7 @@ def test_a_contest_is_kept_as_it_was_written(store, spring):
 
 def test_two_contests_have_no_tournament_in_common(store, spring):
     for name in ('"spring"', '"spring-qualification"'):
-        with pytest.raises(UsageError, match="the contest 'spring' has this name already"):
+        with pytest.raises(UsageError, match=f"the contest 'spring' has a tournament {name[1:-1]!r} already"):
             store.contests.add("dora", contest_of(name=name, qualification=None))
     assert [one.name for one in store.contests.all()] == ["spring"]
     assert len(log_of(store)) == 1
@@ -138,6 +138,57 @@ def test_nobody_is_taken_out_after_the_opening(store, now, ada, eve):
     store.contests.change("dora", "spring", contest_of(entrants='"invited"', invited='["ada", "eve"]'), "one more")
     with pytest.raises(UsageError, match="nobody can be taken out"):
         store.contests.change("dora", "spring", contest_of(entrants='"invited"', invited='["eve"]'), "one less")
+
+
+def test_a_change_takes_no_tournament_of_another_contest(store, spring, now):
+    now.seconds = OPENS - 1
+    store.contests.add("dora", contest_of(name='"m"', qualification=None))
+    store.contests.add("dora", contest_of(name='"m-qualification"', qualification=None))
+    with pytest.raises(UsageError, match="the contest 'm-qualification' has a tournament 'm-qualification' already"):
+        store.contests.change("dora", "m", contest_of(name='"m"'), "two stages")
+    assert store.contests.get("m").contest.qualification is None
+
+
+def test_who_was_invited_and_has_no_account_any_more_stands_in_the_way_of_no_change(store, now, ada, eve):
+    invited = {"entrants": '"invited"', "invited": '["ada", "eve"]'}
+    now.seconds = OPENS - 1
+    store.contests.add("dora", contest_of(**invited))
+    store.accounts.erase(eve)
+    assert store.contests.change("dora", "spring", contest_of(**invited, title='"x"'), "words").contest.title == "x"
+    now.seconds = OPENS
+    assert store.contests.change("dora", "spring", contest_of(**invited, title='"y"'), "words").contest.title == "y"
+    with pytest.raises(UsageError, match="invited = 'bob': nobody has an account"):
+        store.contests.change("dora", "spring", contest_of(**invited | {"invited": '["ada", "eve", "bob"]'}), "bob")
+
+
+def test_before_the_opening_no_deadline_is_set_that_has_passed(store, spring, now):
+    now.seconds = OPENS - 3600
+    for at in ("2027-01-15T07:00:00", "2027-01-12T07:00:00"):  # now in Berlin, and before
+        with pytest.raises(UsageError, match="it has passed already"):
+            store.contests.change("dora", "spring", contest_of(opens_at="2027-01-10T07:00:00", deadline_at=at), "oops")
+    soon = contest_of(opens_at="2027-01-10T07:00:00", deadline_at="2027-01-15T07:00:01")
+    assert store.contests.change("dora", "spring", soon, "now").contest == soon
+
+
+def test_a_freeze_before_the_opening_moves_with_the_deadline(store, now):
+    now.seconds = OPENS - 3600
+    early = store.contests.add("dora", contest_of(frozen_hours="150.0"))
+    assert early.freeze_at == "2027-01-14T16:59:59+00:00"
+    assert early.freeze_at < store.contests.now() < early.contest.opens_at
+    changed = store.contests.change("dora", "spring", contest_of(deadline_at="2027-01-25T23:59:59"), "later")
+    assert changed.freeze_at == "2027-01-25T18:59:59+00:00"
+
+
+@pytest.mark.parametrize("reason", ["", " ", "x" * 501, "no\u202ebody", "no\u200bbody", "two\nlines"])
+def test_a_reason_that_cannot_be_read_is_refused(store, spring, reason):
+    with pytest.raises(UsageError, match="expected 1 to 500 visible characters on one line"):
+        store.contests.change("dora", "spring", contest_of(title='"x"'), reason)
+    with pytest.raises(UsageError, match="expected 1 to 500 visible characters on one line"):
+        store.contests.cancel("dora", "spring", reason)
+    if reason:
+        with pytest.raises(UsageError, match="expected 1 to 500 visible characters on one line"):
+            store.contests.ask_to_reveal("dora", "spring", reason, before_played=True)
+    assert store.contests.get("spring") == spring
 
 
 def test_a_cancelled_contest_is_over(store, spring):

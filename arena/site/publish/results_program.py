@@ -8,18 +8,23 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from arena.contests.visibility import visible
-from arena.errors import DatabaseError, UsageError
+from arena.errors import ArenaError, DatabaseError, UsageError
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, StoredContest, phase_of
 from arena.service_program import service_program
 from arena.site.publish.contest_results import current_version, make_result, version_of
 from arena.site.publish.result_place import result_path
 from arena.store.people.people_store import PeopleStore
+from arena.store.values import StoredTournament
 
 PAUSE_SECONDS = 2.0
 AWAY_SECONDS = 5.0
+AGAIN_SECONDS = 60.0
+"""A result that could not be made is tried again then, or when more is recorded."""
 NICENESS = 10
 """Everything that is played and looked at comes first."""
 
@@ -33,32 +38,75 @@ def main(arguments: list[str]) -> int:
         arguments: the process that started this one, 0 if it runs alone; the home, and the URL of its store or "".
     """
     parent, directory, store = arguments
+    maker, said = ResultMaker(), ""
     with service_program(int(parent), NICENESS):
         while True:
             try:
                 with ArenaHome(directory, store=store or None) as home, open_people(directory) as people:
                     while True:
-                        make_results(home, people)
+                        maker.make_results(home, people)
+                        said = ""
                         time.sleep(PAUSE_SECONDS)
             except (DatabaseError, UsageError, OSError) as error:
-                _log.error("no results can be made now: %s", error)
+                if str(error) != said:
+                    _log.error("no results can be made now: %s", error)
+                said = str(error)
                 time.sleep(AWAY_SECONDS)
     return 0
 
 
-def make_results(home: ArenaHome, people: PeopleStore) -> None:
-    """Make the results that are missing, or older than what was recorded.
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A result that could not be made.
 
-    Raises:
-        UsageError: if one can't be made.
+    Attributes:
+        version: of which records it would have been.
+        sentence: why.
+        again_at: when it is tried again, by the monotonic clock.
     """
-    for stored in people.contests.all():
-        if _is_over(stored, people.contests.now()):
-            found = [home.store.find_tournament(name) for name in stored.contest.tournaments]
-            tournaments = [one for one in found if one is not None]
-            is_there = len(tournaments) == len(found) and all(one.finished_at is not None for one in tournaments)
-            if is_there and version_of(result_path(home.directory, stored.name)) != current_version(tournaments):
-                make_result(home, stored.name, tournaments)
+
+    version: str
+    sentence: str
+    again_at: float
+
+
+class ResultMaker:
+    """Makes results, and remembers those that can't be made, so that nothing is said of them twice."""
+
+    def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._failures: dict[str, _Failure] = {}
+
+    def make_results(self, home: ArenaHome, people: PeopleStore) -> None:
+        """Make the results that are missing, or older than what was recorded; one that can't be made stops no other.
+
+        Raises:
+            DatabaseError: if what is recorded can't be read now.
+        """
+        for stored in people.contests.all():
+            if _is_over(stored, people.contests.now()):
+                found = [home.store.find_tournament(name) for name in stored.contest.tournaments]
+                tournaments = [one for one in found if one is not None]
+                if len(tournaments) == len(found) and all(one.finished_at is not None for one in tournaments):
+                    self._make_result(home, stored.name, tournaments)
+
+    def _make_result(self, home: ArenaHome, contest: str, tournaments: list[StoredTournament]) -> None:
+        version, failure = current_version(tournaments), self._failures.get(contest)
+        if version_of(result_path(home.directory, contest)) == version:
+            return
+        if failure is not None and failure.version == version and self._seconds() < failure.again_at:
+            return
+        try:
+            make_result(home, contest, tournaments)
+        except DatabaseError:
+            raise
+        except Exception as error:  # whatever is in its records, the other contests get their results
+            if failure is None or (failure.version, failure.sentence) != (version, str(error)):
+                is_ours = not isinstance(error, (ArenaError, OSError))
+                _log.error("the result of contest %s can't be made: %s", contest, error, exc_info=is_ours)
+            self._failures[contest] = _Failure(version, str(error), self._seconds() + AGAIN_SECONDS)
+        else:
+            self._failures.pop(contest, None)
 
 
 def _is_over(stored: StoredContest, now: str) -> bool:

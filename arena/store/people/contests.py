@@ -21,13 +21,14 @@ from arena.people.contest import (
     StoredContest,
     phase_of,
 )
-from arena.people.contest_change import check_change
+from arena.people.contest_change import check_change, check_deadline
 from arena.people.submission import SubmissionState
 from arena.store.connection import Database
-from arena.store.people.accounts import MAX_REASON_CHARACTERS
 from arena.store.people.checking_order import UNFINISHED
+from arena.store.people.contest_checks import check_invited, check_tournaments
 from arena.store.people.contest_schema import contest_entries, contests
 from arena.store.people.public_log import add_line
+from arena.store.people.requests import check_reason
 from arena.store.people.schema import people, submissions
 from arena.store.people.submissions import end_submitting
 from arena.store.people.times import Clock
@@ -50,11 +51,11 @@ class Contests:
         """Announce a contest.
 
         Raises:
-            UsageError: if there is one of this name, its deadline has passed, or who is invited has no account.
+            UsageError: if another contest has one of its tournaments, its deadline has passed, or who is invited has no
+                account.
         """
         now = self._clock.text()
-        if contest.deadline_at <= now:
-            raise UsageError(f"contest {contest.name!r}: deadline_at = {contest.deadline_at}: it has passed already")
+        check_deadline(contest, now)
         row = {
             "name": contest.name,
             "contest": _stored_form(contest),
@@ -69,11 +70,8 @@ class Contests:
 
         def add(connection: Connection) -> StoredContest:
             add_line(connection, now, by, "announced the contest", contest.name, "")  # which lets others wait
-            taken = {*contest.tournaments}
-            for other in _all(connection):
-                if taken & {*other.contest.tournaments}:
-                    raise UsageError(f"contest {contest.name!r}: the contest {other.name!r} has this name already")
-            _check_invited(connection, contest)
+            check_tournaments(contest, _all(connection))
+            check_invited(connection, contest)
             connection.execute(contests.insert(), row)
             return _get(connection, contest.name)
 
@@ -101,22 +99,24 @@ class Contests:
         """Change what can still be changed of a contest.
 
         Raises:
-            UsageError: if there is no such contest, or something else would be changed.
+            UsageError: if there is no such contest, something else would be changed, or ``add`` would refuse it.
         """
-        _check_reason(reason)
+        check_reason(reason)
 
         def change(connection: Connection) -> StoredContest:
             now = self._clock.text()
             stored = _get_locked(connection, name)
+            add_line(connection, now, by, "changed the contest", name, reason)  # which lets others wait
             check_change(stored, contest, now)
-            _check_invited(connection, contest)
-            is_frozen = stored.freeze_at is not None and stored.freeze_at <= now
+            check_tournaments(contest, [one for one in _all(connection) if one.number != stored.number])
+            check_invited(connection, contest, stored.contest.invited)
+            has_begun = stored.contest.opens_at <= now
+            is_frozen = has_begun and stored.freeze_at is not None and stored.freeze_at <= now
             values = {
                 "contest": _stored_form(contest),
                 "freeze_at": stored.freeze_at if is_frozen else contest.freeze_at,
             }
             connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
-            add_line(connection, now, by, "changed the contest", name, reason)
             return _get(connection, name)
 
         return self._database.write(change)
@@ -127,7 +127,7 @@ class Contests:
         Raises:
             UsageError: if there is no such contest, it is over, or the reason is missing or too long.
         """
-        _check_reason(reason)
+        check_reason(reason)
 
         def cancel(connection: Connection) -> StoredContest:
             now = self._clock.text()
@@ -154,7 +154,7 @@ class Contests:
         Raises:
             UsageError: if there is no such contest, nothing of it is hidden, or not everything is played.
         """
-        _check_reason(reason or "-")
+        check_reason(reason or "-")
 
         def ask(connection: Connection) -> StoredContest:
             now = self._clock.text()
@@ -265,18 +265,6 @@ def _counts(contest: Contest) -> ColumnElement[bool]:
     if contest.entrants is ContestEntrants.INVITED:
         counts &= func.lower(people.c.name).in_([name.lower() for name in contest.invited])
     return counts
-
-
-def _check_invited(connection: Connection, contest: Contest) -> None:
-    names = {name.lower() for name in connection.execute(select(people.c.name)).scalars()}
-    for name in contest.invited:
-        if name.lower() not in names:
-            raise UsageError(f"contest {contest.name!r}: invited = {name!r}: nobody has an account of this name")
-
-
-def _check_reason(reason: str) -> None:
-    if not 1 <= len(reason.strip()) <= len(reason) <= MAX_REASON_CHARACTERS:
-        raise UsageError(f"the reason has {len(reason)} characters; expected 1 to {MAX_REASON_CHARACTERS}")
 
 
 def _get_locked(connection: Connection, name: str) -> StoredContest:

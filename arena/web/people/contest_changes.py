@@ -9,10 +9,10 @@ from zoneinfo import available_timezones
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from arena.contests.announcing import announce, change
 from arena.contests.apart import read_contest_apart
 from arena.contests.contest_text import contest_text
 from arena.errors import UsageError
-from arena.people.contest import Contest
 from arena.people.roles import Permission
 from arena.shipped import PREFIX, example_bots
 from arena.site.models.contests import ContestTemplate, NewContestPage
@@ -134,16 +134,8 @@ def add_contest(visit: Visit) -> Done:
             raise UsageError("name: missing; expected the fields of the form, or a contest as TOML in text")
         text = form_text(sent.model_dump(exclude={"text", "template", "house_bots"}), sent.house_bots)
     contest = read_contest_apart(text)
-    _check_tournaments(visit, contest)
-    visit.people.contests.add(visit.person.name, contest)
+    announce(visit.homes.public().store, visit.people, visit.person.name, contest)
     return _done(contest.name, f"announced the contest {contest.name}")
-
-
-def _check_tournaments(visit: Visit, contest: Contest) -> None:
-    store = visit.homes.public().store
-    for name in contest.tournaments:
-        if store.find_tournament(name) is not None:
-            raise UsageError(f"name = {contest.name!r}: there is a tournament {name!r} already; expected another name")
 
 
 def change_contest(visit: Visit) -> Done:
@@ -154,7 +146,8 @@ def change_contest(visit: Visit) -> Done:
     if not text.strip():
         given = sent.model_dump(include=set(VALUES), exclude_none=True)
         text = changed_text(contest_text(stored.contest), {key: VALUES[key](value) for key, value in given.items()})
-    visit.people.contests.change(visit.person.name, stored.name, read_contest_apart(text), sent.reason)
+    contest = read_contest_apart(text)
+    change(visit.homes.public().store, visit.people, visit.person.name, stored.name, contest, sent.reason)
     return _done(stored.name, f"changed the contest {stored.name}")
 
 

@@ -14,7 +14,7 @@ from arena.people.contest import ContestPhase, phase_of
 from arena.people.roles import Role
 from arena.people.submission import SubmissionState
 from arena.site.links import ServedLinks
-from arena.site.publish.results_program import make_results
+from arena.site.publish.results_program import ResultMaker
 from arena.site.render import asset_digests
 from arena.submissions.upload_directory import UploadDirectory
 from arena.web.app import Site
@@ -274,7 +274,7 @@ async def test_a_sealed_contest(crawl):
     hidden = world.hidden_canaries()
     world.people.contests.ask_to_reveal("dora", "spring", "in class")
     world.play()
-    make_results(world.home, world.people)
+    ResultMaker().make_results(world.home, world.people)
     assert phase(crawl) is ContestPhase.FINISHED
     seen = await crawl.look_as_all()
     for actor, found in seen.items():

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from arena.contests.contest_file import read_contest
+from arena.contests.contest_text import contest_text
 from arena.games import GAMES
 from arena.home import ArenaHome
 from arena.people.roles import Scope
@@ -188,13 +189,26 @@ async def test_results_are_revealed_when_everything_is_played(world, dora):
 async def test_no_two_contests_and_no_tournament_have_one_name(world, dora, directory):
     await announced(dora)
     again = await dora.post("/contests", data=FORM)
-    assert "has this name already" in again.text
+    assert "has a tournament &#39;spring&#39; already" in again.text
     with ArenaHome(directory) as home:
         play(home, "taken-qualification", ["alpha", "beta"], encounters=1)
     sent = FORM | {"name": "taken", "qualification": "swiss"}
     assert (
         "there is a tournament &#39;taken-qualification&#39; already" in (await dora.post("/contests", data=sent)).text
     )
+
+
+async def test_a_change_takes_no_tournament_that_there_is(world, dora, directory):
+    address = await announced(dora, name="taken")
+    with ArenaHome(directory) as home:
+        play(home, "taken-qualification", ["alpha", "beta"], encounters=1)
+    text = contest_text(world.store.contests.get("taken").contest)
+    text += '\n[qualification]\nformat = "swiss"\nplaces = 2\nswiss = { rounds = 2 }\n'
+    before = world.contents()
+    response = await dora.post(f"{address}/change", data={"text": text, "reason": "two stages"})
+    assert response.status_code == 400
+    assert "there is a tournament &#39;taken-qualification&#39; already" in response.text
+    assert world.contents() == before
 
 
 @pytest.mark.parametrize(

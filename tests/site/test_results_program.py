@@ -1,0 +1,86 @@
+"""The program that makes the results of contests: one that fails stops no other, and is reported once."""
+
+import logging
+from types import SimpleNamespace
+
+import pytest
+
+from arena.errors import DatabaseError, UsageError
+from arena.home import ArenaHome
+from arena.site.publish import results_program
+from arena.site.publish.results_program import AGAIN_SECONDS, ResultMaker
+from tests.web.conftest import add_tournament
+
+NAMES = ("autumn", "spring", "winter")
+NEEDED = "signatures need the package cryptography"
+
+
+class World:
+    """Three finished contests; which fail, which were tried, and the time."""
+
+    def __init__(self, home, monkeypatch):
+        self.home, self.failing, self.tried, self.seconds = home, {}, [], 0.0
+        stored = [SimpleNamespace(name=name, contest=SimpleNamespace(tournaments=(name,))) for name in NAMES]
+        contests = SimpleNamespace(all=lambda: stored, now=lambda: "")
+        self.people = SimpleNamespace(contests=contests)
+        self.maker = ResultMaker(lambda: self.seconds)
+        monkeypatch.setattr(results_program, "_is_over", lambda stored, now: True)
+        monkeypatch.setattr(results_program, "make_result", self._make_result)
+
+    def _make_result(self, home, contest, tournaments):
+        self.tried.append(contest)
+        if contest in self.failing:
+            raise self.failing[contest]
+
+    def step(self):
+        """Return which results were tried."""
+        self.tried = []
+        self.maker.make_results(self.home, self.people)
+        return self.tried
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    with ArenaHome(tmp_path / "home") as home:
+        for name in NAMES:
+            add_tournament(home, name)
+            home.store.set_finished(home.store.tournament(name), True)
+        yield World(home, monkeypatch)
+
+
+@pytest.mark.parametrize("error", [UsageError(NEEDED), OSError("full"), RuntimeError("a defect")])
+def test_a_contest_that_fails_stops_no_other(world, error):
+    world.failing = {"autumn": error}
+    assert world.step() == list(NAMES)
+
+
+def test_what_can_not_be_made_is_said_once_until_something_changes(world, caplog):
+    world.failing = dict.fromkeys(NAMES, UsageError(NEEDED))
+    for _ in range(10):
+        world.step()
+        world.seconds += AGAIN_SECONDS / 2
+    assert [(one.levelno, one.args[0]) for one in caplog.records] == [(logging.ERROR, name) for name in NAMES]
+    assert NEEDED in caplog.text
+
+    caplog.clear()
+    world.failing["spring"] = UsageError("no space left")
+    world.seconds += AGAIN_SECONDS
+    world.step()
+    assert [one.args[0] for one in caplog.records] == ["spring"]
+
+
+def test_what_failed_is_tried_again_after_a_while_and_at_once_when_more_is_recorded(world, monkeypatch):
+    world.failing = {"autumn": UsageError(NEEDED)}
+    world.step()
+    assert "autumn" not in world.step()
+    world.seconds += AGAIN_SECONDS
+    assert "autumn" in world.step()
+    assert "autumn" not in world.step()
+    monkeypatch.setattr(results_program, "current_version", lambda tournaments: "corrected")
+    assert "autumn" in world.step()
+
+
+def test_a_database_that_is_away_ends_the_round(world):
+    world.failing = {"autumn": DatabaseError("locked")}
+    with pytest.raises(DatabaseError):
+        world.step()
