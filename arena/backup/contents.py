@@ -1,7 +1,8 @@
 """What of a home is in a backup, and what is not.
 
-Databases are copied first, the one of people before the one of results: a bot is listed before its submission is
-accepted, and a file is there before a database names it. So whatever happens while a backup is made, all that its
+Databases are copied first, the one of people before those of results: a bot is listed before its submission is
+accepted, and a file is there before a database names it. What is hidden of contests is copied before what everybody
+sees, into which it is taken when it is revealed. So whatever happens while a backup is made, all that its
 databases name has been there, as after the end of a process at that moment.
 """
 
@@ -46,11 +47,24 @@ class Tree:
 OPEN, PRIVATE = Tree(0o755, 0o644, 0o755), Tree(0o700, 0o600, 0o700)
 """Bots are read by processes that have a user of their own; everything else by the arena alone."""
 
-BOTS, LOGS = "bots", "logs"
-TREES = {BOTS: OPEN, "uploads": PRIVATE, "contests": PRIVATE, "keys": PRIVATE, LOGS: PRIVATE}
+BOTS, CONTESTS, LOGS = "bots", "contests", "logs"
+TREES = {BOTS: OPEN, "uploads": PRIVATE, CONTESTS: PRIVATE, "keys": PRIVATE, LOGS: PRIVATE}
 """Logs are kept if asked for."""
 
 _UNFINISHED = (COPY_PREFIX, RECEIVING, CHECKING)
+
+
+def hidden_databases(home: Path) -> list[str]:
+    """Return the databases of what is hidden of contests, as paths from a home."""
+    return sorted(str(path.relative_to(home)) for path in home.glob(f"{CONTESTS}/*/{DATABASE_FILE}"))
+
+
+def is_beside_database(path: str) -> bool:
+    """Return whether a file of a contest belongs to its database, and is no whole database itself."""
+    tree, *inner = path.split("/")
+    name = inner[-1] if inner else ""
+    is_whole = len(inner) == 2 and name == DATABASE_FILE
+    return tree == CONTESTS and name.startswith(DATABASE_FILE) and not is_whole
 
 
 def tree_files(home: Path, tree: str) -> Iterator[str]:
@@ -88,6 +102,8 @@ def _is_left_out(name: str, directory: str, home: Path) -> bool:
     if directory == BOTS:
         return name.startswith((".", *_UNFINISHED))
     parent, _, bot = directory.rpartition("/")
+    if parent == CONTESTS and (name in NOT_KEPT or name.startswith(DATABASE_FILE)):
+        return True  # databases are copied by themselves
     if parent == BOTS and name == BUILD_DIRECTORY:
         return (home / BOTS / f".{bot}.built").exists()
     return "/" not in directory and name.startswith(_UNFINISHED)

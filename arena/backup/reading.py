@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from arena.backup.contents import DATABASES, MAX_DEPTH, RESULTS, TREES
+from arena.backup.contents import DATABASES, MAX_DEPTH, RESULTS, TREES, is_beside_database
 from arena.backup.manifest import MANIFEST, Head, KeptFile, ManifestReader
 from arena.errors import UsageError
 from arena.folder import Folder
@@ -127,6 +127,8 @@ def _problem_of(path: str) -> str | None:
         return "its name is not UTF-8"
     if longest > MAX_NAME_BYTES or not {"", ".", ".."}.isdisjoint(names) or "\0" in path:
         return "this is no path below a home"
+    if is_beside_database(path):
+        return "a contest has one database, and nothing of it beside"
     return None
 
 

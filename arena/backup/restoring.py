@@ -9,7 +9,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.backup.contents import DATABASES, PEOPLE, RESULTS, TREES, Tree
+from arena.backup.contents import (
+    DATABASES,
+    PEOPLE,
+    RESULTS,
+    TREES,
+    Tree,
+    hidden_databases,
+)
 from arena.backup.manifest import KeptFile
 from arena.backup.reading import BackupReader
 from arena.errors import StoreError, UsageError
@@ -147,11 +154,13 @@ def _mode_of(kept: KeptFile, tree: Tree | None) -> int:
 def _take_databases(staging: Path, backup: Path, target: Target) -> bool:
     """Check the databases, and bring them up to date; load into servers what belongs there."""
     has_people = (staging / PEOPLE).exists()
-    for name in DATABASES:
+    for name in (*DATABASES, *hidden_databases(staging)):
         if (staging / name).exists():
             if not (staging / name).stat().st_size:  # SQLite takes it for a new one
                 raise StoreError(f"{backup / name}: {reason_of('malformed')}")
             check_copy(staging / name, backup / name)
+    for name in hidden_databases(staging):
+        Store(staging / name).close()
     with closing(Store(staging / RESULTS)) as results:
         if target.store is not None:
             results.fill(target.store)

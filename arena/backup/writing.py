@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from arena.backup.contents import DATABASES, LOGS, PEOPLE, RESULTS, TREES, other_entries, tree_files
+from arena.backup.contents import LOGS, PEOPLE, RESULTS, TREES, hidden_databases, other_entries, tree_files
 from arena.backup.manifest import MANIFEST, KeptFile, ManifestWriter
 from arena.errors import UsageError
 from arena.folder import Folder
 from arena.home import ArenaHome, has_people, open_people
 from arena.isolation.removal import remove_tree
 from arena.store.values import utc_now
+from arena.store.whole_copy import copy_file
 from arena.text import shortened_text, size_text
 
 PIECE_BYTES = 2**20
@@ -75,10 +76,8 @@ def make_backup(home: ArenaHome, out: Path, *, with_logs: bool = False) -> Backu
 def _write(home: ArenaHome, folder: Path, with_logs: bool) -> Backup:
     with os.fdopen(_created(folder / MANIFEST), "wb") as file:
         manifest = ManifestWriter(file, utc_now())
-        _copy_databases(home, folder)
-        for name in DATABASES:
-            if (folder / name).exists():
-                manifest.add(_measured(folder, name))
+        for name in _copy_databases(home, folder):
+            manifest.add(_measured(folder, name))
         for tree in TREES:
             if tree != LOGS or with_logs:
                 _copy_tree(home.directory, tree_files(home.directory, tree), folder, manifest)
@@ -88,15 +87,27 @@ def _write(home: ArenaHome, folder: Path, with_logs: bool) -> Backup:
     return Backup(manifest.files, manifest.size_bytes, digest, tuple(other_entries(home.directory)))
 
 
-def _copy_databases(home: ArenaHome, folder: Path) -> None:
-    for name in DATABASES:
-        source = home.directory / name
-        if source.exists():
-            _require_space(folder, source.stat().st_size)
+def _copy_databases(home: ArenaHome, folder: Path) -> list[str]:
+    """Copy the databases, and return their paths in the folder."""
+    copied = []
     if has_people(home.directory):
+        _require_space_for(home.directory / PEOPLE, folder)
         with open_people(home.directory) as people:
             people.write_copy(_new_file(folder / PEOPLE))
+        copied.append(PEOPLE)
+    for name in hidden_databases(home.directory):
+        _require_space_for(home.directory / name, folder)
+        _make_directories(folder, (folder / name).parent)
+        if copy_file(home.directory / name, _new_file(folder / name)):
+            copied.append(name)
+    _require_space_for(home.directory / RESULTS, folder)
     home.store.write_copy(_new_file(folder / RESULTS))
+    return [*copied, RESULTS]
+
+
+def _require_space_for(database: Path, folder: Path) -> None:
+    if database.exists():  # else it is on a server
+        _require_space(folder, database.stat().st_size)
 
 
 def _new_file(path: Path) -> Path:

@@ -33,7 +33,8 @@ def write_copy(database: Database, metadata: MetaData, path: Path) -> None:
         StoreError: if the database can't be read, or the file can't be written.
     """
     if database.path is not None:
-        _back_up(database.path, path)
+        if not copy_file(database.path, path):
+            raise StoreError(f"{database.path}: it is not there any more")
         return
     target = Database(path)
     try:
@@ -61,7 +62,16 @@ def fill_server(source: Database, metadata: MetaData, url: str) -> None:
         target.close()
 
 
-def _back_up(path: Path, copy: Path) -> None:
+def copy_file(path: Path, copy: Path) -> bool:
+    """Copy a database that is a file, while others write to it; return whether it was still there.
+
+    Args:
+        path: the database.
+        copy: the file; nothing may be there, or an empty file. Without a database there is nothing afterwards.
+
+    Raises:
+        StoreError: if it can't be read, or the copy can't be written.
+    """
     try:
         with (
             closing(
@@ -71,7 +81,11 @@ def _back_up(path: Path, copy: Path) -> None:
         ):
             source.backup(target)
     except sqlite3.Error as error:
+        if not path.exists():
+            copy.unlink(missing_ok=True)
+            return False
         raise StoreError(f"{path}: can't be copied: {reason_of(str(error))}") from error
+    return True
 
 
 def _create_and_fill(source: Connection, target: Connection, metadata: MetaData) -> None:

@@ -28,6 +28,8 @@ MAX_NAME_CHARACTERS = 60
 """With four bytes each, still a file name; what is left out is its beginning, for the ending says what it is."""
 MAX_RECEIVING = 16
 """Uploads at a time: together they are not larger than what is spared."""
+RECEIVING_OF_A_PERSON = 2
+"""Of these, so that nobody takes all the places."""
 SPARE_BYTES = 512 * MEBIBYTE
 """Free on the disk, or nothing more is taken."""
 
@@ -64,7 +66,7 @@ class UploadDirectory:
             why_not: returns why nothing is taken here; "" if uploads are. Called when somebody wants to know.
         """
         self._directory, self._why_not = directory, why_not
-        self._receiving: set[Receiving] = set()
+        self._receiving: list[int | None] = []  # whose uploads come in now
 
     @property
     def refusal(self) -> str:
@@ -76,14 +78,23 @@ class UploadDirectory:
         assert _NAME.fullmatch(name), name
         return self._directory / name
 
-    def receive(self) -> Receiving:
+    def receive(self, person: int | None = None) -> Receiving:
         """Return what takes a new upload, piece by piece.
 
+        Args:
+            person: the number of whose it is; None for somebody who is no person of the site.
+
         Raises:
-            UsageError: if nothing is taken here, the directory can't be written, or the disk is nearly full.
+            UsageError: if nothing is taken here, the person sends too many already, the directory can't be written, or
+                the disk is nearly full.
         """
         if self.refusal:
             raise UsageError(self.refusal)
+        if person is not None and self._receiving.count(person) >= RECEIVING_OF_A_PERSON:
+            raise UsageError(
+                f"you send {RECEIVING_OF_A_PERSON} uploads already, and no more come in at once; "
+                "send this one again when one of them has come"
+            )
         if len(self._receiving) >= MAX_RECEIVING:
             raise UsageError("uploads can't be taken now: too many come in at once; try again in a minute")
         try:
@@ -94,9 +105,8 @@ class UploadDirectory:
             descriptor, name = tempfile.mkstemp(prefix=RECEIVING, dir=self._directory)
         except OSError as error:
             raise _cannot_be_taken(error) from error
-        receiving = Receiving(self._directory, descriptor, Path(name), self._receiving.discard)
-        self._receiving.add(receiving)
-        return receiving
+        self._receiving.append(person)
+        return Receiving(self._directory, descriptor, Path(name), lambda: self._receiving.remove(person))
 
     def remove(self, name: str) -> None:
         """Remove an upload that nobody needs any more."""
@@ -128,9 +138,7 @@ class UploadDirectory:
 class Receiving:
     """An upload that is coming in. A context manager: what was not kept is removed at the end."""
 
-    def __init__(
-        self, directory: Path, descriptor: int, path: Path, when_over: Callable[[Receiving], None] = lambda _: None
-    ) -> None:
+    def __init__(self, directory: Path, descriptor: int, path: Path, when_over: Callable[[], None]) -> None:
         self._directory, self._path, self._when_over = directory, path, when_over
         self._file = os.fdopen(descriptor, "wb")
         self._digest = hashlib.sha256()
@@ -140,7 +148,7 @@ class Receiving:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._when_over(self)
+        self._when_over()
         with contextlib.suppress(OSError):  # what was not written yet
             self._file.close()
         self._path.unlink(missing_ok=True)

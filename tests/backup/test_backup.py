@@ -13,6 +13,7 @@ import pytest
 from arena.backup import restoring, writing
 from arena.backup.restoring import Target, restore_backup
 from arena.backup.writing import make_backup
+from arena.contests.hidden_home import open_hidden_home
 from arena.errors import StoreError, UsageError
 from arena.home import ArenaHome, open_people
 from arena.people.passwords import hash_password
@@ -20,7 +21,9 @@ from arena.people.roles import Role
 from arena.store.people.people_store import PeopleStore
 from arena.store.store import Store
 from arena.submissions.upload_directory import UploadDirectory
+from arena.web.opened_home import OpenedHome
 from arena.web.people.gate import Gate
+from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
 from tests.cli.calls import calling
 from tests.store.samples import definition, line, record
@@ -104,6 +107,18 @@ async def pages_of(directory):
     return pages
 
 
+def test_what_is_hidden_of_a_contest_is_copied_while_it_is_played(directory, tmp_path):
+    with ArenaHome(directory) as home, open_hidden_home(directory, "spring") as hidden:
+        add_tournament(hidden, "spring")
+        assert (hidden.directory / "arena.sqlite3-wal").stat().st_size
+        make_backup(home, tmp_path / "backup")
+        played = stored_rows(hidden.directory / "arena.sqlite3", Store)
+    assert files_of(tmp_path / "backup" / "contests") == {"spring/arena.sqlite3"}
+    restore_backup(tmp_path / "backup", Target(tmp_path / "restored"))
+    assert stored_rows(tmp_path / "restored" / "contests" / "spring" / "arena.sqlite3", Store) == played
+    assert stat.S_IMODE((tmp_path / "restored" / "contests" / "spring").stat().st_mode) == 0o700
+
+
 @pytest.mark.processes
 @pytest.mark.anyio
 async def test_every_page_is_the_same_elsewhere(directory, backup, tmp_path):
@@ -123,8 +138,8 @@ async def test_people_sign_in_with_the_same_password(backup, tmp_path):
     home = tmp_path / "restored"
     restore_backup(backup, Target(home))
     links = ServedLinks(asset_digests(), "/account")
-    with open_people(home) as people:
-        gate = Gate(people, UploadDirectory(home / "uploads"), links, OPERATIONS)
+    with open_people(home) as people, closing(OpenedHome(home)) as opened:
+        gate = Gate(people, UploadDirectory(home / "uploads"), Homes(opened), links, OPERATIONS)
         async with client_of(home, endpoints=gate.endpoints, links=links) as client:
             headers = {"sec-fetch-site": "same-origin", "accept": "application/json"}
             for password, status in (("wrong horse battery", 400), (PASSWORD, 200)):

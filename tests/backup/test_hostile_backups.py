@@ -10,6 +10,7 @@ import pytest
 
 from arena.backup.manifest import MANIFEST, MAX_LINE_BYTES
 from arena.backup.writing import make_backup
+from arena.contests.hidden_home import open_hidden_home
 from arena.home import ArenaHome, open_people
 from tests.backup.test_backup import calling
 from tests.web.conftest import add_tournament
@@ -22,6 +23,7 @@ def backup(tmp_path):
         (tmp_path / "home" / "bots" / "ab").mkdir(parents=True)
         (tmp_path / "home" / "bots" / "ab" / "x.py").write_text("print(1)\n")
         open_people(home.directory).close()
+        open_hidden_home(home.directory, "spring").close()
         make_backup(home, tmp_path / "backup")
     return tmp_path / "backup"
 
@@ -82,6 +84,8 @@ PATHS = [
     "arena.sqlite3-wal",
     "people.sqlite3-journal",
     "arena.sqlite3/x",
+    "contests/spring/arena.sqlite3-wal",
+    "contests/spring/deeper/arena.sqlite3",
     "manifest.jsonl",
     "bots/a\0b",
     f"bots/{'a' * 300}",
@@ -192,7 +196,8 @@ def test_a_backup_without_results_is_refused(backup, refused):
     assert "it names no arena.sqlite3" in refused()
 
 
-DATABASES = ["arena.sqlite3", "people.sqlite3"]
+HIDDEN = "contests/spring/arena.sqlite3"
+DATABASES = ["arena.sqlite3", "people.sqlite3", HIDDEN]
 
 
 @pytest.mark.parametrize("name", DATABASES)
@@ -207,7 +212,7 @@ DATABASES = ["arena.sqlite3", "people.sqlite3"]
     ],
 )
 def test_a_database_with_anything_else_in_it_is_refused(backup, refused, name, statement, reason):
-    meta = "meta" if name == "arena.sqlite3" else "people_meta"
+    meta = "people_meta" if name == "people.sqlite3" else "meta"
     with closing(sqlite3.connect(backup / name)) as database:
         database.execute(statement.replace("{}", meta))
         database.commit()

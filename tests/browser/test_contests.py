@@ -118,7 +118,7 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
     assert author.request.get(hidden).status == 403
 
     director.goto(f"{site}/contests/spring")
-    director.get_by_role("link", name="what nobody else sees yet").click()
+    director.get_by_role("link", name="standings and matches, for directors only").click()
     expect(director.locator(".notice")).to_contain_text("Only directors see this page")
     expect(director.get_by_role("row").filter(has_text="mine").first).to_be_visible()
     director.get_by_role("link", name="match", exact=False).first.click()

@@ -5,13 +5,13 @@ into every file that is not the contest's own.
 import subprocess
 import time
 from datetime import datetime
+from secrets import token_hex
 
 from arena.conformance.submission import submit
 from arena.contests.played_contest import PlayedContest
 from arena.directors.leaving import Leaving
 from arena.home import ArenaHome
 from arena.people.roles import Role
-from arena.people.secret import new_secret
 from arena.people.submission import SubmissionState
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.control import Order, RunControl
@@ -65,7 +65,9 @@ class World:
         (place / "bot.toml").write_text(
             f'name = "{name}"\nversion = "{version}"\ncommand = ["python3", "bot.py"]\ngames = {games}\n'
         )
-        one = self.people.submissions.add(self.author(author), new_secret(), f"{name}-{version}", 100, "bot.py", "")
+        one = self.people.submissions.add(
+            self.author(author), f"{token_hex(8)}-{token_hex(8)}", f"{name}-{version}", 100, "bot.py", ""
+        )
 
         def accept():
             claim = self.people.submissions.claim()

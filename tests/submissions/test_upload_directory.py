@@ -116,6 +116,17 @@ def test_only_so_many_come_in_at_once(uploads, tmp_path, monkeypatch):
     assert len(list((tmp_path / "uploads").iterdir())) == 3
 
 
+def test_one_person_leaves_places_to_others(uploads):
+    with uploads.receive(1), uploads.receive(1):
+        with pytest.raises(UsageError, match="you send 2 uploads already"):
+            uploads.receive(1)
+        with uploads.receive(2):
+            pass
+    for _ in range(3):
+        with uploads.receive(1):
+            pass
+
+
 @pytest.mark.parametrize("step", ["write", "flush", "close"])
 def test_a_disk_that_is_full_is_said_in_a_sentence_and_nothing_stays(uploads, tmp_path, step):
     class Full:

@@ -221,7 +221,9 @@ async def test_only_its_author_withdraws_it(world):
     assert world.people.submissions.find(1).state is SubmissionState.WITHDRAWN
 
 
-async def test_many_uploads_at_once_keep_to_the_limit_and_leave_nothing_behind(world):
+async def test_many_uploads_at_once_keep_to_the_limit_and_leave_nothing_behind(world, monkeypatch):
+    for name in ("MAX_RECEIVING", "RECEIVING_OF_A_PERSON"):
+        monkeypatch.setattr(upload_directory, name, 40)
     headers = world.as_("ada")
 
     async def one(number):

@@ -154,6 +154,8 @@ class ContestPage(Model):
         cancel_reason: why it was cancelled; "" if it was not.
         rules: game, limits and formats, in words.
         entries: the bots that enter, as far as that is known.
+        players: how many bots a match needs.
+        is_short: whether fewer have entered, with those of the house.
         unchecked: how many submissions may still enter when they are checked.
         tournaments: its tournaments, as far as who looks may see them.
         may_submit: whether who looks may hand in a bot that enters.
@@ -172,6 +174,8 @@ class ContestPage(Model):
     cancel_reason: str
     rules: tuple[ContestRule, ...]
     entries: tuple[EntryLine, ...]
+    players: int
+    is_short: bool
     unchecked: int
     tournaments: tuple[ContestTournament, ...]
     may_submit: bool

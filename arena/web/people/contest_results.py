@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, create_model
 from arena.contests.visibility import ContestHome, visible
 from arena.people.contest import ContestEntry, StoredContest
 from arena.people.roles import Permission
+from arena.ranking import competition_ranks
 from arena.site.links import ServedLinks, address_of
 from arena.site.models.contests import GradeLine, GradesPage, SigningKeyPage
 from arena.site.models.model import Model
@@ -122,16 +123,18 @@ def _is_played(visit: Visit, stored: StoredContest, tournament: str, is_hidden: 
 
 
 def grade_lines(entries: Iterable[ContestEntry], played: Sequence[TournamentPage]) -> tuple[GradeLine, ...]:
-    """Return a line for each person: that of their best bot.
+    """Return a line for each person: that of their best bot, ranked among those that authors have entered.
 
     Args:
         entries: whose bots have entered.
         played: the tournaments, the final first.
     """
+    entries = tuple(entries)
+    entered = {entry.bot for entry in entries}
     ranked: dict[str, GradeLine] = {}
     for page in played:
         last = max((line.rank or 0 for line in ranked.values()), default=0)
-        for label, line in _ranked(page, last):
+        for label, line in _ranked(page, last, entered - ranked.keys()):
             ranked.setdefault(label, line)
     best: dict[str, GradeLine] = {}
     for entry in entries:
@@ -151,23 +154,28 @@ def _order(line: GradeLine) -> tuple[bool, int]:
     return line.rank is None, line.rank or 0
 
 
-def _ranked(page: TournamentPage, last: int) -> Iterator[tuple[str, GradeLine]]:
-    """Yield the bots of a tournament, by the rules of its format.
+def _ranked(page: TournamentPage, last: int, entered: Collection[str]) -> Iterator[tuple[str, GradeLine]]:
+    """Yield the bots of a tournament that have entered, by the rules of its format; house bots take no places.
 
     Args:
         page: the tournament.
         last: the rank behind which they come.
+        entered: the bots of authors that have no rank yet.
     """
     places: Mapping[str, int] = {line.label: line.place for line in page.ranking.lines} if page.ranking else {}
-    for line in page.standings:
-        rank = places.get(line.label) if places else line.rank
+    lines = [line for line in page.standings if line.label in entered]
+    found = {line.label: places.get(line.label) if places else line.rank for line in lines}
+    counted = [place for place in found.values() if place is not None]
+    ranks = dict(zip(counted, competition_ranks(counted), strict=True))
+    for line in lines:
+        place = found[line.label]
         yield (
             line.label,
             GradeLine(
                 person="",
                 bot=line.label,
                 tournament=page.name,
-                rank=None if rank is None else last + rank,
+                rank=None if place is None else last + ranks[place],
                 rating=line.mu if line.margin_95 is not None else None,
                 margin_95=line.margin_95,
                 points=line.points,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 from arena.people.contest import (
     Contest,
     ContestEntrants,
-    ContestEntry,
     ContestPhase,
     StageRules,
     StoredContest,
@@ -55,25 +53,6 @@ def contest_line(stored: StoredContest, entries: int, now: str) -> ContestLine:
         deadline_at=contest_time(contest, contest.deadline_at, now),
         entries=entries,
     )
-
-
-def entering(candidates: Iterable[ContestEntry], bots_per_author: int) -> list[ContestEntry]:
-    """Return who enters as far as that is known: the newest version of each author's newest bots.
-
-    Args:
-        candidates: every bot that may enter, the latest submission first.
-        bots_per_author: how many of them enter.
-    """
-    bots: set[str] = set()
-    count: Counter[int] = Counter()
-    found = []
-    for one in candidates:
-        name = one.bot.rpartition("@")[0]
-        if name not in bots and count[one.person] < bots_per_author:
-            found.append(one)
-            count[one.person] += 1
-        bots.add(name)
-    return found[::-1]
 
 
 def entrants_text(contest: Contest) -> str:

@@ -20,7 +20,6 @@ from arena.web.people.contest_view import (
     CAN_BE_ENTERED,
     contest_line,
     contest_time,
-    entering,
     entrants_text,
     rules_of,
 )
@@ -65,6 +64,8 @@ def show_contest(visit: Visit) -> ContestPage:
         cancel_reason=stored.cancel_reason,
         rules=rules_of(contest),
         entries=tuple(_entry(one, own) for one in entries),
+        players=contest.players,
+        is_short=len(entries) + len(contest.house_bots) < contest.players,
         unchecked=0 if stored.closed_at else len(visit.people.contests.unfinished_of(stored)),
         tournaments=_tournaments(visit, stored, seen),
         may_submit=line.phase in CAN_BE_ENTERED and _may_enter(visit, contest),
@@ -86,12 +87,8 @@ def found_contest(visit: Visit) -> StoredContest:
 
 
 def _entries(visit: Visit, stored: StoredContest) -> list[ContestEntry]:
-    """Return who has entered, or would if nothing more came."""
-    contests = visit.people.contests
-    entered = contests.entries_of(stored)
-    if entered or stored.closed_at is not None:
-        return entered
-    return entering(contests.candidates(stored), stored.contest.bots_per_author)
+    """Return who has entered: from the opening on, the bots that play the game."""
+    return visit.people.contests.entries_of(stored)
 
 
 def _entry(one: ContestEntry, own: str | None) -> EntryLine:

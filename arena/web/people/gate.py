@@ -115,7 +115,7 @@ class Gate:
         sent, received = query_of(request.scope["query_string"]), None
         try:
             if operation.takes_upload:
-                fields, received = await receive_upload(request, self._uploads)
+                fields, received = await receive_upload(request, self._uploads, actor.number)
                 sent |= fields
             elif operation.method != "GET":
                 sent = await fields_of(request, operation.max_body_bytes)
