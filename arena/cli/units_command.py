@@ -23,6 +23,8 @@ from arena.home import home_path
 from arena.operating.units import Installation, units
 from arena.shipped import PREFIX, tournament_path
 
+_OF_SYSTEMD = Path("/etc/systemd/system")
+
 
 @click.command("units")
 @click.argument("directory", metavar="DIRECTORY")
@@ -68,7 +70,8 @@ def command(
     )
     for name, text in made.items():
         _write(Path(directory) / name, text)
-    click.echo(f"{len(made)} units are in {directory}. To start the arena, now and with the machine:\n")
+    first = "" if Path(directory).resolve() == _OF_SYSTEMD else f" Copy them to {_OF_SYSTEMD} first."
+    click.echo(f"{len(made)} units are in {directory}.{first} To start the arena, now and with the machine:\n")
     click.echo("  systemctl daemon-reload\n  systemctl enable --now arena.target arena-web.socket")
     return OK
 

@@ -15,7 +15,7 @@ from arena.client.exchange import Progress
 from arena.client.fields import Fields
 from arena.client.program_login import MAX_PAUSE_SECONDS, Wait
 from arena.client.site_client import SiteClient
-from arena.client.visible import visible_sentence
+from arena.client.visible import visible_line, visible_sentence
 from arena.errors import SiteAwayError
 from arena.people.submission import FINAL, SubmissionState
 
@@ -95,7 +95,7 @@ def follow(client: SiteClient, number: int, listener: Callable[[str], None], wai
         # the last line may still grow while it is being checked
         ready = lines if outcome is not None else lines[:-1]
         for line in ready[shown:]:
-            listener(visible_sentence(line))
+            listener(visible_line(line))
         shown = max(shown, len(ready))
         if outcome is not None:
             return outcome

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from arena.people.contest import ContestResults, StoredContest
 from arena.people.roles import Permission
+from arena.people.values import HiddenTournament
 
 
 class ContestHome(StrEnum):
@@ -51,10 +52,17 @@ def visible(stored: StoredContest, permissions: Collection[Permission], now: str
     return Visibility(ContestHome.PUBLIC, False, since)
 
 
-def hidden_names(contests: Iterable[StoredContest], permissions: Collection[Permission], now: str) -> frozenset[str]:
-    """Return the names of the tournaments of which somebody may not see all results, nor what is said about them."""
-    hidden = (stored for stored in contests if not visible(stored, permissions, now).has_all)
-    return frozenset(name for stored in hidden for name in stored.contest.tournaments)
+def hidden_tournaments(
+    contests: Iterable[StoredContest], permissions: Collection[Permission], now: str
+) -> frozenset[HiddenTournament]:
+    """Return the tournaments of which somebody may not see all results, nor what is said about them since."""
+    seen = ((stored, visible(stored, permissions, now)) for stored in contests)
+    return frozenset(
+        HiddenTournament(name, one.hidden_since)
+        for stored, one in seen
+        if one.hidden_since is not None and not one.has_all
+        for name in stored.contest.tournaments
+    )
 
 
 def playing_home(stored: StoredContest, now: str) -> ContestHome:

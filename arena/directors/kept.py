@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from arena.directors.leaving import Leaving
 from arena.directors.requested import carry_out_requests
@@ -24,6 +24,8 @@ SAY_SECONDS = 5.0
 _ORDERS = {Wish.PLAY: Order.PLAY, Wish.PAUSE: Order.STOP, Wish.DRAIN: Order.DRAIN}
 LISTED = 50
 """Entrants who sit out, of whom the page says so."""
+LEAST_SECONDS = 1.0
+"""How long they still sit out, at least, for the page to say so."""
 
 _log = logging.getLogger("arena.director")
 
@@ -106,7 +108,7 @@ class KeptTournament(RunControl):
             wanted_margin_95=limits.margin_95 if limits is not None else None,
             seconds_left=round(left.seconds, 1) if left is not None else None,
             void_in_row=self.turns.void_in_row,
-            sitting_out=tuple(map(_sitting_out, self.turns.sitting_out()[:LISTED])),
+            sitting_out=_listed(self.turns.sitting_out()),
         )
         self.say(DirectorState.PLAYING)
 
@@ -119,6 +121,12 @@ class KeptTournament(RunControl):
             self._people.directors.say(self.tournament, self._program, state, sentence, self._figures)
         except DatabaseError as error:
             _log.warning("%s: how it is can't be written: %s", self.tournament, error)
+
+
+def _listed(sitting_out: Sequence[SitsOut]) -> tuple[SittingOut, ...]:
+    """Return who is said to sit out: a rest that ends while it is read is no news."""
+    lasting = [one for one in sitting_out if one.seconds >= LEAST_SECONDS]
+    return tuple(map(_sitting_out, lasting[:LISTED]))
 
 
 def _sitting_out(one: SitsOut) -> SittingOut:

@@ -22,7 +22,7 @@ from arena.people.roles import Role
 from arena.store.lock import is_file_locked
 from arena.uploads.containment import can_contain_uploads
 
-NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart")
+NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart", "cryptography")
 
 _TIME_ERROR = 5
 """What ``adjtimex`` returns if nothing keeps the clock right."""
@@ -48,6 +48,7 @@ class Machine:
         people_problem: why the database of people can't be opened; "" if it can, or does not exist.
         people_mode: as ``home_mode``, of the file of people; None without one.
         operators: how many people may manage people and can sign in; None without a database of people.
+        invited_operators: who may manage people, but has not opened the link yet.
         is_clock_kept: whether the clock is kept right; None if unknown.
         clock_behind_seconds: how far the last change of the results lies in the future; 0 if in the past.
         is_served: whether the site of this home runs now.
@@ -69,6 +70,7 @@ class Machine:
     people_problem: str
     people_mode: int | None
     operators: int | None
+    invited_operators: tuple[str, ...]
     is_clock_kept: bool | None
     clock_behind_seconds: float
     is_served: bool
@@ -86,7 +88,7 @@ def look_at(directory: Path, store: str | None, host: str, port: int) -> Machine
         port: the port.
     """
     containment = can_contain_uploads()
-    people_problem, operators = _people(directory)
+    people_problem, operators, invited = _people(directory)
     results = directory / DATABASE_FILE
     return Machine(
         refusal="" if containment.is_enough else containment.reason,
@@ -103,6 +105,7 @@ def look_at(directory: Path, store: str | None, host: str, port: int) -> Machine
         people_problem=people_problem,
         people_mode=_mode(directory / PEOPLE_FILE),
         operators=operators,
+        invited_operators=invited,
         is_clock_kept=_is_clock_kept(),
         clock_behind_seconds=max(0.0, results.stat().st_mtime - time.time()) if results.exists() else 0.0,
         is_served=is_file_locked(directory / "parts" / f"{WEB}.lock"),
@@ -125,17 +128,17 @@ def _home_problem(directory: Path, store: str | None) -> str:
         return str(error)
 
 
-def _people(directory: Path) -> tuple[str, int | None]:
+def _people(directory: Path) -> tuple[str, int | None, tuple[str, ...]]:
     if not os.environ.get(PEOPLE_VARIABLE) and not (directory / PEOPLE_FILE).exists():
-        return "", None
+        return "", None, ()
     try:
         with open_people(directory) as people:
             everybody = people.accounts.all()
     except ArenaError as error:
-        return str(error), None
-    return "", sum(
-        person.role is Role.OPERATOR and person.has_password and person.closed_at is None for person in everybody
-    )
+        return str(error), None, ()
+    operators = [person for person in everybody if person.role is Role.OPERATOR and person.closed_at is None]
+    invited = tuple(person.name for person in operators if not person.has_password)
+    return "", len(operators) - len(invited), invited
 
 
 def _memory_bytes() -> int | None:

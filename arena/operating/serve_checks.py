@@ -162,7 +162,11 @@ def _people(machine: Machine) -> Finding:
 def _operators(machine: Machine) -> Iterator[Finding]:
     if machine.people_problem:
         return
-    if not machine.operators:
+    if not machine.operators and machine.invited_operators:
+        name = machine.invited_operators[0]
+        sentence = f"{name} is invited but has not opened the link yet; a new one: arena people link {name}."
+        yield Finding(Verdict.MEND, "operators", sentence)
+    elif not machine.operators:
         sentence = "nobody can sign in who manages people: arena people add NAME --role operator."
         yield Finding(Verdict.MEND, "operators", sentence)
     else:

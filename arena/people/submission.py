@@ -19,6 +19,9 @@ class SubmissionState(StrEnum):
     """The arena could not check it; that is no fault of the author."""
 
 
+HINT = "to fix it: "
+"""How the last line of the report about a bot that was refused begins, if it is known how to fix it."""
+
 FINAL = (SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.WITHDRAWN, SubmissionState.FAILED)
 
 

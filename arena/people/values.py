@@ -89,6 +89,19 @@ class Invitation:
     expires_at: str
 
 
+@dataclass(frozen=True, slots=True)
+class HiddenTournament:
+    """A tournament of which somebody may not see all results, nor what was said about it since.
+
+    Attributes:
+        name: of the tournament.
+        since: the first second that is hidden.
+    """
+
+    name: str
+    since: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
     """A line of the public log: what somebody with power over others did.

@@ -75,6 +75,8 @@ def load_bot(
         return _from_directory(path, args, bounds, is_known)
     if not stat.S_ISREG(mode):
         raise BotDefinitionError(f"bot {str(path)!r}: neither a file nor a directory")
+    if path.name == MANIFEST:
+        raise BotDefinitionError(f"bot {str(path)!r}: a {MANIFEST} alone; expected its directory, or an archive of it")
     if path.suffix == ".py":
         command: tuple[str, ...] = (arena_interpreter(), str(path))
     elif os.access(path, os.X_OK):

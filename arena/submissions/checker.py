@@ -20,7 +20,7 @@ from arena.home import ArenaHome
 from arena.isolation.launcher_client import close_launcher
 from arena.isolation.stale_cleanup import UPLOAD_PREFIX
 from arena.people.person_name import look_alike_key
-from arena.people.submission import SubmissionState
+from arena.people.submission import HINT, SubmissionState
 from arena.records import MEBIBYTE, Bot
 from arena.shipped import example_bots
 from arena.store.people.people_store import PeopleStore
@@ -137,7 +137,7 @@ class Checker:
             refusal = report.shown(result.refusal)
             if result.stderr:
                 report.add(f"what it wrote to stderr:\n{result.stderr}")
-            report.add(f"to fix it: {result.hint}")
+            report.add(f"{HINT}{result.hint}")
             return SubmissionState.REFUSED, refusal
         report.is_listed = not result.is_old
         report.add(f"{result.bot.label} is {'already ' if result.is_old else ''}accepted")

@@ -69,7 +69,7 @@ def test_the_author_of_a_broken_bot_sees_the_line(command, arena_site, tmp_path)
     (tmp_path / "first.py").write_bytes(BROKEN)
     code, out, err = command(tmp_path / "first.py", "--to", arena_site.url)
     assert code == 1
-    assert 'File "first.py", line 4, in choose' in out
+    assert '\n  File "first.py", line 4, in choose\n    return game.' in out  # indented, as Python wrote it
     assert err.startswith("arena: submission 1 is refused: first@1 is refused: in ")
     code, out, _ = command(tmp_path / "first.py", "--to", arena_site.url, "--json")
     assert code == 1

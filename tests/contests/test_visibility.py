@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.contests.visibility import ContestHome, playing_home, visible
+from arena.contests.visibility import ContestHome, hidden_tournaments, playing_home, visible
 from arena.people.contest import ContestPhase, ContestStage, StoredContest, phase_of
 from arena.people.roles import PERMISSIONS, Permission, Role
 from tests.contests.samples import OPEN, SEALED, contest_of
@@ -77,6 +77,18 @@ def test_results_are_frozen_from_that_second_on():
     assert (before.home, before.has_all, before.hidden_since) == (ContestHome.PUBLIC, True, None)
     since = visible(FROZEN, (), text(FREEZE))
     assert (since.home, since.has_all, since.hidden_since) == (ContestHome.PUBLIC, False, text(FREEZE))
+
+
+def test_tournaments_are_hidden_since_the_freeze_and_sealed_ones_since_the_opening():
+    def hidden(stored, permissions=()):
+        found = hidden_tournaments([stored], permissions, text(FREEZE))
+        return {(one.name, one.since) for one in found}
+
+    both = ("spring", "spring-qualification")
+    assert hidden(FROZEN) == {(name, text(FREEZE)) for name in both}
+    assert hidden(stored_of(**SEALED)) == {(name, text(OPENS)) for name in both}
+    assert hidden(FROZEN, {Permission.DIRECT}) == hidden(stored_of(**OPEN)) == set()
+    assert hidden_tournaments([FROZEN], (), text(FREEZE - SECOND)) == set()
 
 
 times = st.datetimes(datetime(2027, 1, 1), datetime(2027, 2, 1)).map(lambda at: text(at.replace(tzinfo=UTC)))

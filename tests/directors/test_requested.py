@@ -3,7 +3,7 @@
 import pytest
 
 from arena import corrections
-from arena.directors.kept import KeptTournament
+from arena.directors.kept import KeptTournament, _listed
 from arena.directors.leaving import Leaving
 from arena.directors.requested import carry_out_requests
 from arena.enums import CorrectionKind
@@ -13,6 +13,7 @@ from arena.people.directing import DirectorState, RequestState, Wish
 from arena.tournament.control import Order
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
+from arena.tournament.turns import SitsOut
 from tests.tournament.test_control import Scripted
 
 pytestmark = pytest.mark.processes
@@ -162,3 +163,8 @@ def test_what_is_wanted_is_asked_for_at_most_twice_a_second(kept, people, clock,
         clock.seconds += 0.01
         kept.order()
     assert 2 <= len(asked) <= 3
+
+
+def test_a_rest_that_ends_at_once_is_not_listed():
+    listed = _listed([SitsOut("quick@1", True, 0.04), SitsOut("slow@1", True, 60.0)])
+    assert [one.bot for one in listed] == ["slow@1"]

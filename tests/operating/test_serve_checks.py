@@ -32,6 +32,7 @@ GOOD = Machine(
     people_problem="",
     people_mode=0o600,
     operators=1,
+    invited_operators=(),
     is_clock_kept=True,
     clock_behind_seconds=0.0,
     is_served=False,
@@ -70,6 +71,7 @@ def test_of_a_good_machine_nothing_is_said_to_be_mended():
         ({"people_mode": 0o640}, "mend", "people", "others can read people.sqlite3 (mode 0640)"),
         ({"people_mode": None, "operators": None}, "mend", "operators", "arena people add NAME --role operator"),
         ({"operators": 0}, "mend", "operators", "nobody can sign in who manages people"),
+        ({"operators": 0, "invited_operators": ("ada",)}, "mend", "operators", "ada is invited but has not opened the"),
         ({"operators": 2}, "ok", "operators", "2 operators can sign in"),
         ({"is_clock_kept": False}, "note", "clock", "chrony"),
         ({"is_clock_kept": None}, "ok", "clock", "plausible"),
@@ -110,6 +112,7 @@ def test_a_home_is_looked_at(tmp_path, contained):
         people.accounts.add("ada", Role.OPERATOR, "test")
         seen = looked(tmp_path)
         assert (seen.home_mode, seen.people_mode, seen.operators) == (0o750, 0o600, 0)  # she has no password yet
+        assert seen.invited_operators == ("ada",)
         people.accounts.set_password(people.accounts.get("ada"), "a hash")
         assert looked(tmp_path).operators == 1
         people.accounts.add("bo", Role.OPERATOR, "test")

@@ -137,6 +137,7 @@ def test_the_command_writes_them_and_says_how_to_start(tmp_path, capsys):
     assert run(arguments) == 0
     out = capsys.readouterr().out
     assert f"{len(list(place.iterdir()))} units are in {place}." in out
+    assert "Copy them to /etc/systemd/system first. To start the arena" in out
     assert "systemctl enable --now arena.target arena-web.socket" in out
     assert "User=arena\n" in (place / "arena-checker.service").read_text()
     assert "--allowed-host a.example.org" in (place / "arena-web.service").read_text()

@@ -2,14 +2,17 @@
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import pytest
 
 from arena.errors import StoreError, UnknownNameError, UsageError
 from arena.people.roles import Role, Scope
 from arena.people.secret import is_token
+from arena.people.values import HiddenTournament
 from arena.store.people.invitations import USED
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.public_log import add_line
 from arena.store.people.rates import Rate
 from arena.store.people.sessions import MAX_SESSIONS
 from arena.store.people.tokens import MAX_TOKENS
@@ -381,6 +384,25 @@ def test_what_is_done_about_people_is_in_the_log_without_gaps(store, place, now)
     assert (entries[-2].by, entries[-2].action, entries[-2].subject) == ("eve", "closed the account of", "ada")
     assert entries[-2].reason == "cheated"
     assert store.log.lines(hidden=(), before=2) == [entries[-1]]
+
+
+def test_lines_about_a_hidden_tournament_are_kept_back_from_that_second_on(store, now):
+    for reason, tournament in (("one", "spring"), ("two", "autumn"), ("three", "spring"), ("four", None)):
+        now.seconds += 1
+        at = datetime.fromtimestamp(now.seconds, UTC).isoformat(timespec="seconds")
+        written = ("eve", "paused", "x", reason, tournament)
+        store.log._database.write(lambda connection, line=(at, *written): add_line(connection, *line))
+
+    def seen(since):
+        hidden = [HiddenTournament("spring", since)] if since else []
+        return [(line.number, line.reason) for line in store.log.lines(hidden=hidden)]
+
+    everything = [(4, "four"), (3, "three"), (2, "two"), (1, "one")]
+    third = datetime.fromtimestamp(now.seconds - 1, UTC).isoformat(timespec="seconds")
+    fourth = datetime.fromtimestamp(now.seconds, UTC).isoformat(timespec="seconds")
+    assert seen(None) == seen(fourth) == everything  # what was public before stays so
+    assert seen(third) == [(3, "four"), (2, "two"), (1, "one")]
+    assert seen("2020-01-01T00:00:00+00:00") == [(2, "four"), (1, "two")]
 
 
 def test_too_long_a_reason_changes_nothing(store, ada):

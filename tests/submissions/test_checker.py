@@ -92,6 +92,7 @@ def test_the_author_of_a_broken_bot_sees_the_line_and_no_place_of_the_machine(ar
     [
         (b"\x00\x01\x02", "bot.bin", ""),
         (GOOD, "Ада.py", "expected letters a-z"),
+        (b'name = "x"', "bot.toml", "a bot.toml alone; expected its directory, or an archive of it"),
     ],
 )
 def test_what_is_no_bot_is_refused_in_a_sentence(arena, data, name, sentence):

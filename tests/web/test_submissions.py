@@ -84,6 +84,16 @@ async def test_a_browser_is_led_to_the_submission(world):
     assert "It waits to be checked." in page.text
 
 
+async def test_how_to_fix_it_is_beside_what_is_wrong(world):
+    await world.hand_in()
+    report = "what it wrote to stderr:\nto fix it: what a bot says\nto fix it: return an action"
+    world.people.submissions.claim().finish(SubmissionState.REFUSED, report, "illegal")
+    details = (await world.client.get("/submissions/1", headers=world.as_("ada"))).json()["details"]
+    assert details["hint"] == "return an action"
+    page = await world.client.get("/submissions/1", headers=world.as_("ada") | {"accept": "text/html"})
+    assert '<p class="notice bad">illegal<br>To fix it: return an action</p>' in page.text
+
+
 @pytest.mark.parametrize(
     ("who", "scopes", "status"),
     [("", (), 401), ("ada", (Scope.READ, Scope.PLAY), 403), ("ada", (Scope.SUBMIT,), 200), ("dora", (), 200)],

@@ -94,6 +94,7 @@ class AccountPage(Model):
         scopes: that a token of theirs can have.
         may_manage: whether they may invite and moderate.
         password_rule: which passwords are accepted.
+        has_signed_in: whether they have just signed in a program, which takes its token within seconds.
     """
 
     name: str
@@ -104,6 +105,7 @@ class AccountPage(Model):
     scopes: tuple[Scope, ...]
     may_manage: bool
     password_rule: str
+    has_signed_in: bool
 
 
 class NewTokenPage(Model):

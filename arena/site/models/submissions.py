@@ -73,6 +73,7 @@ class SubmissionDetails(Model):
         digest: SHA-256 of it.
         note: of the author.
         reason: why it was refused or failed; "" otherwise.
+        hint: how to fix it, which is the end of the report; "" if that is not known.
         report: what was tried, line by line.
         may_withdraw: whether it can still be withdrawn.
     """
@@ -82,6 +83,7 @@ class SubmissionDetails(Model):
     digest: str
     note: str
     reason: str
+    hint: str
     report: str
     may_withdraw: bool
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, false, func, not_, or_, select
 
-from arena.people.values import LogEntry
+from arena.people.values import HiddenTournament, LogEntry
 from arena.store.connection import Database
 from arena.store.people.schema import log, meta
 
@@ -18,7 +18,7 @@ def add_line(
 ) -> None:
     """Write a line, in a transaction that makes the change.
 
-    One about a tournament is kept back while its results are hidden.
+    One about a tournament is kept back while its results are hidden, unless it was there before.
     """
     connection.execute(meta.update().where(meta.c.key == "log").values(value="1"))  # one writer at a time
     last = connection.execute(select(func.coalesce(func.max(log.c.number), 0))).scalar_one()
@@ -33,15 +33,18 @@ class PublicLog:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def lines(self, *, hidden: Collection[str], before: int | None = None, most: int = PAGE_LENGTH) -> list[LogEntry]:
+    def lines(
+        self, *, hidden: Collection[HiddenTournament], before: int | None = None, most: int = PAGE_LENGTH
+    ) -> list[LogEntry]:
         """Return lines, the latest first. Their numbers are without gaps, which would tell that something is kept back.
 
         Args:
-            hidden: the tournaments about which whoever reads may know nothing yet.
+            hidden: the tournaments about which whoever reads may not know what was said since then.
             before: only those with a smaller number.
             most: how many.
         """
-        seen = log.c.tournament.is_(None) | log.c.tournament.not_in(hidden)
+        kept_back = ((log.c.tournament == one.name) & (log.c.at >= one.since) for one in hidden)
+        seen = log.c.tournament.is_(None) | not_(or_(false(), *kept_back))
 
         def read(connection: Connection) -> list[LogEntry]:
             count = connection.execute(select(func.count()).select_from(log).where(seen)).scalar_one()

@@ -54,6 +54,12 @@ class NewToken(Fields):
         return [value] if isinstance(value, str) else value
 
 
+class Arrival(Fields):
+    """Where somebody comes from."""
+
+    signed_in: bool = False
+
+
 class Before(Fields):
     """Which part of what was handed in: what came before a submission."""
 
@@ -68,6 +74,10 @@ class Leaving(Fields):
 
 def show_account(visit: Visit) -> AccountPage:
     """Return the account of who asks."""
+    return _account(visit, has_signed_in=visit.fields.signed_in)
+
+
+def _account(visit: Visit, *, has_signed_in: bool = False) -> AccountPage:
     person = visit.person
     return AccountPage(
         name=person.name,
@@ -78,6 +88,7 @@ def show_account(visit: Visit) -> AccountPage:
         scopes=scopes_of(person.role),
         may_manage=Permission.MODERATE_AUTHORS in visit.actor.permissions,
         password_rule=PASSWORD_RULE,
+        has_signed_in=has_signed_in,
     )
 
 
@@ -143,7 +154,7 @@ def show_own_data(visit: Visit) -> OwnDataPage:
     entries = visit.people.log.lines(hidden=hidden_tournaments(visit), most=MAX_LOG_LINES)
     name = visit.person.name
     return OwnDataPage(
-        account=show_account(visit),
+        account=_account(visit),
         bot_names=tuple(visit.people.submissions.names_of(visit.person)),
         submissions=tuple(_submission(one, visit) for one in handed_in),
         older=handed_in[-1].number if len(handed_in) >= LISTED else None,
@@ -221,6 +232,7 @@ OPERATIONS = (
         summary="One's own account.",
         who=Who.MEMBER,
         handler=show_account,
+        fields=Arrival,
         model=AccountPage,
         template="account.html.jinja",
     ),

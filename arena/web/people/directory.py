@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from arena.contests.visibility import hidden_names
+from arena.contests import visibility
 from arena.people.roles import MEMBER_ROLES, Permission, Role
-from arena.people.values import Invitation, LogEntry, Person
+from arena.people.values import HiddenTournament, Invitation, LogEntry, Person
 from arena.site.models.people import InvitationLine, LogLine, LogPage, PeoplePage, PersonLine
 from arena.store.people.public_log import PAGE_LENGTH
 from arena.web.people.actor import Actor
@@ -101,10 +101,10 @@ def check_may_moderate(actor: Actor, person: Person) -> None:
         raise ProblemError(Problem(status=403, title="Not allowed", error=error))
 
 
-def hidden_tournaments(visit: Visit) -> frozenset[str]:
-    """Return the tournaments of which whoever asks may not know the results."""
+def hidden_tournaments(visit: Visit) -> frozenset[HiddenTournament]:
+    """Return the tournaments of which whoever asks may not know all results, nor what is said since."""
     contests = visit.people.contests
-    return hidden_names(contests.all(), visit.actor.permissions, contests.now())
+    return visibility.hidden_tournaments(contests.all(), visit.actor.permissions, contests.now())
 
 
 def log_line(entry: LogEntry) -> LogLine:

@@ -76,7 +76,7 @@ def show_program(visit: Visit) -> ProgramPage:
 def confirm(visit: Visit) -> Done:
     """Let the program act for who confirms."""
     visit.people.device_logins.confirm(visit.fields.code, visit.person)
-    return Done(to="/account", sentence="the program is signed in")
+    return Done(to="/account?signed_in=1", sentence="the program is signed in")
 
 
 OPERATIONS = (

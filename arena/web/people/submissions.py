@@ -7,7 +7,7 @@ from statistics import median
 from pydantic import Field
 
 from arena.people.roles import Permission
-from arena.people.submission import Submission, SubmissionState
+from arena.people.submission import HINT, Submission, SubmissionState
 from arena.records import MEBIBYTE
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
 from arena.store.people.rates import Rate
@@ -126,6 +126,12 @@ def line_of(one: Submission, visit: Visit) -> SubmissionLine:
     )
 
 
+def _hint_of(report: str) -> str:
+    """Return how to fix a bot, which is how the report ends if that is known."""
+    last = report.rpartition("\n")[2]
+    return last.removeprefix(HINT) if last.startswith(HINT) else ""
+
+
 def details_of(one: Submission) -> SubmissionDetails:
     """Return what its author may know of a submission."""
     return SubmissionDetails(
@@ -134,6 +140,7 @@ def details_of(one: Submission) -> SubmissionDetails:
         digest=one.digest,
         note=one.note,
         reason=one.reason,
+        hint=_hint_of(one.report),
         report=one.report,
         may_withdraw=one.state in UNFINISHED,
     )

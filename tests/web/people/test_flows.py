@@ -275,7 +275,7 @@ async def test_a_program_signs_in_by_a_code(world):
     assert "on <b>laptop</b> wants to act for you, <b>ann</b>" in page.text
     assert "read, submit" in page.text
     done = await ann.post("/programs", data={"code": waiting["code"]})
-    assert done.headers["location"] == "/account"
+    assert "The program is signed in; it says so within seconds." in (await ann.get(done.headers["location"])).text
     token = (await program.post("/programs/tokens", json=question)).json()["token"]
     program.headers["authorization"] = f"Bearer {token}"
     assert (await program.get("/account")).json()["name"] == "ann"
