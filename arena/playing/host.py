@@ -10,7 +10,8 @@ from multiprocessing.context import SpawnProcess
 
 from arena.playing import slot_program
 from arena.playing.menu import MenuMaker
-from arena.store.people.unrated_matches import MENU_SECONDS, UnratedMatches
+from arena.store.people.play_slots import MENU_SECONDS
+from arena.store.people.unrated_matches import UnratedMatches
 
 PRUNE_SECONDS = 3600.0
 LEAVING_SECONDS = 2.0

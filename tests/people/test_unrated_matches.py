@@ -5,20 +5,15 @@ import pytest
 from arena.errors import UsageError
 from arena.people.roles import Role
 from arena.people.unrated_match import Choices, MatchState, Position, Wish
-from arena.store.people.unrated_matches import (
-    CLAIM_SECONDS,
-    IDLE_SECONDS,
-    KEPT_DAYS,
-    MAX_TRIES,
-    MENU_SECONDS,
-    SLOTS_OF_A_PERSON,
-)
+from arena.store.people.play_slots import IDLE_SECONDS, LONG_HELD_SECONDS, MENU_SECONDS, SLOTS_OF_A_PERSON
+from arena.store.people.unrated_matches import CLAIM_SECONDS, KEPT_DAYS, MAX_TRIES
 from tests.people.test_people_store import at_once
 
 pytestmark = pytest.mark.processes  # of PostgreSQL
 
 CHOICES = Choices(game="differences", options='{"size": 4}', seat=0, bot="arena:greedy", per_action_milliseconds=500)
 SLOTS = 4
+OF_VISITORS = 2
 
 
 @pytest.fixture
@@ -74,25 +69,115 @@ def test_without_a_play_host_nobody_begins(store, now):
         begin(store.unrated_matches)
 
 
-def test_no_more_begin_than_there_are_slots(matches, now):
-    for network in range(SLOTS):
-        one = begin(matches, f"192.0.2.{network}")
+def members(store, count):
+    """Return the numbers of people who have signed in."""
+    return [store.accounts.add(f"member{k}", Role.AUTHOR, "test").number for k in range(count)]
+
+
+def test_no_more_begin_than_there_are_slots(store, matches, now):
+    people = members(store, SLOTS + 2)
+    for person in people[:SLOTS]:
+        one = begin(matches, person=person)
     with pytest.raises(UsageError, match="all 4 slots are taken now"):
-        begin(matches, "192.0.2.99")
-    matches.end(one.number, "You resigned.")
-    begin(matches, "192.0.2.99")
-    with pytest.raises(UsageError, match="all 4 slots"):
-        begin(matches, "192.0.2.100")
-    later(matches, now, IDLE_SECONDS)
-    begin(matches, "192.0.2.100")
-
-
-def test_one_network_leaves_a_place_to_others(matches):
-    for _ in range(SLOTS - 1):
+        begin(matches, person=people[-1])
+    with pytest.raises(UsageError, match="all 4 slots are taken now"):
         begin(matches)
-    with pytest.raises(UsageError, match="3 people play from your network already"):
+    matches.end(one.number, "You resigned.")
+    begin(matches, person=people[-2])
+    with pytest.raises(UsageError, match="all 4 slots"):
+        begin(matches, person=people[-1])
+    later(matches, now, IDLE_SECONDS)
+    begin(matches, person=people[-1])
+
+
+def test_one_network_leaves_a_slot_to_others(store, matches):
+    begin(matches)
+    with pytest.raises(UsageError, match="visitors from one network have 1 slot at most; sign in"):
         begin(matches)
     begin(matches, "192.0.2.2")
+
+
+def test_visitors_of_many_networks_leave_half_of_the_slots_to_members(store, matches):
+    for network in range(OF_VISITORS):
+        begin(matches, f"192.0.2.{network}")
+    with pytest.raises(UsageError, match="all 2 of the 4 slots that visitors may take are taken now; sign in"):
+        begin(matches, "192.0.2.99")
+    for person in members(store, SLOTS - OF_VISITORS):
+        begin(matches, person=person)
+
+
+@pytest.mark.parametrize(("slots", "of_visitors"), [(1, 0), (2, 1), (3, 1), (4, 2), (8, 4), (9, 4)])
+def test_how_many_slots_visitors_have(store, slots, of_visitors):
+    store.unrated_matches.set_menu("{}", slots)
+    for network in range(of_visitors):
+        begin(store.unrated_matches, f"192.0.2.{network}")
+    with pytest.raises(UsageError, match=f"all {of_visitors} of the {slots} slots"):
+        begin(store.unrated_matches, "192.0.2.99")
+
+
+def held(matches, now, one, seconds):
+    """Let a visitor hold a slot for so long, doing something now and then."""
+    claim = matches.claim(one.number)
+    assert claim.write(position(MatchState.PERSON), "digest")
+    claim.release()
+    for _ in range(int(seconds // 200)):
+        later(matches, now, 200)
+        matches.wish(one.number, Wish.HINT, 0)
+        claim = matches.claim(one.number)
+        assert claim.answer("a1")
+        claim.release()
+
+
+def test_a_visitor_who_has_held_a_slot_for_long_gives_it_up_when_no_other_is_free(matches, now):
+    old = begin(matches, "192.0.2.1")
+    held(matches, now, old, LONG_HELD_SECONDS - 200)
+    young = begin(matches, "192.0.2.2")
+    with pytest.raises(UsageError, match="all 2 of the 4 slots"):
+        begin(matches, "192.0.2.3")
+    later(matches, now, 200)
+    assert matches.find(old.secret).has_slot  # nobody needs it
+    third = begin(matches, "192.0.2.3")
+    assert [matches.find(one.secret).has_slot for one in (old, young, third)] == [False, True, True]
+    with pytest.raises(UsageError, match="all 2 of the 4 slots"):
+        matches.wish(old.number, Wish.HINT, 0)
+    matches.end(young.number, "You resigned.")
+    matches.wish(old.number, Wish.HINT, 0)
+    assert matches.find(old.secret).has_slot
+
+
+def test_who_was_away_in_between_has_not_held_the_slot_meanwhile(matches, now):
+    one = begin(matches, "192.0.2.1")
+    held(matches, now, one, LONG_HELD_SECONDS - 600)
+    later(matches, now, 10 * IDLE_SECONDS)
+    other = begin(matches, "192.0.2.2")
+    matches.wish(one.number, Wish.HINT, 0)
+    assert matches.claim(one.number).answer("a1")
+    with pytest.raises(UsageError, match="all 2 of the 4 slots"):
+        begin(matches, "192.0.2.3")
+    assert matches.find(other.secret).has_slot
+
+
+def test_two_who_have_held_slots_for_long_do_not_take_them_from_each_other(matches, now):
+    first = begin(matches, "192.0.2.1")
+    held(matches, now, first, LONG_HELD_SECONDS)
+    second, third = begin(matches, "192.0.2.2"), begin(matches, "192.0.2.3")
+    assert not matches.find(first.secret).has_slot
+    matches.end(third.number, "You resigned.")
+    held(matches, now, second, LONG_HELD_SECONDS)
+    fourth = begin(matches, "192.0.2.4")
+    with pytest.raises(UsageError, match="all 2 of the 4 slots"):
+        matches.wish(first.number, Wish.HINT, 0)
+    assert all(matches.find(one.secret).has_slot for one in (second, fourth))
+
+
+def test_a_member_gets_the_slot_of_a_visitor_who_has_held_it_for_long_and_none_of_a_member(store, matches, now):
+    people = members(store, SLOTS)
+    old = begin(matches, "192.0.2.1")
+    held(matches, now, old, LONG_HELD_SECONDS)
+    for person in people[:3]:
+        begin(matches, person=person)
+    begin(matches, person=people[3])
+    assert not matches.find(old.secret).has_slot
 
 
 def test_a_person_who_begins_more_gives_up_the_place_of_the_match_left_longest(matches, ada, now):
@@ -107,8 +192,22 @@ def test_a_person_who_begins_more_gives_up_the_place_of_the_match_left_longest(m
 def test_of_many_at_once_exactly_as_many_begin_as_there_are_slots(place, now, matches, parallel):
     results = at_once(place, now, parallel, lambda store, k: begin(store.unrated_matches, f"192.0.2.{k}"))
     refused = [str(one) for one in results if isinstance(one, UsageError)]
+    assert len(results) - len(refused) == OF_VISITORS
+    assert all(sentence.startswith("all 2 of the 4 slots") for sentence in refused)
+
+
+@pytest.mark.parametrize("parallel", [100])
+def test_of_many_members_at_once_exactly_as_many_displace_a_visitor_as_there_are_slots(
+    store, place, now, matches, parallel
+):
+    old = begin(matches)
+    held(matches, now, old, LONG_HELD_SECONDS)
+    people = members(store, parallel)
+    results = at_once(place, now, parallel, lambda store, k: begin(store.unrated_matches, person=people[k]))
+    refused = [str(one) for one in results if isinstance(one, UsageError)]
     assert len(results) - len(refused) == SLOTS
     assert all(sentence.startswith("all 4 slots are taken now") for sentence in refused)
+    assert not matches.find(old.secret).has_slot
 
 
 def test_a_wish_is_for_the_match_as_it_was_seen(matches):
@@ -139,9 +238,9 @@ def test_who_was_away_gets_a_place_again_if_there_is_one(matches, now):
     one, _ = ready(matches)
     later(matches, now, IDLE_SECONDS)
     assert not matches.find(one.secret).has_slot
-    for network in range(SLOTS):
+    for network in range(OF_VISITORS):
         last = begin(matches, f"198.51.100.{network}")
-    with pytest.raises(UsageError, match="all 4 slots"):
+    with pytest.raises(UsageError, match="all 2 of the 4 slots"):
         matches.wish(one.number, Wish.HINT, 0)
     assert matches.find(one.secret).wish is None
     matches.end(last.number, "You resigned.")

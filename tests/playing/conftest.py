@@ -74,11 +74,11 @@ class Playing:
 
 @pytest.fixture
 def playing(tmp_path):
-    """Yield a home whose play host has two slots; it is not started."""
+    """Yield a home whose play host has four slots, two for visitors; it is not started."""
     with ArenaHome(tmp_path):
         pass
     with open_people(tmp_path) as people:
-        found = Playing(tmp_path, people, 2)
+        found = Playing(tmp_path, people, 4)
         try:
             yield found
         finally:

@@ -10,29 +10,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, case, delete, or_, select
 
 from arena.errors import UsageError
 from arena.people.secret import new_secret
 from arena.people.unrated_match import ENDED, Choices, MatchState, Position, UnratedMatch, Wish
 from arena.store.connection import Database
-from arena.store.people.schema import meta
+from arena.store.people.play_slots import IDLE_SECONDS, LEFT, MENU_SECONDS, PlaySlots, one_at_a_time
 from arena.store.people.times import DAY_SECONDS, Clock
 from arena.store.people.unrated_schema import play_menu
 from arena.store.people.unrated_schema import unrated_matches as matches
 
-IDLE_SECONDS = 300.0
-"""A person who has done nothing for so long gives up the slot."""
-SLOTS_OF_A_PERSON = 2
 CLAIM_SECONDS = 5.0
-MENU_SECONDS = 60.0
-"""A play host that has not written its menu for so long is not at work."""
 MAX_TRIES = 5
 """Programs of the play host that may end, one after the other, without having got any further."""
 KEPT_DAYS = 30
 MAX_KEPT = 2000
 LISTED = 20
-NOBODY_PLAYS = "nobody can play here now; try again in a minute"
 OUR_FAILURE = "The arena could not continue this match. That is no fault of yours, or of the bot."
 
 
@@ -63,7 +57,7 @@ class MatchClaim:
         tries = case((matches.c.plies < position.plies, 0), else_=matches.c.tries)
         values = _values(position) | {"bot_digest": bot_digest, "tries": tries}
         values |= {} if is_resumed else {"wish": None, "answer": ""}
-        return self._write(values | (_LEFT if position.state in ENDED else {}))
+        return self._write(values | (LEFT if position.state in ENDED else {}))
 
     def answer(self, sentence: str) -> bool:
         """Answer a wish that changes nothing; return whether the claim held."""
@@ -71,7 +65,7 @@ class MatchClaim:
 
     def end(self, state: MatchState, reason: str) -> bool:
         """End the match where it is; return whether the claim held."""
-        return self._write({"state": state, "reason": reason, "wish": None, "answer": ""} | _LEFT)
+        return self._write({"state": state, "reason": reason, "wish": None, "answer": ""} | LEFT)
 
     def release(self, has_failed: bool = False) -> None:
         """Give the claim up; after a failure, another try counts as one."""
@@ -89,6 +83,7 @@ class UnratedMatches:
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self.clock = database, clock
+        self._slots = PlaySlots(clock)
 
     # the menu
 
@@ -132,11 +127,12 @@ class UnratedMatches:
             "begun_at": now,
             "acted_at": now,
             "slot_until": self.clock.text(IDLE_SECONDS),
+            "held_seconds": 0,
             "tries": 0,
         }
 
         def begin(connection: Connection) -> UnratedMatch:
-            self._take_slot(connection, person, network)
+            self._slots.take(connection, person, network)
             connection.execute(matches.insert(), row)
             return self._get(connection, matches.c.secret == secret)
 
@@ -166,10 +162,10 @@ class UnratedMatches:
         """
 
         def write(connection: Connection) -> None:
-            row = connection.execute(select(matches).where(matches.c.id == number).with_for_update()).one()
+            row = _locked(connection, number)
             _check_turn(row, plies)
-            self._take_slot(connection, row.person_id, row.network, number)
-            values = {"wish": wish, "wished_action": action, "answer": ""} | self._acted()
+            self._slots.take(connection, row.person_id, row.network, row)
+            values = {"wish": wish, "wished_action": action, "answer": ""} | self._acted(row)
             connection.execute(matches.update().where(matches.c.id == number).values(values))
 
         self._database.write(write)
@@ -181,7 +177,7 @@ class UnratedMatches:
             UsageError: if it is over already.
         """
         values = {"state": MatchState.OVER, "reason": reason, "wish": None, "answer": "", "acted_at": self.clock.text()}
-        if not self.write((matches.c.id == number) & matches.c.state.not_in(ENDED), values | _LEFT):
+        if not self.write((matches.c.id == number) & matches.c.state.not_in(ENDED), values | LEFT):
             raise UsageError("the match is over already")
 
     def retry(self, number: int) -> None:
@@ -192,43 +188,18 @@ class UnratedMatches:
         """
 
         def write(connection: Connection) -> None:
-            row = connection.execute(select(matches).where(matches.c.id == number).with_for_update()).one()
+            row = _locked(connection, number)
             if row.state != MatchState.FAILED:
                 raise UsageError("nothing in this match has to be tried again")
-            self._take_slot(connection, row.person_id, row.network, number)
+            self._slots.take(connection, row.person_id, row.network, row)
             values = {"state": MatchState.BEGINNING, "reason": "", "answer": "", "wish": None, "tries": 0}
-            connection.execute(matches.update().where(matches.c.id == number).values(values | self._acted()))
+            connection.execute(matches.update().where(matches.c.id == number).values(values | self._acted(row)))
 
         self._database.write(write)
 
-    def _acted(self) -> dict[str, Any]:
-        return {"acted_at": self.clock.text(), "slot_until": self.clock.text(IDLE_SECONDS)}
-
-    def _take_slot(self, connection: Connection, person: int | None, network: str, number: int = 0) -> None:
-        """Make sure that there is a slot, for a new match or one that may have lost its own.
-
-        Raises:
-            UsageError: if all are taken.
-        """
-        _one_at_a_time(connection)
-        menu = select(play_menu.c.slots).where(play_menu.c.at > self.clock.text(-MENU_SECONDS))
-        slots = connection.execute(menu).scalar()
-        if not slots:
-            raise UsageError(NOBODY_PLAYS)
-        others = (matches.c.slot_until > self.clock.text()) & (matches.c.id != number)
-        if person is not None:
-            own = others & (matches.c.person_id == person)
-            held = select(matches.c.id).where(own).order_by(matches.c.acted_at.desc(), matches.c.id.desc())
-            left = connection.execute(held.offset(SLOTS_OF_A_PERSON - 1)).scalars().all()
-            connection.execute(matches.update().where(matches.c.id.in_(left)).values(**_LEFT))
-        elif _count(connection, others & matches.c.person_id.is_(None) & (matches.c.network == network)) >= (
-            most := slots_of_a_network(slots)
-        ):
-            raise UsageError(
-                f"{most} people play from your network already, and no more may; sign in, or try again in some minutes"
-            )
-        if _count(connection, others) >= slots:
-            raise UsageError(f"all {slots} slots are taken now; try again in some minutes")
+    def _acted(self, row: Row[Any]) -> dict[str, Any]:
+        held = {"held_seconds": self._slots.held_seconds(row)}
+        return held | {"acted_at": self.clock.text(), "slot_until": self.clock.text(IDLE_SECONDS)}
 
     # by the play host
 
@@ -249,7 +220,7 @@ class UnratedMatches:
         secret, now = new_secret(), self.clock.text()
         is_free = or_(matches.c.claimed_until.is_(None), matches.c.claimed_until < now)
         here = (matches.c.id == number) & matches.c.state.not_in(ENDED) & is_free
-        failed = {"state": MatchState.FAILED, "reason": OUR_FAILURE, "wish": None} | _LEFT
+        failed = {"state": MatchState.FAILED, "reason": OUR_FAILURE, "wish": None} | LEFT
         values = {"claim": secret, "claimed_until": self.clock.text(CLAIM_SECONDS), "tries": matches.c.tries + 1}
 
         def claim(connection: Connection) -> MatchClaim | None:
@@ -307,15 +278,6 @@ class UnratedMatches:
         )
 
 
-_LEFT = {"slot_until": None, "claim": None, "claimed_until": None}
-"""A match without a slot, at which nobody is."""
-
-
-def slots_of_a_network(slots: int) -> int:
-    """Return how many visitors may play from one network, where a whole class may sit: one slot is left to others."""
-    return max(1, slots - 1)
-
-
 def _values(position: Position) -> dict[str, Any]:
     return {
         "state": position.state,
@@ -340,10 +302,7 @@ def _check_turn(row: Row[Any], plies: int) -> None:
         raise UsageError("the bot is to act; wait for it")
 
 
-def _count(connection: Connection, which: ColumnElement[bool]) -> int:
-    return connection.execute(select(func.count()).select_from(matches).where(which)).scalar() or 0
-
-
-def _one_at_a_time(connection: Connection) -> None:
-    """Let one transaction at a time take a slot, so that no two take the last one; in any database."""
-    connection.execute(meta.update().where(meta.c.key == "schema_version").values(key="schema_version"))
+def _locked(connection: Connection, number: int) -> Row[Any]:
+    """Return a match that nobody else changes meanwhile; slots first, as everywhere, so that no two wait in a ring."""
+    one_at_a_time(connection)
+    return connection.execute(select(matches).where(matches.c.id == number).with_for_update()).one()

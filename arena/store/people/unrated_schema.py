@@ -42,6 +42,7 @@ unrated_matches = Table(
     Column("begun_at", String(40), nullable=False),
     Column("acted_at", String(40), nullable=False),
     Column("slot_until", OptionalString(40)),
+    Column("held_seconds", Integer, nullable=False),
     Column("claim", OptionalString(64)),
     Column("claimed_until", OptionalString(40)),
     Column("tries", Integer, nullable=False),

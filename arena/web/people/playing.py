@@ -22,8 +22,8 @@ from arena.site.models.playing import (
     PlayView,
     UnratedMatchPage,
 )
+from arena.store.people.play_slots import IDLE_SECONDS
 from arena.store.people.rates import Rate
-from arena.store.people.unrated_matches import IDLE_SECONDS
 from arena.text import any_of
 from arena.web.people.client_address import network_of
 from arena.web.people.operation import Done, Fields, Operation, Visit

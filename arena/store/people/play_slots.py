@@ -1,0 +1,114 @@
+"""The slots of unrated matches: who may have one, and who gives one up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, func, select
+
+from arena.errors import UsageError
+from arena.people.unrated_match import MatchState
+from arena.store.people.schema import meta
+from arena.store.people.times import Clock
+from arena.store.people.unrated_schema import play_menu
+from arena.store.people.unrated_schema import unrated_matches as matches
+from arena.text import counted
+
+IDLE_SECONDS = 300.0
+"""A person who has done nothing for so long gives up the slot."""
+SLOTS_OF_A_PERSON = 2
+LONG_HELD_SECONDS = 1800.0
+"""A visitor who has held a slot for so long in all gives it up when nobody else's is free."""
+MENU_SECONDS = 60.0
+"""A play host that has not written its menu for so long is not at work."""
+NOBODY_PLAYS = "nobody can play here now; try again in a minute"
+LEFT = {"slot_until": None, "claim": None, "claimed_until": None}
+"""A match without a slot, at which nobody is."""
+
+
+class PlaySlots:
+    """Gives slots, in transactions of others."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def held_seconds(self, row: Row[Any]) -> int:
+        """Return how long a match has held slots in all."""
+        if row.slot_until is None:
+            return int(row.held_seconds)
+        since = self._clock.between(row.acted_at, self._clock.text())
+        return int(row.held_seconds + min(max(since, 0.0), IDLE_SECONDS))
+
+    def take(self, connection: Connection, person: int | None, network: str, own: Row[Any] | None = None) -> None:
+        """Make sure that there is a slot, for a new match or one that may have lost its own.
+
+        Raises:
+            UsageError: if all are taken.
+        """
+        one_at_a_time(connection)
+        number = own.id if own is not None else 0
+        menu = select(play_menu.c.slots).where(play_menu.c.at > self._clock.text(-MENU_SECONDS))
+        slots = connection.execute(menu).scalar()
+        if not slots:
+            raise UsageError(NOBODY_PLAYS)
+        others = (matches.c.slot_until > self._clock.text()) & (matches.c.id != number)
+        if person is not None:
+            theirs = others & (matches.c.person_id == person)
+            held = select(matches.c.id).where(theirs).order_by(matches.c.acted_at.desc(), matches.c.id.desc())
+            left = connection.execute(held.offset(SLOTS_OF_A_PERSON - 1)).scalars().all()
+            connection.execute(matches.update().where(matches.c.id.in_(left)).values(**LEFT))
+        may_displace = own is None or person is not None or self.held_seconds(own) < LONG_HELD_SECONDS
+        visitors = others & matches.c.person_id.is_(None)
+
+        def has_room(which: ColumnElement[bool], most: int) -> bool:
+            if _count(connection, which) < most:
+                return True
+            return may_displace and self._displace(connection, which & visitors) and _count(connection, which) < most
+
+        if person is None:
+            most = slots_of_a_network(slots)
+            if not has_room(visitors & (matches.c.network == network), most):
+                raise UsageError(
+                    f"visitors from one network have {counted(most, 'slot')} at most; "
+                    "sign in, or try again in some minutes"
+                )
+            if not has_room(visitors, most := slots_of_visitors(slots)):
+                raise UsageError(
+                    f"all {most} of the {slots} slots that visitors may take are taken now; "
+                    "sign in, or try again in some minutes"
+                )
+        if not has_room(others, slots):
+            raise UsageError(f"all {slots} slots are taken now; try again in some minutes")
+
+    def _displace(self, connection: Connection, which: ColumnElement[bool]) -> bool:
+        """Free the slot of the match that has held slots the longest, and too long; return whether there is one.
+
+        A match in which the arena has something to do keeps its slot until that is done.
+        """
+        thinking = which & (matches.c.state == MatchState.PERSON) & matches.c.wish.is_(None)
+        rows = connection.execute(select(matches).where(thinking).order_by(matches.c.id)).all()
+        longest = max(rows, key=self.held_seconds, default=None)
+        if longest is None or (held := self.held_seconds(longest)) < LONG_HELD_SECONDS:
+            return False
+        left = LEFT | {"held_seconds": held}
+        connection.execute(matches.update().where(matches.c.id == longest.id).values(left))
+        return True
+
+
+def slots_of_visitors(slots: int) -> int:
+    """Return how many visitors may play: half of the slots, and at least one, are kept for who has signed in."""
+    return slots // 2
+
+
+def slots_of_a_network(slots: int) -> int:
+    """Return how many visitors may play from one network: one slot of visitors is left to others."""
+    return max(1, slots_of_visitors(slots) - 1)
+
+
+def _count(connection: Connection, which: ColumnElement[bool]) -> int:
+    return connection.execute(select(func.count()).select_from(matches).where(which)).scalar() or 0
+
+
+def one_at_a_time(connection: Connection) -> None:
+    """Let one transaction at a time take a slot, so that no two take the last one; in any database."""
+    connection.execute(meta.update().where(meta.c.key == "schema_version").values(key="schema_version"))
