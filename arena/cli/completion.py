@@ -77,6 +77,7 @@ PATHS = dict.fromkeys(("bot", "bots", "new", "old", "hints", "file"), "file") | 
     "home": "dir",
     "other_home": "dir",
     "out": "dir",
+    "directory": "dir",
 }
 """Parameters that may be paths too: any file, or a directory."""
 

@@ -318,10 +318,18 @@ class _Run:
             self._hold(void.spec, void.reason)
             queue.done(void.match)
 
+    def _count_playing(self) -> int:
+        """Return how many matches are being played; 0 if the executor fails to say so, which costs no match."""
+        try:
+            return len(self._executor.playing())
+        except Exception:
+            log.debug("the executor does not say what it plays", exc_info=True)
+            return 0
+
     def _report(self, rows: list[RecordRow], ended: Sequence[int] = ()) -> None:
         self.progress.recorded += len(rows)
         self.progress.played += len(rows)
-        self.progress.playing = len(self._executor.playing())
+        self.progress.playing = self._count_playing()
         self.progress.new = rows
         self._live.update(self.progress, ended)
         if self._listener is not None:

@@ -37,14 +37,14 @@ def site(tmp_path_factory):
         yield address
 
 
-def begin(page, site, game, bot="random_legal@1", seat="seat 0", **options):
+def begin(page, site, game, bot="random_legal@1", seat="first", **options):
     """Choose a match, and wait until it is set up."""
     page.goto(f"{site}/play")
     while page.get_by_role("link", name=game, exact=True).count() == 0:  # the play host is starting
         page.reload()
     page.get_by_role("link", name=game, exact=True).click()
     page.get_by_label("Your opponent").select_option(f"{bot}, an example")
-    page.get_by_label("You begin in").select_option(seat)
+    page.get_by_label("You play").select_option(seat)
     page.get_by_label("What it may compute").select_option("0.1")
     for name, value in (SMALL[game] | options).items():
         page.locator(f"[name=option_{name}]").fill(str(value))

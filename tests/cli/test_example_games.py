@@ -13,7 +13,18 @@ from tests.cli.calls import calling
 
 pytestmark = pytest.mark.processes
 
-WITHOUT_A_GAME = {"quickstart", "protocol", "completion", "doctor", "serve", "backup", "people", "login", "logout"}
+WITHOUT_A_GAME = {
+    "quickstart",
+    "protocol",
+    "completion",
+    "doctor",
+    "serve",
+    "backup",
+    "people",
+    "login",
+    "logout",
+    "units",
+}
 WITHOUT_A_GAME |= {"ladder", "contest"}
 """Commands that play the games of the package, or none, or that do not end by themselves."""
 

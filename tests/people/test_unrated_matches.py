@@ -6,7 +6,7 @@ from arena.errors import UsageError
 from arena.people.roles import Role
 from arena.people.unrated_match import Choices, MatchState, Position, Wish
 from arena.store.people.play_slots import IDLE_SECONDS, LONG_HELD_SECONDS, MENU_SECONDS, SLOTS_OF_A_PERSON
-from arena.store.people.unrated_matches import CLAIM_SECONDS, KEPT_DAYS, MAX_TRIES
+from arena.store.people.unrated_matches import CLAIM_SECONDS, FINISHING_SECONDS, KEPT_DAYS, MAX_TRIES
 from tests.people.test_people_store import at_once
 
 pytestmark = pytest.mark.processes  # of PostgreSQL
@@ -246,6 +246,24 @@ def test_who_was_away_gets_a_place_again_if_there_is_one(matches, now):
     matches.end(last.number, "You resigned.")
     matches.wish(one.number, Wish.HINT, 0)
     assert matches.find(one.secret).has_slot
+
+
+def test_what_the_arena_owes_is_done_although_the_slot_is_gone(matches, now, ada):
+    """The play host was away for long, or the person has begun other matches."""
+    one, claim = ready(matches, person=ada.number)
+    assert claim.write(position(MatchState.BOT, 1), "digest")
+    claim.release()
+    for _ in range(SLOTS_OF_A_PERSON):
+        begin(matches, person=ada.number)
+    assert not matches.find(one.secret).has_slot
+    assert matches.waiting()[-1] == one.number
+    claim = matches.claim(one.number)
+    assert claim.read() is not None
+    assert claim.write(position(MatchState.PERSON, 2), "digest")
+    claim.release()
+    later(matches, now, FINISHING_SECONDS + 1)
+    assert not matches.find(one.secret).has_slot
+    matches.wish(one.number, Wish.HINT, 2)
 
 
 def test_one_program_at_a_time_plays_a_match_on_and_another_when_it_was_killed(matches, now):

@@ -26,7 +26,7 @@ REFUSED = {
     ("--only", "ladder", "--public"): "--public: --only ladder has no use for it",
     ("--only", "ladder", "--ladder", "a", "--ladder", "b"): "--only ladder plays one ladder, got 2",
     ("--only", "ladder", "--ladder", "missing.toml"): "missing.toml: there is no such file",
-    ("--only", "kitchen"): "'kitchen' is not one of 'web', 'checker', 'ladder'",
+    ("--only", "kitchen"): "'kitchen' is not one of 'web', 'checker', 'contests', 'ladder', 'results', 'play'.",
 }
 
 

@@ -27,6 +27,10 @@ MAX_TRIES = 5
 KEPT_DAYS = 30
 MAX_KEPT = 2000
 LISTED = 20
+FINISHING_SECONDS = 60.0
+"""The slot, at least, of a match in which the arena still has something to do: what it owes, or the person could never
+act again.
+"""
 OUR_FAILURE = "The arena could not continue this match. That is no fault of yours, or of the bot."
 
 
@@ -204,16 +208,16 @@ class UnratedMatches:
     # by the play host
 
     def waiting(self) -> list[int]:
-        """Return the matches that have a slot and something to be done, and at which nobody is."""
+        """Return the matches in which something is to be done and nobody is at it, those with a slot first."""
         now = self.clock.text()
         query = select(matches.c.id).where(
-            matches.c.slot_until > now,
             matches.c.state.not_in(ENDED),
             or_(matches.c.wish.is_not(None), matches.c.state != MatchState.PERSON),
             or_(matches.c.claimed_until.is_(None), matches.c.claimed_until < now),
         )
-        rows = self._database.read(lambda connection: connection.execute(query.order_by(matches.c.id)).scalars().all())
-        return list(rows)
+        has_slot = case((matches.c.slot_until > now, 0), else_=1)
+        query = query.order_by(has_slot, matches.c.id)
+        return list(self._database.read(lambda connection: connection.execute(query).scalars().all()))
 
     def claim(self, number: int) -> MatchClaim | None:
         """Claim a match; None if another has, or if it has been tried too often: then it has failed."""
@@ -221,7 +225,13 @@ class UnratedMatches:
         is_free = or_(matches.c.claimed_until.is_(None), matches.c.claimed_until < now)
         here = (matches.c.id == number) & matches.c.state.not_in(ENDED) & is_free
         failed = {"state": MatchState.FAILED, "reason": OUR_FAILURE, "wish": None} | LEFT
-        values = {"claim": secret, "claimed_until": self.clock.text(CLAIM_SECONDS), "tries": matches.c.tries + 1}
+        finishing = self.clock.text(FINISHING_SECONDS)
+        values = {
+            "claim": secret,
+            "claimed_until": self.clock.text(CLAIM_SECONDS),
+            "tries": matches.c.tries + 1,
+            "slot_until": case((matches.c.slot_until > finishing, matches.c.slot_until), else_=finishing),
+        }
 
         def claim(connection: Connection) -> MatchClaim | None:
             connection.execute(matches.update().where(here, matches.c.tries >= MAX_TRIES).values(failed))

@@ -12,11 +12,11 @@ from arena.web.people.gate import place_of_ours
 from arena.web.people.sign_in import FOR_A_NAME, FOR_A_NAME_FROM_AN_ADDRESS, FROM_AN_ADDRESS
 from arena.web.people.table import OPERATIONS
 from tests.web.people.conftest import COOKIE, HOST, HTML, JSON, PASSWORD
+from tests.web.people.test_permissions import THERE
 
 pytestmark = pytest.mark.anyio
 
 POSTS = [operation for operation in OPERATIONS if operation.method == "POST"]
-FIELDS = {"person": "ann", "number": "1", "secret": "x" * 43, "tournament": "kept", "match": "x" * 43}
 LOGIN = {"name": "ann", "password": PASSWORD}
 
 
@@ -50,7 +50,7 @@ async def test_what_another_site_sends_changes_nothing(world, headers):
     del olga.headers["sec-fetch-site"]
     before = world.contents()
     for operation in POSTS:
-        response = await olga.post(operation.path.format_map(FIELDS), headers=headers, data=LOGIN)
+        response = await olga.post(operation.path.format_map(THERE), headers=headers, data=LOGIN)
         assert response.status_code == 403
         assert "set-cookie" not in response.headers
         assert "by a page of another site" in response.text
@@ -84,7 +84,7 @@ async def test_nothing_is_changed_by_other_methods(world, method):
     olga = world.browser("olga")
     before = world.contents()
     for operation in POSTS:
-        path = operation.path.format_map(FIELDS)
+        path = operation.path.format_map(THERE)
         if method != "GET" or not any(one.method == "GET" and one.path == operation.path for one in OPERATIONS):
             response = await olga.request(method, path, headers={"x-http-method-override": "POST"})
             assert response.status_code == 405

@@ -11,11 +11,11 @@ from arena.web.people.body import MAX_BODY_BYTES
 from arena.web.people.operation import NoFields
 from arena.web.people.table import OPERATIONS
 from tests.web.people.conftest import JSON, PASSWORD
+from tests.web.people.test_permissions import THERE
 
 pytestmark = pytest.mark.anyio
 
 FORM = "application/x-www-form-urlencoded"
-FIELDS = {"person": "ann", "number": "1", "secret": "x" * 43, "tournament": "kept", "match": "x" * 43}
 
 ODD = [
     (FORM, b"name=%ff&password=x"),
@@ -56,7 +56,7 @@ async def test_odd_bodies(world, content_type, content, accept):
     before = world.contents()
     for operation in OPERATIONS:
         if operation.method == "POST" and operation.fields is not NoFields:
-            path = operation.path.format_map(FIELDS)
+            path = operation.path.format_map(THERE)
             headers = {"content-type": content_type, "accept": accept}
             response = await olga.post(path, content=content, headers=headers)
             assert response.status_code in (400, 404, 415), operation
