@@ -107,7 +107,7 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
     expect(author.locator("p.verdict")).to_contain_text("It is accepted", timeout=60_000)
 
     visitor.goto(f"{site}/contests/spring")
-    expect(visitor.get_by_role("row").filter(has_text="ada")).to_contain_text("mine")
+    until(visitor, lambda page: page.get_by_role("row").filter(has_text="ada").filter(has_text="mine").count() == 1)
     expect(visitor.locator(".notice")).to_contain_text("The results are sealed")
     until(visitor, lambda page: said_of(page) == "Everything is played.")
     assert visitor.get_by_role("link", name="standings and matches").count() == 0

@@ -132,6 +132,7 @@ def test_from_a_link_to_a_match_against_a_ranked_bot(chromium, arena, tmp_path):
     reload_until(author, lambda: row.count() and "±" in row.first.inner_text())
 
     visitor.goto(f"{site}/play?game=differences")
+    reload_until(visitor, visitor.locator("select[name=bot] option[value='mine@1']").count)
     visitor.locator("input[name=option_size]").fill("4")
     visitor.locator("select[name=bot]").select_option("mine@1")
     visitor.get_by_role("button", name="Play").click()
