@@ -70,7 +70,7 @@ class Contests:
 
         def add(connection: Connection) -> StoredContest:
             add_line(connection, now, by, "announced the contest", contest.name, "")  # which lets others wait
-            check_tournaments(contest, _all(connection))
+            check_tournaments(contest, all_contests(connection))
             check_invited(connection, contest)
             connection.execute(contests.insert(), row)
             return _get(connection, contest.name)
@@ -93,7 +93,7 @@ class Contests:
 
     def all(self) -> list[StoredContest]:
         """Return all contests, the latest first."""
-        return self._database.read(_all)
+        return self._database.read(all_contests)
 
     def change(self, by: str, name: str, contest: Contest, reason: str) -> StoredContest:
         """Change what can still be changed of a contest.
@@ -108,7 +108,7 @@ class Contests:
             stored = _get_locked(connection, name)
             add_line(connection, now, by, "changed the contest", name, reason)  # which lets others wait
             check_change(stored, contest, now)
-            check_tournaments(contest, [one for one in _all(connection) if one.number != stored.number])
+            check_tournaments(contest, [one for one in all_contests(connection) if one.number != stored.number])
             check_invited(connection, contest, stored.contest.invited)
             has_begun = stored.contest.opens_at <= now
             is_frozen = has_begun and stored.freeze_at is not None and stored.freeze_at <= now
@@ -281,7 +281,8 @@ def _get(connection: Connection, name: str) -> StoredContest:
     return _contest_of(row)
 
 
-def _all(connection: Connection) -> list[StoredContest]:
+def all_contests(connection: Connection) -> list[StoredContest]:
+    """Return all contests, the latest first."""
     return [_contest_of(row) for row in connection.execute(select(contests).order_by(contests.c.id.desc()))]
 
 

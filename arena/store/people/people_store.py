@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from arena.errors import StoreError
 from arena.store.connection import Database
 from arena.store.people.accounts import Accounts
+from arena.store.people.contest_rows import ContestReader
 from arena.store.people.contests import Contests
 from arena.store.people.device_logins import DeviceLogins
 from arena.store.people.directors import Directors
@@ -43,6 +44,7 @@ class PeopleStore:
         directors: the programs that keep tournaments going.
         requests: what they are to do.
         contests: what directors announced, and what became of it.
+        contest_rows: all of that at once.
         log: what was done about people and tournaments.
         rates: how often something was done.
     """
@@ -71,6 +73,7 @@ class PeopleStore:
         self.submissions = Submissions(self._database, clock)
         self.unrated_matches = UnratedMatches(self._database, clock)
         self.contests = Contests(self._database, clock)
+        self.contest_rows = ContestReader(self._database)
         self.log = PublicLog(self._database)
         self.directors = Directors(self._database, clock)
         self.requests = Requests(self._database, clock)

@@ -21,6 +21,7 @@ from starlette.responses import FileResponse, Response
 from arena.errors import UsageError
 from arena.names import as_file_name
 from arena.site.links import ServedLinks
+from arena.site.page import Lane
 from arena.site.render import Setting, render, render_template
 from arena.store.people.people_store import PeopleStore
 from arena.submissions.upload_directory import Received, UploadDirectory
@@ -28,12 +29,14 @@ from arena.text import counted, shortened_text
 from arena.web.addresses import query_of
 from arena.web.endpoint import Endpoint
 from arena.web.observation import ACTOR
+from arena.web.page_cache import PageCache
+from arena.web.page_response import FIRST_SECONDS, PROGRAM_SECONDS
 from arena.web.people.actor import Actor, actor_of, cookie_of
 from arena.web.people.body import fields_of
 from arena.web.people.client_address import address_of, network_of
 from arena.web.people.description import description_of
 from arena.web.people.homes import HomeBuilders, Homes
-from arena.web.people.operation import Document, Done, Download, OfHome, Operation, Result, ToBuild, Visit, Who
+from arena.web.people.operation import Document, Done, Download, OfHome, Operation, Result, ToBuild, ToShow, Visit, Who
 from arena.web.people.origin import check_encryption, check_origin, site_of
 from arena.web.people.upload import receive_upload
 from arena.web.problems import Problem, ProblemError, problem_of
@@ -78,7 +81,7 @@ class Gate:
             operations: what can be done.
         """
         self._people, self._uploads, self._homes, self._links = people, uploads, homes, links
-        self._builders = HomeBuilders()
+        self._builders = HomeBuilders(homes.public_place)
         self._threads = anyio.CapacityLimiter(THREADS)
         self._password_threads = anyio.CapacityLimiter(PASSWORDS_AT_A_TIME)
         self._by_path: dict[str, dict[str, Operation]] = {}
@@ -91,6 +94,10 @@ class Gate:
         return tuple(
             _endpoint(path, self._answering(by_method), by_method.values()) for path, by_method in self._by_path.items()
         )
+
+    def show_pages_of(self, cache: PageCache) -> None:
+        """Take what is shown of public pages from those that the site has built."""
+        self._builders.pages = cache
 
     async def close(self) -> None:
         """End the processes that build pages."""
@@ -170,6 +177,10 @@ class Gate:
         if isinstance(result, ToBuild):
             models = [await self._builders.build(result.home, *page) for page in result.pages]
             result = await anyio.to_thread.run_sync(result.finish, models, limiter=self._threads)
+        elif isinstance(result, ToShow):
+            seconds = PROGRAM_SECONDS if wants_json(request) else FIRST_SECONDS[Lane.RATINGS]
+            found = [await self._builders.kept(result.home, *page, seconds) for page in result.pages]
+            result = await anyio.to_thread.run_sync(result.finish, found, limiter=self._threads)
         return visit, result
 
     async def _form_again(
@@ -217,13 +228,13 @@ class Gate:
         problem: Problem | None = None,
         sent: dict[str, Any] | None = None,
     ) -> Response:
-        headers = {"cache-control": NOT_KEPT}
+        headers = {"cache-control": NOT_KEPT} | ({"retry-after": "1"} if operation.is_late(model) else {})
         if wants_json(request) or not operation.template:
             response = response_of(rendered(model.model_dump_json().encode(), JSON), request.headers, headers)
         else:
             html = render_template(
                 operation.template,
-                Setting(links=self._links),
+                Setting(links=self._links, topics=operation.topics(model) if problem is None else ()),
                 room=operation.room,
                 twin=None,
                 model=model,

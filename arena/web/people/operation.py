@@ -181,10 +181,33 @@ class ToBuild:
     finish: Callable[[Sequence[Model]], Result]
 
 
-Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToBuild"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToShow:
+    """A result that has something of pages in it, as far as they have been built: nobody waits long for them.
+
+    Attributes:
+        home: of which they are.
+        pages: each with what its address says.
+        finish: returns the result from their models, None for one that is not there now; called in a thread.
+    """
+
+    home: HomePlace
+    pages: Sequence[tuple[Page, Parameters]]
+    finish: Callable[[Sequence[Model | None]], Model]
+
+
+Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToBuild | ToShow"
 
 Handler = Callable[[Visit], Result]
 """Does it, in a thread of its own; may raise our errors."""
+
+
+def _no_topics(_: Any) -> tuple[str, ...]:
+    return ()
+
+
+def _never_late(_: Any) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +233,8 @@ class Operation:
         is_in_the_open: whether there is no secret in it, so that it may be read on its way.
         media_type: of the file that is returned; "" for no file.
         max_body_bytes: how much is sent with it, at most.
+        topics: returns what a reader has to hear of to see the page change, from what it shows; none if it is not live.
+        is_late: returns whether something in what it shows is still being computed.
     """
 
     method: str
@@ -229,6 +254,8 @@ class Operation:
     is_in_the_open: bool = False
     media_type: str = ""
     max_body_bytes: int = MAX_BODY_BYTES
+    topics: Callable[[Any], tuple[str, ...]] = _no_topics
+    is_late: Callable[[Any], bool] = _never_late
 
 
 Paths = Mapping[str, Mapping[str, Operation]]
