@@ -21,7 +21,7 @@ from arena.people.contest import (
     StoredContest,
     phase_of,
 )
-from arena.people.contest_change import check_change, check_deadline
+from arena.people.contest_change import check_change, check_deadline, differences
 from arena.people.submission import SubmissionState
 from arena.store.connection import Database
 from arena.store.people.checking_order import UNFINISHED
@@ -96,7 +96,7 @@ class Contests:
         return self._database.read(all_contests)
 
     def change(self, by: str, name: str, contest: Contest, reason: str) -> StoredContest:
-        """Change what can still be changed of a contest.
+        """Change what can still be changed of a contest. If nothing is different, nothing is done.
 
         Raises:
             UsageError: if there is no such contest, something else would be changed, or ``add`` would refuse it.
@@ -106,7 +106,11 @@ class Contests:
         def change(connection: Connection) -> StoredContest:
             now = self._clock.text()
             stored = _get_locked(connection, name)
-            add_line(connection, now, by, "changed the contest", name, reason)  # which lets others wait
+            if stored.contest == contest:
+                return stored
+            details = "; ".join(differences(stored.contest, contest))
+            line = (now, by, "changed the contest", name, reason)
+            add_line(connection, *line, details=details)  # which lets others wait
             check_change(stored, contest, now)
             check_tournaments(contest, [one for one in all_contests(connection) if one.number != stored.number])
             check_invited(connection, contest, stored.contest.invited)

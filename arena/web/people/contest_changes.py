@@ -147,6 +147,8 @@ def change_contest(visit: Visit) -> Done:
         given = sent.model_dump(include=set(VALUES), exclude_none=True)
         text = changed_text(contest_text(stored.contest), {key: VALUES[key](value) for key, value in given.items()})
     contest = read_contest_apart(text)
+    if contest == stored.contest:
+        raise UsageError(f"contest {stored.name!r}: nothing is different")
     change(visit.homes.public().store, visit.people, visit.person.name, stored.name, contest, sent.reason)
     return _done(stored.name, f"changed the contest {stored.name}")
 

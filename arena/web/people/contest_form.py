@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from arena.errors import UsageError
 from arena.people.contest import Contest, ContestEntrants, ContestResults
 from arena.records import MEBIBYTE
-from arena.text import shortened_text
 
 NO_QUALIFICATION = "none"
 QUALIFICATION_MARGIN = "1.5"
@@ -102,11 +100,7 @@ encounters = 5
 
 
 def form_text(sent: Mapping[str, str], house_bots: tuple[str, ...]) -> str:
-    """Return what was sent with a form as TOML.
-
-    Raises:
-        UsageError: if the options are no JSON object; everything else is checked where the text is read.
-    """
+    """Return what was sent with a form as TOML. It is checked where the text is read."""
     return "\n".join(_form_lines(sent, house_bots)) + "\n"
 
 
@@ -199,14 +193,14 @@ def _mebibytes(text: str) -> str:
 
 
 def _options(text: str) -> str:
+    """Return a JSON object as TOML; any other text as such, which is then refused."""
     try:
         found = json.loads(text or "{}", parse_constant=_no_number)
         if isinstance(found, dict):
             return _value(found)
     except (ValueError, RecursionError):
         pass
-    shown = shortened_text(repr(text))
-    raise UsageError(f'options = {shown}: expected a JSON object with numbers, texts and truth, such as {{"size": 6}}')
+    return text_value(text)
 
 
 def _no_number(text: str) -> None:
