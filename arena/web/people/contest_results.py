@@ -74,7 +74,10 @@ def _showing(page: Page) -> Handler:
 
         def finish(models: Sequence[Model]) -> OfHome:
             links = HiddenLinks(stored.name)
-            return OfHome(page=page, parameters=parameters, model=models[0], links=links, notice=NOTICE)
+            back = f"/contests/{stored.name}"
+            return OfHome(
+                page=page, parameters=parameters, model=models[0], links=links, notice=NOTICE, notice_address=back
+            )
 
         return ToBuild(home=place, pages=((page, parameters),), finish=finish)
 

@@ -341,7 +341,7 @@ def _of_home(request: Request, result: OfHome) -> Response:
     if wants_json(request):
         content, kind = result.model.model_dump_json().encode(), JSON
     else:
-        setting = Setting(links=result.links, notice=result.notice)
+        setting = Setting(links=result.links, notice=result.notice, notice_address=result.notice_address)
         content, kind = render(result.page, result.parameters, result.model, setting).encode(), HTML
     response = response_of(rendered(content, kind), request.headers, {"cache-control": NOT_KEPT})
     response.headers["vary"] += ", Cookie, Authorization"

@@ -25,11 +25,16 @@ def home_of(visit: Visit, stored: StoredContest) -> ContestHome:
     return visible(stored, visit.actor.permissions, visit.people.contests.now()).home
 
 
+def has_hidden(visit: Visit, stored: StoredContest) -> bool:
+    """Return whether who asks sees matches of a contest that others do not."""
+    return home_of(visit, stored) is ContestHome.HIDDEN and visit.homes.has_hidden(stored.name)
+
+
 def played_pages(
     visit: Visit, stored: StoredContest
 ) -> tuple[HomePlace, tuple[tuple[Page, TournamentParameters], ...]]:
     """Return the pages of the tournaments of a contest that have begun, the final first, and the home they are of."""
-    is_hidden = home_of(visit, stored) is ContestHome.HIDDEN and visit.homes.has_hidden(stored.name)
+    is_hidden = has_hidden(visit, stored)
     place = visit.homes.hidden_place(stored.name) if is_hidden else visit.homes.public_place
     played = [name for name in reversed(stored.contest.tournaments) if _is_played(visit, stored, name, is_hidden)]
     page = PAGE_BY_NAME["tournament"]

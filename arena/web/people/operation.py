@@ -157,6 +157,7 @@ class OfHome:
         model: what it shows.
         links: the addresses in it.
         notice: a sentence above it.
+        notice_address: of the page that the sentence is about.
     """
 
     page: Page
@@ -164,6 +165,7 @@ class OfHome:
     model: Model
     links: Links
     notice: str
+    notice_address: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
