@@ -24,7 +24,7 @@ from arena.store.people.times import Clock, Now
 from arena.store.people.tokens import Tokens
 from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.version import check_version, stored_version
-from arena.store.whole_copy import fill_server, write_copy
+from arena.store.whole_copy import WholeDatabase
 
 FILE_MODE = 0o600
 
@@ -45,6 +45,7 @@ class PeopleStore:
         contests: what directors announced, and what became of it.
         log: what was done about people and tournaments.
         rates: how often something was done.
+        whole: all that is in it, to be copied.
     """
 
     def __init__(self, place: Path | str, now: Now = time.time) -> None:
@@ -75,6 +76,7 @@ class PeopleStore:
         self.directors = Directors(self._database, clock)
         self.requests = Requests(self._database, clock)
         self.rates = Rates(self._database, clock)
+        self.whole = WholeDatabase(self._database, metadata)
         try:
             _bring_up_to_date(self._database)
         except BaseException:
@@ -86,28 +88,6 @@ class PeopleStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def write_copy(self, path: Path) -> None:
-        """Write the whole database, as it is at one instant, as an SQLite file.
-
-        Args:
-            path: of the file, which is empty or not there.
-
-        Raises:
-            StoreError: if the database can't be read, or the file can't be written.
-        """
-        write_copy(self._database, metadata, path)
-
-    def fill(self, url: str) -> None:
-        """Fill an empty PostgreSQL database with all that is in this one.
-
-        Args:
-            url: of the empty one.
-
-        Raises:
-            StoreError: if it is not empty, or this one has a value that does not belong there.
-        """
-        fill_server(self._database, metadata, url)
 
     def close(self) -> None:
         """Close the database."""
