@@ -1,0 +1,1 @@
+"""Analysis of the games themselves, beside that of their matches."""
