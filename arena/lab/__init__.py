@@ -1,1 +1,1 @@
-"""Analysis of the games themselves, beside that of their matches."""
+"""The games themselves, analysed: what a state is worth with best play, and how that is known."""

@@ -16,8 +16,8 @@ _DIGEST_CHARACTERS = 32
 _MAX_BUILD_BYTES = 16 << 20
 
 
-def directory_path() -> Path:
-    """Return where builds are kept: below ``$XDG_CACHE_HOME``, or ``~/.cache``.
+def base_directory() -> Path:
+    """Return the directory of all that the arena can compute again: in ``$XDG_CACHE_HOME``, or ``~/.cache``.
 
     Raises:
         KernelError: if this user has no home.
@@ -27,7 +27,16 @@ def directory_path() -> Path:
         base = Path(given) if given.startswith("/") else Path.home() / ".cache"  # a relative one counts as unset
     except RuntimeError as error:
         raise KernelError(f"there is no cache directory: {error}") from error
-    return base / "arena" / "kernels"
+    return base / "arena"
+
+
+def directory_path() -> Path:
+    """Return where builds are kept.
+
+    Raises:
+        KernelError: if this user has no home.
+    """
+    return base_directory() / "kernels"
 
 
 def checked_directory(*, must_exist: bool = True) -> Path:
