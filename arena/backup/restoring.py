@@ -154,11 +154,11 @@ def _take_databases(staging: Path, backup: Path, target: Target) -> bool:
         Store(staging / name).close()
     with closing(Store(staging / RESULTS)) as results:
         if target.store is not None:
-            results.whole.fill_server(target.store)
+            results.fill(target.store)
     if has_people:
         with PeopleStore(staging / PEOPLE) as people:
             if target.people is not None:
-                people.whole.fill_server(target.people)
+                people.fill(target.people)
     for name, server in ((RESULTS, target.store), (PEOPLE, target.people)):
         if server is not None:
             (staging / name).unlink(missing_ok=True)

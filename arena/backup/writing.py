@@ -88,7 +88,7 @@ def _copy_databases(home: ArenaHome, folder: Path) -> list[str]:
     if has_people(home.directory):
         _require_space_for(home.directory / PEOPLE, folder)
         with open_people(home.directory) as people:
-            people.whole.write_file(_new_file(folder / PEOPLE))
+            people.write_copy(_new_file(folder / PEOPLE))
         copied.append(PEOPLE)
     for name in hidden_databases(home.directory):
         _require_space_for(home.directory / name, folder)
@@ -96,7 +96,7 @@ def _copy_databases(home: ArenaHome, folder: Path) -> list[str]:
         if copy_file(home.directory / name, _new_file(folder / name)):
             copied.append(name)
     _require_space_for(home.directory / RESULTS, folder)
-    home.store.whole.write_file(_new_file(folder / RESULTS))
+    home.store.write_copy(_new_file(folder / RESULTS))
     return [*copied, RESULTS]
 
 

@@ -27,11 +27,13 @@ from arena.store.source import Source
 from arena.store.statements import insert_lines
 from arena.store.values import StoredBot, StoredTournament, utc_now
 from arena.store.version import bring_up_to_date
-from arena.store.whole_copy import WholeDatabase
+from arena.store.whole_copy import Copyable
 
 
-class Store(RecordReader):
+class Store(RecordReader, Copyable):
     """A database of tournaments. Methods that read one take a ``StoredTournament`` or its name."""
+
+    _metadata = metadata
 
     def __init__(self, place: Path | str) -> None:
         """Open the database, creating its tables where there are none.
@@ -67,11 +69,6 @@ class Store(RecordReader):
     def close(self) -> None:
         """Close the database."""
         self._database.close()
-
-    @property
-    def whole(self) -> WholeDatabase:
-        """All that is in it, to be copied."""
-        return WholeDatabase(self._database, metadata)
 
     def retry_for(self, seconds: float) -> None:
         """Set how long every later call retries when the server can't be reached; initially 0."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
@@ -21,14 +21,14 @@ _COUNTERS = "sqlite_sequence"
 """Where SQLite keeps the last number of each table, so that it gives none a second time."""
 
 
-class WholeDatabase:
-    """All that is in a database, to be copied."""
+class Copyable:
+    """A store whose whole database can be copied."""
 
-    def __init__(self, database: Database, metadata: MetaData) -> None:
-        self._database, self._metadata = database, metadata
+    _database: Database
+    _metadata: ClassVar[MetaData]
 
-    def write_file(self, path: Path) -> None:
-        """Write it as an SQLite file, as it is at one instant.
+    def write_copy(self, path: Path) -> None:
+        """Write the whole database, as it is at one instant, as an SQLite file.
 
         Args:
             path: of the file; nothing may be there, or an empty file.
@@ -41,8 +41,8 @@ class WholeDatabase:
         elif not copy_file(self._database.path, path):
             raise StoreError(f"{self._database.path}: it is not there any more")
 
-    def fill_server(self, url: str) -> None:
-        """Fill an empty PostgreSQL database with its rows: all of them, or nothing.
+    def fill(self, url: str) -> None:
+        """Fill an empty PostgreSQL database with all that is in this one, or with nothing.
 
         Args:
             url: of the empty one. This one has the version of this arena.

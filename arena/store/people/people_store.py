@@ -24,12 +24,12 @@ from arena.store.people.times import Clock, Now
 from arena.store.people.tokens import Tokens
 from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.version import check_version, stored_version
-from arena.store.whole_copy import WholeDatabase
+from arena.store.whole_copy import Copyable
 
 FILE_MODE = 0o600
 
 
-class PeopleStore:
+class PeopleStore(Copyable):
     """A database of people. A context manager, or closed with ``close``.
 
     Attributes:
@@ -45,8 +45,9 @@ class PeopleStore:
         contests: what directors announced, and what became of it.
         log: what was done about people and tournaments.
         rates: how often something was done.
-        whole: all that is in it, to be copied.
     """
+
+    _metadata = metadata
 
     def __init__(self, place: Path | str, now: Now = time.time) -> None:
         """Open the database, creating its tables where there are none.
@@ -76,7 +77,6 @@ class PeopleStore:
         self.directors = Directors(self._database, clock)
         self.requests = Requests(self._database, clock)
         self.rates = Rates(self._database, clock)
-        self.whole = WholeDatabase(self._database, metadata)
         try:
             _bring_up_to_date(self._database)
         except BaseException:
