@@ -10,6 +10,7 @@
         ``GameError``           the rules of a game: they raised, or returned what a game must not return
         ``StoreError``          the database: newer, read-only, full, in use
         ``SiteError``           the site of an arena refuses, or is no such site
+    ``KernelError``         a kernel of the lab can't be used; the rules in Python are used in its place
     ``SiteAwayError``       the site of an arena can't be reached now, or fails
     ``IllegalActionError``  an action the rules refuse (also a ``ValueError``)
     ``MatchStateError``     the arena's own misuse of a player or a state
@@ -165,6 +166,13 @@ class SiteError(UsageError):
     def __init__(self, text: str, status: int | None = None) -> None:
         super().__init__(text)
         self.status = status
+
+
+class KernelError(ArenaError):
+    """A kernel of the lab can't be built or loaded, or is not the same game as the rules.
+
+    Only the check of kernels shows it: whoever wants a kernel uses the rules in Python in its place.
+    """
 
 
 class SiteAwayError(ArenaError):
