@@ -13,12 +13,12 @@ from sqlalchemy import ColumnElement, Connection, func, select
 
 from arena.errors import UsageError
 from arena.people.secret import new_secret
-from arena.people.submission import FINAL, ClaimedSubmission, Submission, SubmissionState
+from arena.people.submission import FINAL, UNFINISHED, ClaimedSubmission, Submission, SubmissionState
 from arena.people.values import Person
 from arena.store.connection import Database
 from arena.store.people.accounts import lock_person
 from arena.store.people.bot_names import BotNames
-from arena.store.people.checking_order import UNFINISHED, checking_order, last_turn
+from arena.store.people.checking_order import checking_order, last_turn
 from arena.store.people.rates import Rate, take
 from arena.store.people.schema import SUBMITTING, meta, people, submissions
 from arena.store.people.submission_rows import all_submissions, get_submission, submission_of

@@ -62,7 +62,7 @@ class Fields(BaseModel):
 
 
 class Numbered(Fields):
-    """Which session, token or invitation."""
+    """Which session, token, invitation or submission."""
 
     number: int = Field(ge=1, le=2**31 - 1)
 

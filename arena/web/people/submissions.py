@@ -7,25 +7,18 @@ from statistics import median
 from pydantic import Field
 
 from arena.people.roles import Permission
-from arena.people.submission import HINT, Submission, SubmissionState
+from arena.people.submission import HINT, UNFINISHED, Submission, SubmissionState
 from arena.records import MEBIBYTE
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
 from arena.store.people.rates import Rate
 from arena.submissions.upload_directory import MAX_UPLOAD_BYTES
-from arena.web.people.operation import Done, Download, Fields, Operation, Visit, Who
+from arena.web.people.operation import Done, Download, Fields, Numbered, Operation, Visit, Who
 from arena.web.problems import bad_address
 
 UPLOADS = Rate(60, 3600.0)
 """Also of what is refused after it has come."""
 MAX_KEPT_BYTES = 256 * MEBIBYTE
 """Of a person: of older submissions the upload is removed, and what the arena copied of an accepted bot stays."""
-UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
-
-
-class Numbered(Fields):
-    """Which submission."""
-
-    number: int = Field(ge=1, le=2**31 - 1)
 
 
 class NewSubmission(Fields):
