@@ -172,7 +172,7 @@ class Submissions(BotNames):
         return submission_of(row) if row is not None else None
 
     def find_own(self, person: Person, number: int) -> Submission | None:
-        """Return a submission of a person; None for what is of somebody else, which takes as long as if it were not there."""
+        """Return a submission of a person; None for one of others, which takes as long as for one that is not there."""
         query = all_submissions().where(submissions.c.id == number, submissions.c.person_id == person.number)
         row = self._database.read(lambda connection: connection.execute(query).one_or_none())
         return submission_of(row) if row is not None else None
