@@ -165,7 +165,7 @@ def test_challengers_meet_everybody_else_and_the_field_rests():
 
 def test_a_challenger_that_does_not_take_part_is_refused():
     with pytest.raises(
-        DefinitionError, match=r"gauntlet.challengers: unknown entrant 'e9': did you mean 'e3'|known are"
+        DefinitionError, match=r"gauntlet.challengers: unknown entrant 'e9': did you mean 'e3'|expected one of: "
     ):
         made("gauntlet", 4, challengers=["e9"])
     with pytest.raises(DefinitionError, match=r"gauntlet.challengers is missing"):
