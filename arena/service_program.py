@@ -1,6 +1,6 @@
 """A program that runs beside another process, and ends with it, or alone.
 
-It ends quietly on SIGTERM, and goes on when what it needs was away.
+It ends quietly on SIGTERM, and continues when what it needs was away.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def keep_trying(
     """Do the work of a program, and begin again a little later whenever it can't be done; each reason is logged once.
 
     Args:
-        work: goes on until it can't.
+        work: continues until it can't.
         log: says why it can't.
         complaint: the beginning of that sentence.
         is_over: whether the program is to end.

@@ -1,4 +1,4 @@
-"""A program goes on when what it needs was away, and does not fill its log meanwhile."""
+"""A program continues when what it needs was away, and does not fill its log meanwhile."""
 
 import logging
 
