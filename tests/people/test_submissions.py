@@ -20,16 +20,6 @@ pytestmark = pytest.mark.processes  # of PostgreSQL
 ACCEPTED, REFUSED, FAILED = SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.FAILED
 
 
-@pytest.fixture
-def ada(store):
-    return store.accounts.add("ada", Role.AUTHOR, "test")
-
-
-@pytest.fixture
-def eve(store):
-    return store.accounts.add("eve", Role.AUTHOR, "test")
-
-
 def hand_in(store, person, content="a"):
     return store.submissions.add(person, new_secret(), content * 64, 100, "bot.py", "")
 

@@ -23,11 +23,6 @@ def matches(store):
     return store.unrated_matches
 
 
-@pytest.fixture
-def ada(store):
-    return store.accounts.add("ada", Role.AUTHOR, "test")
-
-
 def later(matches, now, seconds):
     """Let time pass, while a play host is at work."""
     now.seconds += seconds
