@@ -175,7 +175,7 @@ def _stage_faults(keys: StageKeys, *, is_final: bool) -> Iterator[str]:
     if keys.format in FORMATS and keys.format not in closed:
         settings = keys.settings()
         if "matches" in settings:
-            yield "ladder.matches: who comes late would play none of them; expected margin_95, and hours if you like"
+            yield "ladder.matches: those who come late would play none; expected margin_95, and hours if you like"
         if "margin_95" not in settings:
             yield "ladder.margin_95: missing (expected a number, at which the qualification ends)"
     try:

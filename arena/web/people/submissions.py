@@ -87,7 +87,7 @@ def download(visit: Visit) -> Download:
 
 
 def _own(visit: Visit) -> Submission:
-    """Return a submission of who asks; those of others are not there."""
+    """Return a submission of whoever asks; those of others are not there."""
     one = visit.people.submissions.find_own(visit.person, visit.fields.number)
     if one is None:
         raise bad_address(f"You have no submission {visit.fields.number}.", 404)
@@ -99,7 +99,7 @@ def _is_own(one: ListedSubmission, visit: Visit) -> bool:
 
 
 def _may_see_details(visit: Visit) -> bool:
-    """Return whether who asks is a person in a browser, or a program that may hand in."""
+    """Return whether whoever asks is a person in a browser, or a program that may hand in."""
     return visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
 
 
