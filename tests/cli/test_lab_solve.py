@@ -47,6 +47,7 @@ def test_a_game_for_two_has_the_object_that_programs_expect(solved):
         "best": ["+", "-"],
         "has_all_best": True,
         "states": 31,  # 1 + 2 lists of one sign, and for each of 4 pairs 7 grids
+        "edges": 38,  # 2 + 4 signs, and for each of 4 pairs 4 first and 4 second marks
         "depth": None,
         "proofs": ["copied signs and transposition"],
     }
