@@ -261,7 +261,7 @@ def repr_of(value: object) -> str:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return "did you mean …?" when something known is near, else the list of what is known."""
+    """Return "did you mean …?" when something known is near, else the list of what is expected."""
     import difflib  # as for traceback above
 
     names = list(known)
@@ -271,4 +271,4 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     if not names:
         return "there are none yet"
     shown = ", ".join(names[:20])
-    return f"known are {shown}" + (", …" if len(names) > 20 else "")
+    return f"expected one of: {shown}" + (", …" if len(names) > 20 else "")

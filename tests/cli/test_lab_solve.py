@@ -172,7 +172,7 @@ def test_a_game_for_one_is_refused(solve, monkeypatch):
         (("--sweep", "size"), "--sweep 'size': expected NAME=LOW..HIGH of at most 1000 values, such as size=3..9"),
         (("--sweep", "size=9..3"), "expected NAME=LOW..HIGH"),
         (("--sweep", "size=3..4000"), "expected NAME=LOW..HIGH"),
-        (("--sweep", "colour=3..4"), "colour = 3: differences has no such option; known are size, scoring"),
+        (("--sweep", "colour=3..4"), "colour = 3: differences has no such option; expected one of: size, scoring"),
         (("--sweep", "scoring=3..4"), "scoring = 4: expected 'distinct' or 'once'"),
         (("--sweep", "size=3..4", "-o", "size=5"), "size is given by --option as well"),
         (("--save", "--by", "search"), "--save and --by search: only a table can be saved"),

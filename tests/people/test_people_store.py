@@ -416,12 +416,9 @@ def test_lines_about_a_hidden_tournament_are_kept_back_from_that_second_on(store
     assert seen("2020-01-01T00:00:00+00:00") == [(2, "four"), (1, "two")]
 
 
-@pytest.mark.parametrize(
-    ("reason", "says"),
-    [("x" * 501, "expected at most 500"), ("a\u202eb", "expected visible characters"), ("a\nb", "on one line")],
-)
-def test_a_reason_that_nobody_could_read_changes_nothing(store, ada, reason, says):
-    with pytest.raises(UsageError, match=says):
+@pytest.mark.parametrize("reason", ["x" * 501, " ", "a\u202eb", "a\nb"])
+def test_a_reason_that_nobody_could_read_changes_nothing(store, ada, reason):
+    with pytest.raises(UsageError, match="expected 1 to 500 visible characters on one line"):
         store.accounts.close("ada", BY, reason)
     assert store.accounts.get("ada").closed_at is None
 
