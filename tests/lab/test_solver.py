@@ -1,5 +1,6 @@
 """Games solved by kernels: the same worth as by tables of the rules, by proofs, and by what was published."""
 
+import threading
 import time
 
 import pytest
@@ -72,7 +73,7 @@ def test_the_self_test_solves_small_games(name):
 
 def test_another_margin_is_noticed(monkeypatch):
     monkeypatch.setattr(solver_sameness, "parts_of", lambda _game: 2)
-    with pytest.raises(KernelError, match="the kernel of multiplication .* solves it otherwise than the rules"):
+    with pytest.raises(KernelError, match=r"the kernel of multiplication .* solves it otherwise than the rules"):
         compare_solutions("multiplication", load("multiplication"))
 
 
@@ -112,7 +113,7 @@ def test_large_boards_are_solved_without_being_asked():
 def test_the_memory_is_looked_at_before_anything_is_allocated():
     for options in ({"size": 11}, {"size": 13}):
         game = make_game("multiplication", **options)
-        with pytest.raises(TooLargeError, match="takes .*GiB, and 1.0 GiB may be used"):
+        with pytest.raises(TooLargeError, match=r"takes .*GiB, and 1\.0 GiB may be used; .*--within 60s for bounds"):
             Solver(game, "multiplication", Limits(memory_bytes=2**30)).solve()
     plan = Solver(make_game("multiplication", size=11), "multiplication", Limits()).plan().text()
     assert plan.startswith("its kernel solves ")
@@ -132,6 +133,17 @@ def test_it_ends_at_the_deadline():
     game = make_game("differences", size=10)
     with pytest.raises(TimeIsUpError, match="allow more"):
         Solver(game, "differences", Limits(deadline=time.monotonic())).solve(By.KERNEL)
+
+
+def test_ctrl_c_ends_the_kernel(monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    kernel = solver_of(make_game("differences", size=10))
+    monkeypatch.setattr(time, "monotonic", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        kernel.solve()
+    assert "kernel solver" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_bounds_are_left_when_the_kernel_does_not_end_in_time():
