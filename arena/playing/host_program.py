@@ -61,12 +61,15 @@ def _run(directory: str, store: str, slots: int) -> None:
     if not containment.is_enough:
         _log.error("only example bots can be played against: %s", containment.reason)
     isolation = "auto" if containment.isolation is None else containment.isolation.label
-    with open_people(directory) as people, ArenaHome(directory, store=store or None) as home:
-        menu = MenuMaker(home, slots, containment.is_enough)
-        with contextlib.closing(Host(people.unrated_matches, menu, slots, (directory, store, isolation))) as host:
-            while True:
-                host.step()
-                time.sleep(PAUSE_SECONDS)
+    with (
+        open_people(directory) as people,
+        ArenaHome(directory, store=store or None) as home,
+        contextlib.closing(MenuMaker(home, slots, containment.is_enough)) as menu,
+        contextlib.closing(Host(people.unrated_matches, menu, slots, (directory, store, isolation))) as host,
+    ):
+        while True:
+            host.step()
+            time.sleep(PAUSE_SECONDS)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,30 @@ def test_a_page_fits_every_width(window, site, address):
         assert window.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("scheme_name", ["light", "dark"])
+def test_a_table_that_is_too_wide_has_a_shadow_until_its_end_is_seen(chromium, site, scheme_name):
+    address = f"{site}/tournaments/league"
+    built(address)
+    context = chromium.new_context(viewport={"width": 390, "height": 900}, **SCHEMES[scheme_name])
+    page = context.new_page()
+    page.goto(address)
+    table = page.locator("#standings .scroll")
+    box = table.bounding_box()
+    edge = {"x": box["x"] + box["width"] - 2, "y": box["y"] + 1, "width": 2, "height": 2}  # above the headings
+    before = page.screenshot(clip=edge)
+    table.evaluate("(table) => table.scrollTo(table.scrollWidth, 0)")
+    page.wait_for_function(
+        "(() => { const one = document.querySelector('#standings .scroll'); return one.scrollLeft > 0 })()"
+    )
+    assert page.screenshot(clip=edge) != before
+    page.set_viewport_size({"width": 1280, "height": 900})
+    box = table.bounding_box()
+    edge |= {"x": box["x"] + box["width"] - 2, "y": box["y"] + 1}
+    paper = {"x": 2, "y": edge["y"], "width": 2, "height": 2}
+    assert page.screenshot(clip=edge) == page.screenshot(clip=paper)
+    context.close()
+
+
 @pytest.mark.parametrize("address", PAGES)
 def test_a_page_asks_for_nothing_elsewhere_and_complains_of_nothing(chromium, site, address):
     built(site + address)

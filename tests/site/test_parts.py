@@ -132,3 +132,13 @@ def test_a_list_of_results_leads_to_the_matches():
     html = part("{{ parts.results([result], of_tournament=true) }}", result=result())
     assert 'href="/match?tournament=t&amp;match=744"' in html
     assert text(html) == "t 744 stepper 9 – 7.5 greedy 12 plies"
+
+
+@pytest.mark.parametrize("template", sorted(environment().list_templates()))
+def test_every_time_says_its_zone(template):
+    """Beside it, or in the heading of its column."""
+    text, _, _ = environment().loader.get_source(environment(), template)
+    for line in text.splitlines():
+        for found in re.finditer(r"\| minute \}\}", line):
+            has_heading = "<td" in line and "(UTC)" in text
+            assert has_heading or "UTC" in line[found.end() :][:60], line

@@ -14,10 +14,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from arena.errors import UsageError
 from arena.people.directing import DirectorReport, DirectorState, RunFigures, Wish, WishedState
+from arena.reason import check_reason
 from arena.store.connection import Database
 from arena.store.people.directing_schema import reports, wishes
 from arena.store.people.public_log import add_line
-from arena.store.people.requests import check_reason, lock_kept
+from arena.store.people.requests import lock_kept
 from arena.store.people.times import Clock
 from arena.store.rows import as_json
 from arena.stored import from_json_text, from_stored
