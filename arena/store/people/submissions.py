@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import Connection, func, select
 
 from arena.errors import UsageError
 from arena.people.secret import new_secret
-from arena.people.submission import FINAL, ClaimedSubmission, Submission, SubmissionState
+from arena.people.submission import FINAL, ClaimedSubmission, ListedSubmission, Submission, SubmissionState
 from arena.people.values import Person
 from arena.store.connection import Database
 from arena.store.people.accounts import lock_person
@@ -21,7 +21,13 @@ from arena.store.people.bot_names import BotNames
 from arena.store.people.checking_order import UNFINISHED, checking_order, last_turn
 from arena.store.people.rates import Rate, take
 from arena.store.people.schema import SUBMITTING, meta, people, submissions
-from arena.store.people.submission_rows import all_submissions, get_submission, submission_of
+from arena.store.people.submission_rows import (
+    all_submissions,
+    get_submission,
+    listed_submission_of,
+    listed_submissions,
+    submission_of,
+)
 from arena.store.people.times import Clock
 
 MAX_WAITING = 3
@@ -165,6 +171,18 @@ class Submissions(BotNames):
         row = self._database.read(lambda connection: connection.execute(query).one_or_none())
         return submission_of(row) if row is not None else None
 
+    def find_own(self, person: Person, number: int) -> Submission | None:
+        """Return a submission of a person; None for one of others, which takes as long as for one that is not there."""
+        query = all_submissions().where(submissions.c.id == number, submissions.c.person_id == person.number)
+        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        return submission_of(row) if row is not None else None
+
+    def find_listed(self, number: int) -> ListedSubmission | None:
+        """Return what lists show of a submission; None if it does not exist."""
+        query = listed_submissions().where(submissions.c.id == number)
+        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        return listed_submission_of(row) if row is not None else None
+
     def has_upload(self, name: str) -> bool:
         """Return whether a file belongs to a submission."""
         query = select(submissions.c.id).where(submissions.c.upload == name)
@@ -192,20 +210,26 @@ class Submissions(BotNames):
             before: only those with a smaller number; None for all.
         """
         mine = submissions.c.person_id == person.number
-        return self._list(mine if before is None else mine & (submissions.c.id < before))
+        which = mine if before is None else mine & (submissions.c.id < before)
+        query = all_submissions().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return [submission_of(row) for row in rows]
 
-    def latest(self) -> list[Submission]:
+    def latest(self) -> list[ListedSubmission]:
         """Return the latest submissions of everybody."""
-        return self._list(submissions.c.id.is_not(None))
+        query = listed_submissions().order_by(submissions.c.id.desc()).limit(LISTED)
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return [listed_submission_of(row) for row in rows]
 
-    def unfinished(self) -> list[Submission]:
+    def unfinished(self) -> list[ListedSubmission]:
         """Return what is being checked and then what waits, in the order in which it will be checked; not all, if
         there is much.
         """
         order = checking_order()
-        query = all_submissions().join(order, submissions.c.id == order.c.id).order_by(order.c.position).limit(LISTED)
+        query = listed_submissions().join(order, submissions.c.id == order.c.id)
+        query = query.order_by(order.c.position).limit(LISTED)
         rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [submission_of(row) for row in rows]
+        return [listed_submission_of(row) for row in rows]
 
     def ahead_of(self, number: int) -> int | None:
         """Return how many submissions are checked before one; None if it is decided."""
@@ -213,11 +237,6 @@ class Submissions(BotNames):
         query = select(order.c.position).where(order.c.id == number)
         position = self._database.read(lambda connection: connection.execute(query).scalar())
         return position - 1 if position is not None else None
-
-    def _list(self, which: ColumnElement[bool]) -> list[Submission]:
-        query = all_submissions().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
-        rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [submission_of(row) for row in rows]
 
     def queue(self) -> Queue:
         """Return how many submissions there are in each state, and how long the oldest has waited."""
