@@ -284,7 +284,7 @@ class OwnSubmission(Model):
     has_upload: bool
 
 
-class OwnMatch(Model):
+class PlayedMatch(Model):
     """A match that a person has played in the browser; it is in no tournament.
 
     Attributes:
@@ -324,5 +324,5 @@ class OwnDataPage(Model):
     bot_names: tuple[str, ...]
     submissions: tuple[OwnSubmission, ...]
     older: int | None
-    matches: tuple[OwnMatch, ...]
+    matches: tuple[PlayedMatch, ...]
     log: tuple[LogLine, ...]

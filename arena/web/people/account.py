@@ -16,8 +16,8 @@ from arena.site.models.people import (
     AccountPage,
     NewTokenPage,
     OwnDataPage,
-    OwnMatch,
     OwnSubmission,
+    PlayedMatch,
     SessionLine,
     TokenLine,
 )
@@ -189,8 +189,8 @@ def _submission(one: Submission, visit: Visit) -> OwnSubmission:
     )
 
 
-def _match(one: UnratedMatch) -> OwnMatch:
-    return OwnMatch(
+def _match(one: UnratedMatch) -> PlayedMatch:
+    return PlayedMatch(
         game=one.choices.game,
         options=one.choices.options,
         bot=one.choices.bot,
