@@ -10,6 +10,7 @@
         ``GameError``           the rules of a game: they raised, or returned what a game must not return
         ``StoreError``          the database: newer, read-only, full, in use
         ``SiteError``           the site of an arena refuses, or is no such site
+    ``KernelError``         a kernel of the lab can't be used; the rules in Python are used in its place
     ``SiteAwayError``       the site of an arena can't be reached now, or fails
     ``IllegalActionError``  an action the rules refuse (also a ``ValueError``)
     ``MatchStateError``     the arena's own misuse of a player or a state
@@ -167,6 +168,13 @@ class SiteError(UsageError):
         self.status = status
 
 
+class KernelError(ArenaError):
+    """A kernel of the lab can't be built or loaded, or is not the same game as the rules.
+
+    Only the check of kernels shows it: whoever wants a kernel uses the rules in Python in its place.
+    """
+
+
 class SiteAwayError(ArenaError):
     """The site of an arena can't be reached now, or fails; the same may work later.
 
@@ -253,7 +261,7 @@ def repr_of(value: object) -> str:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return "did you mean …?" when something known is near, else the list of what is known."""
+    """Return "did you mean …?" when something known is near, else the list of what is expected."""
     import difflib  # as for traceback above
 
     names = list(known)
@@ -263,4 +271,4 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     if not names:
         return "there are none yet"
     shown = ", ".join(names[:20])
-    return f"known are {shown}" + (", …" if len(names) > 20 else "")
+    return f"expected one of: {shown}" + (", …" if len(names) > 20 else "")

@@ -54,7 +54,7 @@ def test_a_renamed_tournament_takes_its_log_along(home):
         ("t", "a/b", DefinitionError, "new name = 'a/b': expected 1 to 64 letters"),
         ("t", "other", StoreError, "there is a tournament 'other' already; nothing was changed"),
         ("t", "t", UsageError, "tournament 't' has this name already"),
-        ("spring", "cup", UnknownNameError, "unknown tournament 'spring': known are t, other"),
+        ("spring", "cup", UnknownNameError, "unknown tournament 'spring': expected one of: t, other"),
     ],
 )
 def test_a_wrong_name_changes_nothing(home, old, new, error, message):

@@ -7,11 +7,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from arena.backup.contents import DATABASES, MAX_DEPTH, RESULTS, TREES, is_beside_database
+from arena.backup.disk import PIECE_BYTES
 from arena.backup.manifest import MANIFEST, Head, KeptFile, ManifestReader
 from arena.errors import UsageError
 from arena.folder import Folder
 
-PIECE_BYTES = 2**20
 MAX_NAME_BYTES = 255
 
 Write = Callable[[bytes], object]

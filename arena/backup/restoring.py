@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.backup.contents import (
-    DATABASES,
-    PEOPLE,
-    RESULTS,
-    TREES,
-    Tree,
-    hidden_databases,
-)
+from arena.backup.contents import DATABASES, PEOPLE, RESULTS, TREES, Tree, hidden_databases
+from arena.backup.disk import REMOVAL_SECONDS, require_space
 from arena.backup.manifest import KeptFile
 from arena.backup.reading import BackupReader
 from arena.errors import StoreError, UsageError
@@ -25,14 +18,12 @@ from arena.store.connection import reason_of
 from arena.store.foreign import check_copy
 from arena.store.people.people_store import PeopleStore
 from arena.store.store import Store
-from arena.text import shortened_text, size_text
+from arena.text import shortened_text
 
 STAGING = "restoring-"
 """How the name of the directory in the new home begins in which it is made."""
 
-REMOVAL_SECONDS = 600.0
-SPARE_BYTES = 64 * 2**20
-_PRIVATE_MODE, _PROGRAM_BIT = 0o600, 0o100
+_PRIVATE_MODE = 0o600
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +108,7 @@ def _require_empty(directory: Path, shown: str) -> None:
 def _take_files(reader: BackupReader, staging: Path) -> int:
     count = 0
     for kept in reader.files():
-        _require_space(staging, kept.bytes)
+        require_space(staging, kept.bytes)
         path = staging / kept.path
         tree = TREES.get(kept.path.split("/")[0])
         if tree is not None:
@@ -178,12 +169,3 @@ def _put_into_place(staging: Path, directory: Path) -> None:
     """Move everything out of the staging directory, the databases last: a home without them is not used."""
     for path in sorted(staging.iterdir(), key=lambda path: (path.name.startswith(DATABASES), path.name)):
         path.rename(directory / path.name)
-
-
-def _require_space(directory: Path, size_bytes: int) -> None:
-    free_bytes = shutil.disk_usage(directory).free
-    if size_bytes + SPARE_BYTES > free_bytes:
-        raise UsageError(
-            f"the disk of the home has {size_text(free_bytes)} left, and the next file has {size_text(size_bytes)};"
-            " nothing was restored"
-        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from arena.backup.contents import LOGS, PEOPLE, RESULTS, TREES, hidden_databases, other_entries, tree_files
+from arena.backup.disk import PIECE_BYTES, REMOVAL_SECONDS, require_space
 from arena.backup.manifest import MANIFEST, KeptFile, ManifestWriter
 from arena.errors import UsageError
 from arena.folder import Folder
@@ -18,12 +18,7 @@ from arena.home import ArenaHome, has_people, open_people
 from arena.isolation.removal import remove_tree
 from arena.store.values import utc_now
 from arena.store.whole_copy import copy_file
-from arena.text import shortened_text, size_text
-
-PIECE_BYTES = 2**20
-REMOVAL_SECONDS = 600.0
-SPARE_BYTES = 64 * 2**20
-"""Left on the disk where a backup is written."""
+from arena.text import shortened_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +102,7 @@ def _copy_databases(home: ArenaHome, folder: Path) -> list[str]:
 
 def _require_space_for(database: Path, folder: Path) -> None:
     if database.exists():  # else it is on a server
-        _require_space(folder, database.stat().st_size)
+        require_space(folder, database.stat().st_size)
 
 
 def _new_file(path: Path) -> Path:
@@ -156,7 +151,7 @@ def _copied(source: Folder, path: str, target: Path) -> KeptFile:
     digest = sha256()
     with source.open(path) as file:
         status = os.fstat(file.fileno())
-        _require_space(target.parent, status.st_size)
+        require_space(target.parent, status.st_size)
         left = status.st_size
         with os.fdopen(_created(target), "wb") as copy:
             while left > 0 and (piece := file.read(min(PIECE_BYTES, left))):
@@ -164,12 +159,3 @@ def _copied(source: Folder, path: str, target: Path) -> KeptFile:
                 digest.update(piece)
     is_program = bool(status.st_mode & 0o100)
     return KeptFile(path=path, bytes=status.st_size - left, sha256=digest.hexdigest(), is_program=is_program)
-
-
-def _require_space(directory: Path, size_bytes: int) -> None:
-    free_bytes = shutil.disk_usage(directory).free
-    if size_bytes + SPARE_BYTES > free_bytes:
-        raise UsageError(
-            f"the disk of the backup has {size_text(free_bytes)} left, and the next file has {size_text(size_bytes)};"
-            " nothing was kept"
-        )

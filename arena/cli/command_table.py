@@ -49,6 +49,7 @@ COMMANDS = {
     "plot": CommandEntry(LOOK, "Draw ratings, crosstable, seats and times."),
     "show": CommandEntry(LOOK, "Show one bot: ratings, rivals, faults."),
     "leaderboard": CommandEntry(LOOK, "Rate all bots of a game over all tournaments."),
+    "lab": CommandEntry(LOOK, "Solve games: what a board is worth; kernels."),
     "games": CommandEntry(WRITE, "List the games, or show the rules of one."),
     "new": CommandEntry(WRITE, "Write the start of a bot, in a language of your choice."),
     "protocol": CommandEntry(WRITE, "Show protocol.md: how the arena and a bot talk."),

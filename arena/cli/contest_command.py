@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,18 +15,16 @@ from arena.cli.confirmation import confirm, yes_option
 from arena.cli.global_options import global_option
 from arena.cli.group import FAILED, OK
 from arena.cli.options import format_options
+from arena.cli.people_database import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.subcommands import Subcommands
 from arena.errors import UsageError
-from arena.people.contest import ContestEntrants, ContestPhase, ContestResults, phase_of
+from arena.people.contest import ContestEntrants, ContestPhase, ContestResults, StoredContest, phase_of
 from arena.people.contest_change import differences
 from arena.report.tables import Column, printable
 from arena.text import counted
 
 if TYPE_CHECKING:
-    from arena.people.contest import StoredContest
     from arena.store.people.people_store import PeopleStore
-
-COMMAND_LINE = "the command line"
 
 COLUMNS = [
     Column("name", "name", is_number=False),
@@ -48,8 +45,6 @@ _PHASES = {
     ContestPhase.FINISHED: "it is finished",
     ContestPhase.CANCELLED: "it is cancelled",
 }
-
-reason_option = click.option("--reason", required=True, metavar="TEXT", help="Why, for the public log.")
 
 
 @click.group("contest", cls=Subcommands, invoke_without_command=True)
@@ -73,7 +68,7 @@ def command(context: click.Context) -> None:
 @format_options
 def list_contests(table_format: str = "text") -> None:
     """List the contests, the latest first."""
-    with _opened() as people:
+    with opened_people() as people:
         now = people.contests.now()
         rows = [
             {
@@ -114,7 +109,7 @@ def add(file: Path) -> None:
     from arena.home import ArenaHome
 
     contest = read_contest_file(file)
-    with ArenaHome(global_option("home"), store=global_option("store")) as home, _opened() as people:
+    with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
         stored = announce(home.store, people, COMMAND_LINE, contest)
     opens_at, deadline_at = (_shown(stored, at) for at in (contest.opens_at, contest.deadline_at))
     click.echo(printable(f"{stored.name} is announced: bots can be handed in from {opens_at} to {deadline_at}."))
@@ -127,7 +122,7 @@ def show(contest: str, is_toml: bool) -> None:
     """Show how far CONTEST is, and who has entered."""
     from arena.contests.contest_text import contest_text
 
-    with _opened() as people:
+    with opened_people() as people:
         stored = people.contests.get(contest)
         if is_toml:
             click.echo(contest_text(stored.contest), nl=False)
@@ -139,7 +134,7 @@ def show(contest: str, is_toml: bool) -> None:
 @command.command("change")
 @click.argument("contest")
 @click.argument("file", type=click.Path(path_type=Path))
-@reason_option
+@required_reason_option
 def change(contest: str, file: Path, reason: str) -> None:
     """Change what can still be changed of CONTEST, as FILE says.
 
@@ -152,7 +147,7 @@ def change(contest: str, file: Path, reason: str) -> None:
     from arena.home import ArenaHome
 
     changed = read_contest_file(file)
-    with ArenaHome(global_option("home"), store=global_option("store")) as home, _opened() as people:
+    with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
         before = people.contests.get(contest).contest
         announcing.change(home.store, people, COMMAND_LINE, contest, changed, reason)
     if before == changed:
@@ -165,22 +160,22 @@ def change(contest: str, file: Path, reason: str) -> None:
 
 @command.command("reveal")
 @click.argument("contest")
-@reason_option
+@required_reason_option
 @click.option("--before-played", is_flag=True, help="Also if not everything is played yet.")
 def reveal(contest: str, reason: str, before_played: bool) -> None:
     """Show the hidden results of CONTEST to everybody, from now on."""
-    with _opened() as people:
+    with opened_people() as people:
         people.contests.ask_to_reveal(COMMAND_LINE, contest, reason, before_played=before_played)
     click.echo(printable(f"The results of {contest} are revealed by `arena serve` within seconds."))
 
 
 @command.command("cancel")
 @click.argument("contest")
-@reason_option
+@required_reason_option
 @yes_option
 def cancel(contest: str, reason: str, is_confirmed: bool) -> int:
     """Cancel CONTEST: nothing more of it is played, and hidden results stay hidden."""
-    with _opened() as people:
+    with opened_people() as people:
         stored = people.contests.get(contest)
         if not confirm(f"Cancel the contest {stored.name}?", is_confirmed):
             return FAILED
@@ -223,11 +218,3 @@ def _results_line(stored: StoredContest) -> str:
 
 def _shown(stored: StoredContest, at: str) -> str:
     return f"{stored.contest.local(at):%Y-%m-%d %H:%M:%S} {stored.contest.time_zone}"
-
-
-@contextmanager
-def _opened() -> Iterator[PeopleStore]:
-    from arena.home import open_people
-
-    with open_people(global_option("home")) as people:
-        yield people

@@ -55,6 +55,7 @@ def command(context: click.Context, clock: bool, turns: int, serves: bool, host:
         click.echo(json.dumps([_as_dict(result) for result in results]))
     else:
         _show_levels(results)
+        _show_kernels()
     return OK
 
 
@@ -114,6 +115,12 @@ def _show_levels(results: list[ProbeResult]) -> None:
     else:
         click.echo("A test program tried to escape, and every attempt failed.")
     _show_advice(results, best)
+
+
+def _show_kernels() -> None:
+    from arena.lab.kernels.loading import kernels_sentence
+
+    print_wrapped("", 0, kernels_sentence())
 
 
 def _yes(result: ProbeResult) -> str:

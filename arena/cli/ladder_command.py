@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import click
 
 from arena.cli.common import print_table
-from arena.cli.global_options import global_option
 from arena.cli.group import FAILED, OK
 from arena.cli.options import WholeNumber, format_options
+from arena.cli.people_database import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.subcommands import Subcommands
 from arena.people.directing import DirectorState, Wish
 from arena.report.tables import Column, printable
 from arena.text import counted
 
-if TYPE_CHECKING:
-    from arena.store.people.people_store import PeopleStore
-
-COMMAND_LINE = "the command line"
 LADDER = "ladder"
 LOOK_SECONDS = 0.2
 
@@ -32,7 +27,6 @@ COLUMNS = [
     Column("sentence", "what for", is_number=False, wraps=True, drop_order=1),
 ]
 
-reason_option = click.option("--reason", required=True, metavar="TEXT", help="Why, for the public log.")
 wait_option = click.option(
     "--wait",
     "wait_seconds",
@@ -63,7 +57,7 @@ def command(context: click.Context) -> None:
 @format_options
 def list_ladders(table_format: str = "text") -> None:
     """List the ladders that are kept going, and what each is doing."""
-    with _opened() as people:
+    with opened_people() as people:
         rows = []
         for report in people.directors.reports(LADDER):
             wished = people.directors.wish(report.tournament)
@@ -83,7 +77,7 @@ def list_ladders(table_format: str = "text") -> None:
 
 @command.command("pause")
 @click.argument("ladder")
-@reason_option
+@required_reason_option
 @wait_option
 def pause(ladder: str, reason: str, wait_seconds: int) -> int:
     """Let no match of LADDER begin. Those that are being played end and are recorded."""
@@ -92,7 +86,7 @@ def pause(ladder: str, reason: str, wait_seconds: int) -> int:
 
 @command.command("drain")
 @click.argument("ladder")
-@reason_option
+@required_reason_option
 @wait_option
 def drain(ladder: str, reason: str, wait_seconds: int) -> int:
     """Let LADDER finish the round that is scheduled, and begin no other."""
@@ -101,16 +95,16 @@ def drain(ladder: str, reason: str, wait_seconds: int) -> int:
 
 @command.command("resume")
 @click.argument("ladder")
-@reason_option
+@required_reason_option
 def resume(ladder: str, reason: str) -> None:
     """Let matches of LADDER begin again."""
-    with _opened() as people:
+    with opened_people() as people:
         people.directors.want(ladder, Wish.PLAY, reason=reason, by=COMMAND_LINE)
     click.echo(printable(f"{ladder} is resumed."))
 
 
 def _want(ladder: str, wish: Wish, reason: str, wait_seconds: int, wanted: DirectorState) -> int:
-    with _opened() as people:
+    with opened_people() as people:
         people.directors.want(ladder, wish, reason=reason, by=COMMAND_LINE)
         until = time.monotonic() + wait_seconds
         while wait_seconds:
@@ -124,9 +118,3 @@ def _want(ladder: str, wish: Wish, reason: str, wait_seconds: int, wanted: Direc
     done = "paused" if wish is Wish.PAUSE else "to finish its round"
     click.echo(printable(f"{ladder} is {done}; continue with: arena ladder resume {ladder} --reason TEXT"))
     return OK
-
-
-def _opened() -> PeopleStore:
-    from arena.home import open_people
-
-    return open_people(global_option("home"))

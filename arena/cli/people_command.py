@@ -8,9 +8,9 @@ import click
 
 from arena.cli.common import print_table
 from arena.cli.confirmation import confirm, yes_option
-from arena.cli.global_options import global_option
 from arena.cli.group import FAILED, OK
 from arena.cli.options import WholeNumber, format_options
+from arena.cli.people_database import COMMAND_LINE, opened_people
 from arena.cli.subcommands import Subcommands
 from arena.errors import UsageError
 from arena.people.roles import MEMBER_ROLES, Role
@@ -19,10 +19,6 @@ from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.people.values import Person
-    from arena.store.people.people_store import PeopleStore
-
-COMMAND_LINE = "the command line"
-"""Who did it, in the public log."""
 
 INVITATION_DAYS = 7
 MAX_INVITATION_DAYS = 60
@@ -96,7 +92,7 @@ def command(context: click.Context) -> None:
 @format_options
 def list_people(table_format: str = "text") -> None:
     """List everybody who has an account."""
-    with _opened() as people:
+    with opened_people() as people:
         everybody = people.accounts.all()
     rows = [
         {"name": person.name, "role": person.role.value, "since": person.created_at[:10], "account": _account(person)}
@@ -116,7 +112,7 @@ def add(name: str, role: str, site: str, days: int) -> None:
 
     The link can be used once. Names that look alike count as the same.
     """
-    with _opened() as people:
+    with opened_people() as people:
         person = people.accounts.add(name, Role(role), COMMAND_LINE)
         secret = people.invitations.invite_person(person.name, COMMAND_LINE, days)
     role_text = _with_article(person.role)
@@ -130,7 +126,7 @@ def add(name: str, role: str, site: str, days: int) -> None:
 @days_option
 def link(person: str, site: str, days: int) -> None:
     """Print a new link by which PERSON chooses a password, for one that was forgotten or a link that was lost."""
-    with _opened() as people:
+    with opened_people() as people:
         secret = people.invitations.invite_person(person, COMMAND_LINE, days)
     click.echo(f"{printable(person)} can choose a password for {counted(days, 'day')} at:\n{_link(site, secret)}")
 
@@ -141,7 +137,7 @@ def link(person: str, site: str, days: int) -> None:
 @reason_option
 def role(person: str, role: str, reason: str) -> None:
     """Change what PERSON may do."""
-    with _opened() as people:
+    with opened_people() as people:
         changed = people.accounts.set_role(person, Role(role), COMMAND_LINE, reason)
     click.echo(printable(f"{changed.name} is {_with_article(changed.role)} now."))
 
@@ -152,7 +148,7 @@ def role(person: str, role: str, reason: str) -> None:
 @yes_option
 def close(person: str, reason: str, is_confirmed: bool) -> int:
     """Close the account of PERSON: all sessions and tokens end, and nobody can sign in with it."""
-    with _opened() as people:
+    with opened_people() as people:
         found = people.accounts.get(person)
         if not confirm(f"Close the account of {found.name}, {_with_article(found.role)}?", is_confirmed):
             return FAILED
@@ -166,7 +162,7 @@ def close(person: str, reason: str, is_confirmed: bool) -> int:
 @reason_option
 def reopen(person: str, reason: str) -> None:
     """Open a closed account again."""
-    with _opened() as people:
+    with opened_people() as people:
         opened = people.accounts.reopen(person, COMMAND_LINE, reason)
     click.echo(printable(f"The account of {opened.name} is open again."))
 
@@ -175,17 +171,11 @@ def reopen(person: str, reason: str) -> None:
 @format_options
 def log(table_format: str) -> None:
     """List what was done about people, the latest first."""
-    with _opened() as people:
+    with opened_people() as people:
         entries = people.log.lines(hidden=())
     names = [column.key for column in LOG_COLUMNS]
     rows = [{name: getattr(entry, name) for name in names} for entry in entries]
     print_table(LOG_COLUMNS, rows, table_format, "" if entries else "Nothing was done yet.")
-
-
-def _opened() -> PeopleStore:
-    from arena.home import open_people
-
-    return open_people(global_option("home"))
 
 
 def _account(person: Person) -> str:

@@ -16,13 +16,15 @@ from click.core import ParameterSource
 from arena.cli.common import open_home
 from arena.cli.global_options import global_option
 from arena.cli.group import INTERRUPTED, OK
-from arena.cli.options import WholeNumber
 from arena.cli.serve_options import (
     OPEN_LADDER,
     allowed_hosts_option,
     check_reach,
     host_option,
     ladders_option,
+    metrics_address_option,
+    metrics_place,
+    play_slots_option,
     port_option,
     public_option,
     trusted_proxies_option,
@@ -30,7 +32,6 @@ from arena.cli.serve_options import (
 from arena.errors import UsageError
 from arena.home import STORE_VARIABLE, home_path
 from arena.log_lines import FORMAT_VARIABLE, FORMATS, TEXT, set_up_logging
-from arena.loopback import is_loopback
 from arena.operating.part_lock import locked_parts
 from arena.operating.parts import PARTS, WEB, Part, Program, part_named, programs
 from arena.shipped import PREFIX
@@ -44,8 +45,6 @@ NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart")
 NEEDED_BY_PARTS = ("argon2",)
 
 AUTHORS, VISITORS = "authors", "visitors"
-MAX_PLAY_SLOTS = 200
-MAX_PORT = 65535
 OF_ALL_PARTS = ("only", "log_format")
 """Options that no part refuses."""
 
@@ -70,20 +69,9 @@ OF_ALL_PARTS = ("only", "log_format")
     help="Who may enter: visitors only look; authors have accounts.",
 )
 @ladders_option
-@click.option(
-    "--play-slots",
-    "play_slots",
-    type=WholeNumber(0, MAX_PLAY_SLOTS),
-    default=4,
-    show_default=True,
-    help="How many may play against bots at once, with --open-to authors; 0 for nobody.",
-)
+@play_slots_option
 @trusted_proxies_option
-@click.option(
-    "--metrics-address",
-    metavar="HOST:PORT",
-    help="Numbers for Prometheus at http://HOST:PORT/metrics; not on the site itself.",
-)
+@metrics_address_option
 @click.option("--log-requests", is_flag=True, help="Log each request in a line.")
 @click.option(
     "--log-format",
@@ -198,16 +186,7 @@ def command(
 def _metrics_socket(address: str, is_public: bool) -> socket.socket:
     from arena.web.server import listen
 
-    host, colon, port = address.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not colon or not host or not (port.isascii() and port.isdigit()) or int(port[:6]) > MAX_PORT:
-        raise UsageError(f"--metrics-address {address!r}: expected HOST:PORT, such as 127.0.0.1:9100")
-    if not is_public and not is_loopback(host):
-        raise UsageError(
-            f"--metrics-address {address!r}: other machines may reach it, and metrics are for operators;"
-            " add --public to allow it"
-        )
-    return listen(host, int(port), "--metrics-address", "--metrics-address port")
+    return listen(*metrics_place(address, is_public), "--metrics-address", "--metrics-address port")
 
 
 def _refuse_options_of_other_parts(context: click.Context, part: Part) -> None:

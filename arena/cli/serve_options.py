@@ -45,6 +45,43 @@ trusted_proxies_option = click.option(
 )
 
 
+MAX_PLAY_SLOTS = 200
+MAX_PORT = 65535
+
+play_slots_option = click.option(
+    "--play-slots",
+    "play_slots",
+    type=WholeNumber(0, MAX_PLAY_SLOTS),
+    default=4,
+    show_default=True,
+    help="How many may play against bots at once, where authors may enter; 0 for nobody.",
+)
+
+metrics_address_option = click.option(
+    "--metrics-address",
+    metavar="HOST:PORT",
+    help="Numbers for Prometheus at http://HOST:PORT/metrics; not on the site itself.",
+)
+
+
+def metrics_place(address: str, is_public: bool) -> tuple[str, int]:
+    """Return the host and the port of an address for metrics.
+
+    Raises:
+        UsageError: if it has another form, or other machines can reach it and that is not wanted.
+    """
+    host, colon, port = address.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not host or not (port.isascii() and port.isdigit()) or int(port[:6]) > MAX_PORT:
+        raise UsageError(f"--metrics-address {address!r}: expected HOST:PORT, such as 127.0.0.1:9100")
+    if not is_public and not is_loopback(host):
+        raise UsageError(
+            f"--metrics-address {address!r}: other machines may reach it, and metrics are for operators;"
+            " add --public to allow it"
+        )
+    return host, int(port)
+
+
 def check_reach(host: str, is_public: bool) -> None:
     """Raise UsageError for an address that other machines can reach, unless that is wanted."""
     if not is_public and not is_loopback(host):

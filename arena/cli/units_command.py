@@ -14,6 +14,9 @@ from arena.cli.serve_options import (
     check_reach,
     host_option,
     ladders_option,
+    metrics_address_option,
+    metrics_place,
+    play_slots_option,
     port_option,
     public_option,
     trusted_proxies_option,
@@ -34,7 +37,9 @@ _OF_SYSTEMD = Path("/etc/systemd/system")
 @public_option
 @allowed_hosts_option
 @ladders_option
+@play_slots_option
 @trusted_proxies_option
+@metrics_address_option
 def command(
     directory: str,
     user: str,
@@ -43,7 +48,9 @@ def command(
     public: bool,
     allowed_hosts: tuple[str, ...],
     ladders: tuple[str, ...],
+    play_slots: int,
     trusted_proxies: tuple[str, ...],
+    metrics_address: str | None,
 ) -> int:
     """Write systemd units, by which this installation serves a home to authors.
 
@@ -57,6 +64,10 @@ def command(
 
     proxies = checked_proxies(trusted_proxies)
     named = [("--allowed-host", name) for name in allowed_hosts] + [("--trusted-proxy", proxy) for proxy in proxies]
+    if metrics_address is not None:
+        if metrics_place(metrics_address, public)[1] == 0:
+            raise UsageError(f"--metrics-address {metrics_address!r}: expected a port that is not 0")
+        named.append(("--metrics-address", metrics_address))
     made = units(
         Installation(
             home=home_path(global_option("home")).resolve(),
@@ -64,6 +75,8 @@ def command(
             address=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
             is_public=public,
             options=tuple(word for option in named for word in option),
+            play_slots=play_slots,
+            has_metrics=metrics_address is not None,
             ladders=tuple(map(_place, ladders or (OPEN_LADDER,))),
             has_network=global_option("store") is not None,
         )

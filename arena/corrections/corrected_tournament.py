@@ -11,16 +11,13 @@ from typing import Any, NamedTuple
 from arena.definition import Absence, Definition, gone
 from arena.enums import CorrectionKind
 from arena.errors import UnknownNameError, UsageError
-from arena.names import is_visible_text
+from arena.reason import check_reason
 from arena.records import Bot, Seating
 from arena.store.correction import Correction, CorrectionDetails, absences, in_force
 from arena.store.correction_log import Change
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.text import shortened_text
 from arena.tournament.formats import Format, format_class
-
-MAX_REASON_CHARACTERS = 500
 
 
 class Replays(NamedTuple):
@@ -197,17 +194,10 @@ def corrected_tournament(store: Store, name: str, reason: str) -> Iterator[Corre
         UsageError: if the reason is not accepted.
         StoreError: if a director is running it.
     """
-    _check_reason(reason)
+    check_reason(reason)
     store.tournament(name)  # before a lock of this name is made
     with store.lock(name):
         yield CorrectedTournament(store, store.tournament(name), reason)
-
-
-def _check_reason(reason: str) -> None:
-    if not reason.strip() or len(reason) > MAX_REASON_CHARACTERS or not is_visible_text(reason):
-        raise UsageError(
-            f"reason {shortened_text(reason)!r}: expected 1 to {MAX_REASON_CHARACTERS} visible characters on one line"
-        )
 
 
 def with_entrants(definition: Definition, entrants: tuple[Bot, ...], *, advice: str) -> Definition:

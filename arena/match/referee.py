@@ -113,6 +113,11 @@ class Referee:
             raise mistake from error
         return self._end()
 
+    @property
+    def notes(self) -> tuple[list[Any], ...]:
+        """What bots have noted so far: each the ply after which, and the note."""
+        return tuple(self._notes)
+
     def live(self) -> LiveMatch:
         """Return the match as it stands. Another thread may call this while the match is played.
 

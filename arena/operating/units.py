@@ -33,6 +33,8 @@ class Installation:
         address: where the site listens, as ``HOST:PORT``.
         is_public: whether others reach that address.
         options: further options of the web process, each with its value.
+        play_slots: how many may play against bots at once.
+        has_metrics: whether the web process listens for metrics itself, beside the socket that it is given.
         ladders: tournament files, absolute, or ``arena:NAME``.
         has_network: whether the store is on a server that is reached by network.
     """
@@ -42,6 +44,8 @@ class Installation:
     address: str
     is_public: bool
     options: tuple[str, ...]
+    play_slots: int
+    has_metrics: bool
     ladders: tuple[str, ...]
     has_network: bool
 
@@ -63,31 +67,35 @@ def units(installation: Installation) -> dict[str, str]:
 def _services(installation: Installation) -> Iterator[tuple[str, str]]:
     for part in PARTS:
         if not part.is_per_ladder:
-            web = "" if part.module else _web_options(installation)
-            yield f"arena-{part.name}.service", _service(part, installation, web)
+            yield f"arena-{part.name}.service", _service(part, installation, _options(part, installation))
             continue
         for ladder in installation.ladders:
             name = re.sub(r"[^A-Za-z0-9_.]+", "-", Path(ladder.removeprefix(PREFIX)).stem)
             yield f"arena-{part.name}-{name}.service", _service(part, installation, f" --ladder {ladder}")
 
 
-def _web_options(installation: Installation) -> str:
+def _options(part: Part, installation: Installation) -> str:
+    if part.option == "play_slots":
+        return f" --play-slots {installation.play_slots}"
+    if part.module:
+        return ""
     options = [*(["--public"] if installation.is_public else []), *installation.options]
     return "".join(f" {option}" for option in options)
 
 
 def _service(part: Part, installation: Installation, options: str) -> str:
     is_web = not part.module
+    has_network = installation.has_network or (is_web and installation.has_metrics)
     places = (str(installation.home), sys.executable, sys.base_prefix, *installation.ladders)
     values = {
         "ARENA": f"{shlex.quote(sys.executable)} -P -m arena",
         "CPU_WEIGHT": str(part.cpu_weight),
-        "FAMILIES": " AF_INET AF_INET6" if installation.has_network else "",
+        "FAMILIES": " AF_INET AF_INET6" if has_network else "",
         "GROUP": installation.user,
         "HOME": str(installation.home),
         "OPTIONS": options,
         "PART": part.name,
-        "PRIVATE_NETWORK": "no" if installation.has_network else "yes",
+        "PRIVATE_NETWORK": "no" if has_network else "yes",
         "PROTECT_HOME": "read-only" if any(place.startswith(UNSEEN) for place in places) else "yes",
         "SUMMARY": part.summary,
         "USER": installation.user,

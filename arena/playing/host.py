@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing.context import SpawnProcess
 
 from arena.playing import slot_program
@@ -14,13 +14,22 @@ from arena.store.people.play_slots import MENU_SECONDS
 from arena.store.people.unrated_matches import UnratedMatches
 
 PRUNE_SECONDS = 3600.0
+NEWS_SECONDS = 0.25
+"""From a look at what can be chosen to the next: a ladder may commit all the time."""
 LEAVING_SECONDS = 2.0
 
 
 class Host:
     """Starts and ends the processes in which matches are played. To be closed."""
 
-    def __init__(self, matches: UnratedMatches, menu: MenuMaker, slots: int, arguments: Sequence[str]) -> None:
+    def __init__(
+        self,
+        matches: UnratedMatches,
+        menu: MenuMaker,
+        slots: int,
+        arguments: Sequence[str],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -28,11 +37,13 @@ class Host:
             menu: what can be chosen.
             slots: how many matches may be played at once.
             arguments: of each process, after its parent and before the number of its match.
+            clock: monotonic seconds.
         """
+        self._clock, self._body = clock, ""
         self._matches, self._menu, self._slots, self._arguments = matches, menu, slots, arguments
         self._running: dict[int, SpawnProcess] = {}
         self._context = multiprocessing.get_context("spawn")
-        self._pruned_at = self._menu_at = float("-inf")
+        self._pruned_at = self._menu_at = self._looked_at = float("-inf")
 
     def step(self) -> None:
         """Do what there is to do now."""
@@ -53,11 +64,16 @@ class Host:
 
     def _write_menu(self) -> None:
         """Write what can be chosen when it has changed, and now and then to say that somebody is here."""
-        now = time.monotonic()
-        if now - self._menu_at < MENU_SECONDS / 12:
+        now = self._clock()
+        is_due = now - self._menu_at >= MENU_SECONDS / 12
+        if is_due:
+            self._menu.forget_missing()
+        elif now - self._looked_at < NEWS_SECONDS or not self._menu.may_have_changed():
             return
-        self._menu_at = now
-        self._matches.set_menu(self._menu.menu().model_dump_json(), self._slots)
+        self._looked_at, body = now, self._menu.menu().model_dump_json()
+        if is_due or body != self._body:
+            self._menu_at, self._body = now, body
+            self._matches.set_menu(body, self._slots)
         if now - self._pruned_at > PRUNE_SECONDS:
             self._pruned_at = now
             self._matches.prune()

@@ -12,16 +12,14 @@ import os
 import sys
 import time
 
-from arena.errors import DatabaseError, UsageError
 from arena.executors.cores import available_cores
 from arena.home import ArenaHome, open_people
 from arena.playing.host import Host
 from arena.playing.menu import MenuMaker
-from arena.service_program import service_program
+from arena.service_program import keep_trying, service_program
 from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.05
-AWAY_SECONDS = 5.0
 NICENESS = 10
 """Matches of tournaments come first."""
 CORES_PER_PLAY_CORE = 4
@@ -39,12 +37,7 @@ def main(arguments: list[str]) -> int:
     parent, directory, store, slots = arguments
     with service_program(int(parent), NICENESS):
         _keep_to_own_cores()
-        while True:
-            try:
-                _run(directory, store, int(slots))
-            except (DatabaseError, UsageError):
-                _log.exception("nobody can play now")
-                time.sleep(AWAY_SECONDS)
+        keep_trying(lambda: _run(directory, store, int(slots)), _log, "nobody can play now")
     return 0
 
 
@@ -61,12 +54,15 @@ def _run(directory: str, store: str, slots: int) -> None:
     if not containment.is_enough:
         _log.error("only example bots can be played against: %s", containment.reason)
     isolation = "auto" if containment.isolation is None else containment.isolation.label
-    with open_people(directory) as people, ArenaHome(directory, store=store or None) as home:
-        menu = MenuMaker(home, slots, containment.is_enough)
-        with contextlib.closing(Host(people.unrated_matches, menu, slots, (directory, store, isolation))) as host:
-            while True:
-                host.step()
-                time.sleep(PAUSE_SECONDS)
+    with (
+        open_people(directory) as people,
+        ArenaHome(directory, store=store or None) as home,
+        contextlib.closing(MenuMaker(home, slots, containment.is_enough)) as menu,
+        contextlib.closing(Host(people.unrated_matches, menu, slots, (directory, store, isolation))) as host,
+    ):
+        while True:
+            host.step()
+            time.sleep(PAUSE_SECONDS)
 
 
 if __name__ == "__main__":

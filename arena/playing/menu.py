@@ -19,7 +19,7 @@ MAX_BOTS = 500
 
 
 class MenuMaker:
-    """Says what can be chosen; what it knows of a bot, it need not read again."""
+    """Says what can be chosen; what it knows of a bot, it need not read again. Closed with ``close``."""
 
     def __init__(self, home: ArenaHome, slots: int, has_submitted_bots: bool) -> None:
         """Prepare.
@@ -32,6 +32,20 @@ class MenuMaker:
         self._home, self._slots, self._has_submitted_bots = home, slots, has_submitted_bots
         self._examples = tuple(_example(name) for name in example_bots())
         self._known: dict[StoredBot, PlayableBot | None] = {}
+        self._signal, self._signalled = home.store.commit_signal(), ""
+
+    def may_have_changed(self) -> bool:
+        """Return whether anything was committed since this was last asked: a bot may have been accepted."""
+        before, self._signalled = self._signalled, self._signal.read()
+        return self._signalled != before
+
+    def forget_missing(self) -> None:
+        """Look again for the files of bots that were not there."""
+        self._known = {bot: found for bot, found in self._known.items() if found is not None}
+
+    def close(self) -> None:
+        """Close what it has opened."""
+        self._signal.close()
 
     def menu(self) -> PlayMenu:
         """Return what can be chosen now."""
@@ -51,7 +65,7 @@ class MenuMaker:
     def _loaded(self, bot: StoredBot) -> PlayableBot | None:
         try:
             return PlayableBot(name=bot.label, label=bot.label, games=self._home.bots.find(bot.label).games)
-        except ArenaError:  # its files are not here any more
+        except ArenaError:  # its files are not here now
             return None
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from arena.errors import IllegalActionError
 from arena.games import Game
 from arena.games.squares import Square, as_square, format_square
 from arena.site.boards import shapes_at
@@ -15,6 +16,8 @@ from arena.site.models.playing import Place
 
 MAX_PLACES = 400
 """Of squares or actions on a board."""
+
+MAX_REFUSAL_CHARACTERS = 200
 
 BAND = 0.09
 """The share of a board, at its edge, in which a line across it is pressed."""
@@ -36,8 +39,10 @@ def places_on(
     state: Any,
     board: Board | None,
     legal: Sequence[Legal],
+    playable: Collection[Any],
     played: Iterable[Any],
     names: Sequence[str],
+    person: int,
 ) -> list[Place]:
     """Return the places on a board.
 
@@ -45,9 +50,11 @@ def places_on(
         game: the rules.
         state: the position.
         board: as it is drawn; None if it is not.
-        legal: what may be played there.
-        played: the actions that led there.
+        legal: what the person may play now.
+        playable: what the seat to act may play, whoever that is.
+        played: the last actions that led there.
         names: of the seats.
+        person: the seat of the person.
 
     Raises:
         GameError: if the rules are wrong.
@@ -56,10 +63,14 @@ def places_on(
         return []
     shapes = shapes_at(board, 0)
     squares = _squares(shapes)
-    if squares and any(as_square(action) for action in (*(one.action for one in legal), *played)):
+    if squares and any(as_square(action) for action in (*playable, *played)):
         texts = {square: one.text for one in legal if (square := as_square(one.action)) is not None}
-        inside = _contents(shapes, names)
-        return [_place_of_square(square, texts.get(square, ""), inside.get(square, [])) for square in squares]
+        inside = _contents(shapes, names, person)
+        refusals = _refusals(game, state, squares, playable)
+        return [
+            _place_of_square(square, texts.get(square, ""), inside.get(square, []), refusals.get(square, ""))
+            for square in squares
+        ]
     shown = legal[:MAX_PLACES]
     targets = action_targets(game, state, [one.action for one in shown])
     gaps = _gaps(targets)
@@ -77,13 +88,28 @@ def _squares(shapes: Iterable[Sequence[Any]]) -> list[Square]:
     return []
 
 
-def _contents(shapes: Iterable[Sequence[Any]], names: Sequence[str]) -> dict[Square, list[str]]:
+def _refusals(game: Game[Any], state: Any, squares: Iterable[Square], playable: Collection[Any]) -> dict[Square, str]:
+    """Return why squares can't be played now, by the rules; nothing where no square can, as none is expected then."""
+    free = {square for action in playable if (square := as_square(action)) is not None}
+    found: dict[Square, str] = {}
+    for square in squares if free else ():
+        if square not in free:
+            try:
+                game.apply(state, square)
+            except IllegalActionError as error:
+                found[square] = error.reason[:MAX_REFUSAL_CHARACTERS]
+    return found
+
+
+def _contents(shapes: Iterable[Sequence[Any]], names: Sequence[str], person: int) -> dict[Square, list[str]]:
     """Return what is in each square, in words."""
     found: dict[Square, list[str]] = {}
     for kind, *values in shapes:
         said, x, y = "", values[0], values[1]
         if kind == "mark":
-            said = f"{values[4] or 'mark'} of {names[values[3]]}" if values[3] < len(names) else str(values[4])
+            said = str(values[4] or "mark")
+            if values[3] < len(names):
+                said = f"your {said}" if values[3] == person else f"{said} of {names[values[3]]}"
         elif kind == "text" and values[-1] != "label":
             said = str(values[3])
         elif kind == "disc":
@@ -95,10 +121,11 @@ def _contents(shapes: Iterable[Sequence[Any]], names: Sequence[str]) -> dict[Squ
     return found
 
 
-def _place_of_square(square: Square, text: str, contents: Sequence[str]) -> Place:
+def _place_of_square(square: Square, text: str, contents: Sequence[str], refusal: str) -> Place:
     x, y = square
     said = ", ".join([f"{format_square(square)}: column {x}, row {y}", *contents])
-    return Place(action=text, label=said if contents else f"{said}, empty", box=(x - 1, y - 1, 1, 1))
+    label = said if contents else f"{said}, empty"
+    return Place(action=text, label=label, refusal=refusal, is_empty=not contents, box=(x - 1, y - 1, 1, 1))
 
 
 def _is_strip(target: Shape) -> bool:

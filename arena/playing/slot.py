@@ -26,11 +26,12 @@ from arena.players.call_limit import OutOfTimeError, call_within
 from arena.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackError
 from arena.players.manifest import load_bot
 from arena.players.player import Request, wall_limit_seconds
-from arena.playing.view import HUMAN_NAME, Played, view_of
+from arena.playing.view import PERSON_NAME, Played, view_of
 from arena.protocol.messages import shortened
 from arena.records import Bot, MatchRecord, MatchSpec, TimeControl
 from arena.shipped import PREFIX, bot_path
-from arena.store.people.unrated_matches import OUR_FAILURE, MatchClaim
+from arena.store.people.match_claim import MatchClaim
+from arena.store.people.unrated_matches import OUR_FAILURE
 
 MAX_PLIES = 1000
 LOOK_SECONDS = 0.05
@@ -104,7 +105,7 @@ class Slot:
             raise _CannotGoOnError("Only matches of two seats can be played here.")
         self._bot = self._find_bot()
         self._names = [self._bot.label] * 2
-        self._names[self._person] = HUMAN_NAME
+        self._names[self._person] = PERSON_NAME
         build_bots([self._bot], self._isolation)
         while True:
             try:
@@ -150,13 +151,13 @@ class Slot:
             self._write(MatchState.BOT)
 
     def _end(self, record: MatchRecord) -> None:
-        notes: dict[int, Any] = {ply: note for ply, note in record.notes}  # noqa: C416 - pairs are lists
-        self._actions = [one._replace(note=notes.get(ply, one.note)) for ply, one in enumerate(self._actions)]
-        self._add_seconds(record.cpu_seconds)
+        self._add_seconds_and_notes(record.cpu_seconds, record.notes)
         self._write(MatchState.OVER, record)
 
-    def _add_seconds(self, cpu_seconds: Sequence[float | None]) -> None:
-        """Add what the bot computed for its actions since the match was resumed."""
+    def _add_seconds_and_notes(self, cpu_seconds: Sequence[float | None], notes: Sequence[Sequence[Any]]) -> None:
+        """Add what the bot computed for its actions, and noted, since the match was resumed."""
+        for ply, note in notes:
+            self._actions[ply] = self._actions[ply]._replace(note=note)
         for ply, seconds in enumerate(cpu_seconds):
             if seconds is not None and self._actions[ply].seat != self._person:
                 self._actions[ply] = self._actions[ply]._replace(seconds=round(seconds, 6))
@@ -197,7 +198,7 @@ class Slot:
     def _ask(self, seat: int, request: Request) -> Any:
         """Wait for a legal action of the person."""
         if self._pool.referee is not None:
-            self._add_seconds(self._pool.referee.live().cpu_seconds)
+            self._add_seconds_and_notes(self._pool.referee.live().cpu_seconds, self._pool.referee.notes)
         self._write(MatchState.PERSON)
         while True:
             self.busy_until = None

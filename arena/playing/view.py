@@ -19,7 +19,7 @@ MAX_LEGAL = 400
 MAX_LISTED = 400
 MAX_TEXT_CHARACTERS = 200
 
-HUMAN_NAME = "human"
+PERSON_NAME = "you"
 
 
 class Played(NamedTuple):
@@ -67,14 +67,16 @@ def view_of(
     termination = ended.termination if ended is not None else Termination.NORMAL
     record = _record(path, game, state, actions, names, time_control, faults, termination)
     is_over = ended is not None
-    shown = viewed_match(record, {}, most=1, unfinished="" if is_over else "This match is being played.")
-    legal = []
-    if not is_over and game.seat_to_act(state) == person:
-        legal = [Legal(action, _text_of(game, action)) for action in game.legal_actions(state)]
+    unfinished = "" if is_over else "This match is being played."
+    shown = viewed_match(record, {}, most=1, unfinished=unfinished, reader=person)
+    due = None if is_over else game.seat_to_act(state)
+    playable = [] if due is None else game.legal_actions(state)
+    legal = [Legal(action, _text_of(game, action)) for action in playable] if due == person else []
     listed = actions[-MAX_LISTED:]
+    played = [one.action for one in actions[-1:]]
     return PlayView(
         shown=shown,
-        places=tuple(places_on(game, state, shown.board, legal, (one.action for one in actions[-1:]), names)),
+        places=tuple(places_on(game, state, shown.board, legal, playable, played, names, person)),
         legal=tuple(one.text for one in legal[:MAX_LEGAL]),
         legal_count=len(legal),
         action_format=game.action_format[:MAX_TEXT_CHARACTERS],
@@ -85,7 +87,7 @@ def view_of(
         notes=tuple(
             f"{ply}: {note_text(one.note)}" for ply, one in enumerate(actions, 1) if is_over and one.note is not None
         )[-MAX_LISTED:],
-        result=result_sentence(record, names) if is_over else "",
+        result=result_sentence(record, names, person) if is_over else "",
     )
 
 

@@ -210,9 +210,10 @@ def _place(place: Place, height: float) -> str:
     if place.action:
         button = f'<button class="place" name="action" value="{text(place.action)}" aria-label="{label}"></button>'
     else:
-        button = (
-            f'<button class="place" type="button" tabindex="-1" aria-disabled="true" aria-label="{label}"></button>'
-        )
+        kind = "place off" if place.refusal and place.is_empty else "place"
+        title = f' title="{text(place.refusal)}"' if place.refusal else ""
+        words = f'aria-label="{label}"{title}'
+        button = f'<button class="{kind}" type="button" tabindex="-1" aria-disabled="true" {words}></button>'
     return f"<foreignObject {box}>{button}</foreignObject>{_preview(place, height)}"
 
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 
-from arena.store.schema import BigInteger, Integer, matches, records, set_aside, tournaments
+from arena.store.columns import BigInteger, Integer
+from arena.store.schema import matches, records, set_aside, tournaments
 
 
 class Counters(NamedTuple):

@@ -16,8 +16,9 @@ from alembic.operations import Operations
 from sqlalchemy import Connection
 
 from arena.errors import StoreError
+from arena.store.columns import Label
 from arena.store.counters import count_again
-from arena.store.schema import SCHEMA_VERSION, Label, meta
+from arena.store.schema import SCHEMA_VERSION, meta
 from arena.store.seats import Sitting, insert_seats
 from arena.stored import is_whole
 

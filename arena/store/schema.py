@@ -18,135 +18,12 @@ name in Python as ``key``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import StrEnum
-from typing import Any, ClassVar
-
-import sqlalchemy as sa
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
 from arena.enums import CorrectionKind, EventKind, FaultKind
-from arena.errors import StoreError
-from arena.text import any_of
+from arena.store.columns import BigInteger, Integer, Label, Member, OptionalString, String, Text
 
 SCHEMA_VERSION = 5
-
-
-def expected(*kinds: type) -> Callable[[Any], Any]:
-    """Return the check of a column's values: SQLite does not enforce the type of a column."""
-
-    def checked(value: Any) -> Any:
-        if type(value) not in kinds:
-            raise StoreError(f"the database holds {value!r:.80} where {'a number' if int in kinds else 'text'} belongs")
-        return value
-
-    return checked
-
-
-def member_of(kinds: type[StrEnum], noun: str) -> Callable[[Any], StrEnum]:
-    """Return the check of a column that holds members of an enumeration."""
-
-    def member(value: Any) -> StrEnum:
-        try:
-            return kinds(value)
-        except ValueError:
-            raise StoreError(
-                f"the database holds {value!r:.80} where a kind of {noun} belongs; expected {any_of(list(kinds))}"
-            ) from None
-
-    return member
-
-
-class Checked(sa.TypeDecorator[Any]):
-    """A column whose values are checked when they are read, by any driver.
-
-    Attributes:
-        check: what every value read is passed through.
-    """
-
-    check: ClassVar[staticmethod[[Any], Any]]
-
-    def result_processor(self, dialect: Any, coltype: object) -> Callable[[Any], Any]:
-        """Return what every value read is passed through."""
-        return self.check
-
-
-class Integer(Checked):
-    """A column of whole numbers."""
-
-    impl = sa.Integer
-    cache_ok = True
-    check = staticmethod(expected(int))
-
-
-class BigInteger(Checked):
-    """A column of large whole numbers."""
-
-    impl = sa.BigInteger
-    cache_ok = True
-    check = staticmethod(expected(int))
-
-
-class String(Checked):
-    """A column of short texts."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(expected(str))
-
-
-class OptionalString(Checked):
-    """A column of short texts that may be left out."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(expected(str, type(None)))
-
-
-class Label(Checked):
-    """A column of bots (``name@version``), in the same order in every database: by code point."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(expected(str))
-
-    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
-        """Return the column's type in a database."""
-        collation = "C" if dialect.name == "postgresql" else None
-        return dialect.type_descriptor(sa.String(140, collation))
-
-
-class Text(Checked):
-    """A column of texts."""
-
-    impl = sa.Text
-    cache_ok = True
-    check = staticmethod(expected(str))
-
-
-class FaultKindText(Checked):
-    """A column of kinds of faults."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(member_of(FaultKind, "fault"))
-
-
-class CorrectionKindText(Checked):
-    """A column of kinds of corrections."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(member_of(CorrectionKind, "correction"))
-
-
-class EventKindText(Checked):
-    """A column of kinds of events."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(member_of(EventKind, "event"))
-
 
 metadata = MetaData()
 
@@ -208,7 +85,7 @@ faults = Table(
     Column("seat", Integer, primary_key=True, autoincrement=False),
     Column("game", String(200), nullable=False),
     Column("bot", String(140), nullable=False),
-    Column("kind", FaultKindText(16), nullable=False),
+    Column("kind", Member(FaultKind, "kind of fault", 16), nullable=False),
     Index("faults_by_bot", "bot"),
     Index("faults_by_kind", "tournament_id", "kind", "match"),
 )
@@ -240,7 +117,7 @@ corrections = Table(
     metadata,
     Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
     Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("kind", CorrectionKindText(16), nullable=False),
+    Column("kind", Member(CorrectionKind, "kind of correction", 16), nullable=False),
     Column("details", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Column("made_at", String(40), nullable=False),
@@ -290,7 +167,7 @@ events = Table(
     metadata,
     Column("topic", String(80), primary_key=True),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("kind", EventKindText(16), nullable=False),
+    Column("kind", Member(EventKind, "kind of event", 16), nullable=False),
     Column("at", String(40), nullable=False),
     Column("body", Text, nullable=False),
     Column("visible_from", OptionalString(40)),

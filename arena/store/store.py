@@ -27,11 +27,13 @@ from arena.store.source import Source
 from arena.store.statements import insert_lines
 from arena.store.values import StoredBot, StoredTournament, utc_now
 from arena.store.version import bring_up_to_date
-from arena.store.whole_copy import fill_server, write_copy
+from arena.store.whole_copy import Copyable
 
 
-class Store(RecordReader):
+class Store(RecordReader, Copyable):
     """A database of tournaments. Methods that read one take a ``StoredTournament`` or its name."""
+
+    _metadata = metadata
 
     def __init__(self, place: Path | str) -> None:
         """Open the database, creating its tables where there are none.
@@ -67,28 +69,6 @@ class Store(RecordReader):
     def close(self) -> None:
         """Close the database."""
         self._database.close()
-
-    def write_copy(self, path: Path) -> None:
-        """Write the whole database, as it is at one instant, as an SQLite file.
-
-        Args:
-            path: of the file, which is empty or not there.
-
-        Raises:
-            StoreError: if the database can't be read, or the file can't be written.
-        """
-        write_copy(self._database, metadata, path)
-
-    def fill(self, url: str) -> None:
-        """Fill an empty PostgreSQL database with all that is in this one.
-
-        Args:
-            url: of the empty one.
-
-        Raises:
-            StoreError: if it is not empty, or this one has a value that does not belong there.
-        """
-        fill_server(self._database, metadata, url)
 
     def retry_for(self, seconds: float) -> None:
         """Set how long every later call retries when the server can't be reached; initially 0."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
@@ -21,45 +21,45 @@ _COUNTERS = "sqlite_sequence"
 """Where SQLite keeps the last number of each table, so that it gives none a second time."""
 
 
-def write_copy(database: Database, metadata: MetaData, path: Path) -> None:
-    """Write a database as an SQLite file, as it is at one instant.
+class Copyable:
+    """A store whose whole database can be copied."""
 
-    Args:
-        database: which.
-        metadata: its tables.
-        path: the file; nothing may be there, or an empty file.
+    _database: Database
+    _metadata: ClassVar[MetaData]
 
-    Raises:
-        StoreError: if the database can't be read, or the file can't be written.
-    """
-    if database.path is not None:
-        if not copy_file(database.path, path):
-            raise StoreError(f"{database.path}: it is not there any more")
-        return
-    target = Database(path)
-    try:
-        target.use_write_ahead_log()
-        database.read_snapshot(lambda source: target.write(lambda into: _create_and_fill(source, into, metadata)))
-    finally:
-        target.close()
+    def write_copy(self, path: Path) -> None:
+        """Write the whole database, as it is at one instant, as an SQLite file.
 
+        Args:
+            path: of the file; nothing may be there, or an empty file.
 
-def fill_server(source: Database, metadata: MetaData, url: str) -> None:
-    """Fill an empty PostgreSQL database with the rows of another one: all of them, or nothing.
+        Raises:
+            StoreError: if the database can't be read, or the file can't be written.
+        """
+        if self._database.path is None:
+            self._fill(Database(path))
+        elif not copy_file(self._database.path, path):
+            raise StoreError(f"{self._database.path}: it is not there any more")
 
-    Args:
-        source: the other one, of the version of this arena.
-        metadata: its tables.
-        url: of the server.
+    def fill(self, url: str) -> None:
+        """Fill an empty PostgreSQL database with all that is in this one, or with nothing.
 
-    Raises:
-        StoreError: if the server's database is not empty, or a value does not belong there.
-    """
-    target = Database(url)
-    try:
-        source.read_snapshot(lambda rows: target.write(lambda into: _create_and_fill(rows, into, metadata)))
-    finally:
-        target.close()
+        Args:
+            url: of the empty one. This one has the version of this arena.
+
+        Raises:
+            StoreError: if the other is not empty, or a value does not belong there.
+        """
+        self._fill(Database(url))
+
+    def _fill(self, target: Database) -> None:
+        try:
+            target.use_write_ahead_log()
+            self._database.read_snapshot(
+                lambda rows: target.write(lambda into: _create_and_fill(rows, into, self._metadata))
+            )
+        finally:
+            target.close()
 
 
 def copy_file(path: Path, copy: Path) -> bool:

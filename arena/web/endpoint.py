@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.types import ASGIApp
@@ -13,6 +13,18 @@ Handler = Callable[[Request], Awaitable[ASGIApp]]
 """Returns the response to a request, which may raise our errors until it begins; the fields of the path are in
 ``request.path_params``.
 """
+
+
+class Description(NamedTuple):
+    """The description of an operation.
+
+    Attributes:
+        operation: as an OpenAPI object.
+        schemas: of the models in it, by name.
+    """
+
+    operation: Mapping[str, Any]
+    schemas: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,16 +36,15 @@ class Endpoint:
         handler: answers the requests.
         methods: which of them; HEAD comes with GET.
         operation: its description in the OpenAPI document; None to leave it out.
-        operations: the same by method, where each has its own.
-        schemas: of the models in ``operations``, by name.
+        descriptions: returns the same by method, where each has its own; called when somebody asks for the document,
+            for it takes longer than the rest of the site.
     """
 
     path: str
     handler: Handler
     methods: tuple[str, ...] = ("GET",)
     operation: Mapping[str, Any] | None = field(default=None)
-    operations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    schemas: Mapping[str, Any] = field(default_factory=dict)
+    descriptions: Callable[[], Mapping[str, Description]] = field(default=dict)
 
     @property
     def allowed(self) -> tuple[str, ...]:

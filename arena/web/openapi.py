@@ -60,9 +60,10 @@ def document(pages: Sequence[Page], endpoints: Iterable[Endpoint]) -> dict[str, 
         if endpoint.operation is not None:
             operation = {"operationId": identifier_of(endpoint.path), **endpoint.operation}
             paths[endpoint.path] = {method.lower(): operation for method in endpoint.methods}
-        if endpoint.operations:
-            paths[endpoint.path] = {method.lower(): one for method, one in endpoint.operations.items()}
-            schemas |= endpoint.schemas
+        if descriptions := endpoint.descriptions():
+            paths[endpoint.path] = {method.lower(): one.operation for method, one in descriptions.items()}
+            for one in descriptions.values():
+                schemas |= one.schemas
             components["securitySchemes"] = _SECURITY
     return {
         "openapi": "3.1.0",

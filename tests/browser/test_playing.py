@@ -5,21 +5,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from arena.home import ArenaHome
-from tests.browser.conftest import served
+from tests.browser.conftest import SMALL_LADDER, served
 
 pytestmark = pytest.mark.processes
 
-LADDER = """
-game = "differences"
-options = { size = 4 }
-format = "ladder"
-[ladder]
-matches = 2
-[[entrants]]
-bot = "arena:minimal"
-[[entrants]]
-bot = "arena:random_legal"
-"""
 SMALL = {"differences": {"size": 4}, "plaid": {"width": 8, "height": 8, "lines": 6}, "plusminus": {"size": 4}}
 READY = "#match:not([data-waiting])"
 MINE = f"{READY}:has(#typed)"
@@ -32,7 +21,7 @@ def site(tmp_path_factory):
     directory = tmp_path_factory.mktemp("play-home")
     with ArenaHome(directory):
         pass
-    (directory / "ladder.toml").write_text(LADDER)
+    (directory / "ladder.toml").write_text(SMALL_LADDER)
     with served(directory, "--open-to", "authors", "--ladder", directory / "ladder.toml") as address:
         yield address
 
@@ -143,9 +132,11 @@ def test_signs_without_a_board_are_buttons(window, site):
 def test_hint_undo_resign_and_again(window, site, has_scripts):
     page = window(java_script_enabled=has_scripts)
     begin(page, site, "differences")
-    expect(page.get_by_role("button", name="Take back")).to_have_count(0)
+    expect(page.get_by_role("button", name="Take back")).to_be_disabled()
+    above = page.locator("#board").bounding_box()
     page.get_by_role("button", name="Hint").click()
     expect(page.locator("#answer")).to_contain_text("random_legal@1 would play", timeout=LONG_MS)
+    assert page.locator("#board").bounding_box() == above
     page.locator(".place[value='b2']").click()
     settled(page, 0)
     assert plies(page) == 2
@@ -163,6 +154,23 @@ def test_hint_undo_resign_and_again(window, site, has_scripts):
     expect(page.locator(".seats li.seat1")).to_contain_text("you")
 
 
+def test_what_can_not_be_played_is_marked_and_says_why_when_it_is_pressed(window, site):
+    page = window()
+    begin(page, site, "differences")
+    page.get_by_label("action", exact=True).fill("b2")
+    page.keyboard.press("Enter")
+    settled(page, 0)
+    expect(page.get_by_label("action", exact=True)).to_be_focused()
+    refused = page.get_by_role("button", name="b3: column 2, row 3, empty", exact=True)
+    expect(refused).to_have_class("place off")
+    expect(refused).to_have_attribute("title", "column b already has a mark (rule 3)")
+    above = page.locator("#board").bounding_box()
+    refused.click(force=True)  # it is disabled
+    expect(page.locator("#answer")).to_have_text("b3: column b already has a mark (rule 3).")
+    assert page.locator("#board").bounding_box() == above
+    assert plies(page) == 2
+
+
 def test_screen_readers_hear_what_the_bot_did_and_whose_turn_it_is(window, site):
     page = window()
     begin(page, site, "differences")
@@ -176,7 +184,7 @@ def test_screen_readers_hear_what_the_bot_did_and_whose_turn_it_is(window, site)
     heard = page.locator("p.sr[role=status]").last
     expect(heard).to_contain_text("random_legal@1 plays")
     expect(heard).to_contain_text("It is your turn.")
-    taken = page.get_by_role("button", name="c3: column 3, row 3, 1 of human", exact=True)
+    taken = page.get_by_role("button", name="c3: column 3, row 3, your 1", exact=True)
     expect(taken).to_be_focused()
     expect(taken).to_have_attribute("aria-disabled", "true")
     page.keyboard.press("Enter")

@@ -249,7 +249,7 @@ MISTAKES = [
     (["replay"], "Missing argument 'MATCH'"),
     (["standings", "tinny"], "unknown tournament 'tinny': did you mean 'tiny'?"),
     (["standings", "tiny", "--format", "pdf"], "'pdf' is not one of"),
-    (["standings", "tiny", "--game", "plaid"], "unknown game 'plaid': known are differences"),
+    (["standings", "tiny", "--game", "plaid"], "unknown game 'plaid': expected one of: differences"),
     (["leaderboard", "plaids"], "unknown game 'plaids': did you mean 'plaid'?"),
     (["matches", "tiny", "--bot", "nobody"], "unknown bot 'nobody'"),
     (["replay", "tiny"], "a match is written TOURNAMENT/NUMBER"),

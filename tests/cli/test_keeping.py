@@ -115,7 +115,11 @@ def test_a_tournament_gets_another_name(arena):
     assert arena("rename", "spring", "first cup")[1] == "spring is named first cup now.\n"
     assert names_in(arena)[0] == "first cup"
     refused(
-        arena, "rename", "spring", "x", says="unknown tournament 'spring': known are first cup, trial, \\x1b[31mred"
+        arena,
+        "rename",
+        "spring",
+        "x",
+        says="unknown tournament 'spring': expected one of: first cup, trial, \\x1b[31mred",
     )
     refused(
         arena, "rename", "trial", "first cup", says="there is a tournament 'first cup' already; nothing was changed"
@@ -190,7 +194,7 @@ def test_a_deleted_tournament_is_in_no_table(arena):
     assert json.loads(arena("seasons", "--json")[1]) == [{"season": "all", "count": 1, "tournaments": ["trial"]}]
     refused(
         *(arena, "standings", "spring"),
-        says="unknown tournament 'spring': known are trial, \\x1b[31mred",
+        says="unknown tournament 'spring': expected one of: trial, \\x1b[31mred",
     )
     assert "1 match" in arena("leaderboard", "--season", "all")[1]
 

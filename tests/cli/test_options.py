@@ -40,7 +40,7 @@ VARIANTS = {
 }
 """What may differ in the help of options of one meaning: whether there may be several, and the default in words."""
 
-WITHOUT_JSON = {"backup", "completion", "contest", "ladder", "people", "protocol", "serve", "units"}
+WITHOUT_JSON = {"backup", "completion", "contest", "lab", "ladder", "people", "protocol", "serve", "units"}
 """Commands whose output is a script or a text."""
 
 EARLIER = {

@@ -22,6 +22,8 @@ PLAIN = Installation(
     address="127.0.0.1:8000",
     is_public=False,
     options=(),
+    play_slots=4,
+    has_metrics=False,
     ladders=("arena:open_ladder",),
     has_network=False,
 )
@@ -74,6 +76,19 @@ def test_a_database_server_is_reached_by_network_and_a_file_without(monkeypatch)
     assert "PrivateNetwork=yes" in units(PLAIN)["arena-web.service"]
     web = section(units(replace(PLAIN, has_network=True))["arena-web.service"], "Service")
     assert (web["PrivateNetwork"], web["RestrictAddressFamilies"]) == ("no", "AF_UNIX AF_INET AF_INET6")
+
+
+def test_metrics_are_reached_by_network_and_people_play_in_as_many_slots_as_wanted(tmp_path):
+    arguments = ["units", str(tmp_path), "--home", "/var/lib/arena", "--metrics-address", "127.0.0.1:9100"]
+    assert run([*arguments, "--play-slots", "12"]) == 0
+    web, play, checker = (
+        section((tmp_path / f"arena-{name}.service").read_text(), "Service") for name in ("web", "play", "checker")
+    )
+    assert web["ExecStart"].endswith("--only web --open-to authors --metrics-address 127.0.0.1:9100")
+    assert (web["PrivateNetwork"], web["RestrictAddressFamilies"]) == ("no", "AF_UNIX AF_INET AF_INET6")
+    assert play["ExecStart"].endswith("--only play --play-slots 12")
+    assert (play["PrivateNetwork"], checker["PrivateNetwork"]) == ("yes", "yes")
+    assert checker["ExecStart"].endswith("--only checker")
 
 
 @pytest.mark.parametrize(
@@ -153,6 +168,10 @@ def test_the_command_writes_them_and_says_how_to_start(tmp_path, capsys):
         (["--trusted-proxy", "x"], "--trusted-proxy 'x'"),
         (["--port", "0"], "--port 0: the socket unit needs one that stays the same"),
         (["--user", "no one"], "--user 'no one'"),
+        (["--metrics-address", "0.0.0.0:9100"], "metrics are for operators; add --public to allow it"),
+        (["--metrics-address", "9100"], "--metrics-address '9100': expected HOST:PORT"),
+        (["--metrics-address", "127.0.0.1:0"], "expected a port that is not 0"),
+        (["--play-slots", "201"], "--play-slots"),
     ],
 )
 def test_the_command_refuses_in_a_sentence(tmp_path, capsys, arguments, sentence):

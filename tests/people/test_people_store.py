@@ -3,6 +3,7 @@
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from threading import Barrier
 
 import pytest
 
@@ -19,6 +20,7 @@ from arena.store.people.tokens import MAX_TOKENS
 from arena.store.store import Store
 
 DAY = 86_400
+PARALLEL = 200
 BY = "test"
 
 pytestmark = pytest.mark.processes  # of PostgreSQL
@@ -36,16 +38,25 @@ def eve(store):
 
 def at_once(place, now, count, work):
     """Run ``work(store, number)`` in threads, each with a database connection of its own, and return the results."""
+    threads = min(count, 20)
+    started = Barrier(threads)
+    numbers, results = iter(range(count)), [None] * count
 
-    def run(number):
+    def run(_):
         with PeopleStore(place, now) as own:
-            try:
-                return work(own, number)
-            except UsageError as error:
-                return error
+            started.wait(60)
+            for number in numbers:  # each number goes to one thread
+                results[number] = result_of(own, number)
 
-    with ThreadPoolExecutor(20) as pool:
-        return list(pool.map(run, range(count)))
+    def result_of(own, number):
+        try:
+            return work(own, number)
+        except UsageError as error:
+            return error
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(run, range(threads)))
+    return results
 
 
 # accounts
@@ -158,7 +169,7 @@ def test_a_name_that_many_want_at_once_is_given_once(place, now):
         return own.accounts.add("ada", Role.AUTHOR, BY)
 
     with PeopleStore(place, now):
-        results = at_once(place, now, 40, add)
+        results = at_once(place, now, PARALLEL, add)
     assert sum(not isinstance(result, UsageError) for result in results) == 1
 
 
@@ -254,7 +265,7 @@ def test_a_token_that_is_refused(store, ada, name, scopes, days, sentence):
 
 
 def test_so_many_tokens_and_no_more_also_when_all_are_made_at_once(store, place, now, ada):
-    results = at_once(place, now, MAX_TOKENS + 20, lambda own, number: own.tokens.make(ada, "t", [Scope.READ], 1))
+    results = at_once(place, now, PARALLEL, lambda own, number: own.tokens.make(ada, "t", [Scope.READ], 1))
     assert sum(isinstance(result, str) for result in results) == MAX_TOKENS == len(store.tokens.all(ada))
 
 
@@ -264,7 +275,7 @@ def test_so_many_tokens_and_no_more_also_when_all_are_made_at_once(store, place,
 def test_an_invitation_is_used_once_by_whoever_is_first(store, place, now):
     secret = store.invitations.invite(Role.AUTHOR, BY, 1)
     assert store.invitations.find(secret).person is None
-    results = at_once(place, now, 60, lambda own, number: own.invitations.accept(secret, f"author{number}x", "hash"))
+    results = at_once(place, now, PARALLEL, lambda own, number: own.invitations.accept(secret, f"a{number}x", "hash"))
     assert sum(not isinstance(result, UsageError) for result in results) == 1
     assert {str(result) for result in results if isinstance(result, UsageError)} == {USED}
     assert len(store.accounts.all()) == 1
@@ -348,7 +359,7 @@ def test_a_program_that_is_refused(store, machine, scopes):
 def test_a_rate_holds_exactly_when_all_come_at_once(place, now):
     rate = Rate(7, 60.0)
     with PeopleStore(place, now):
-        waits = at_once(place, now, 60, lambda own, _: own.rates.take("key", rate))
+        waits = at_once(place, now, PARALLEL, lambda own, _: own.rates.take("key", rate))
     assert waits.count(0.0) == 7
     assert all(0 < wait <= 60 / 7 + 0.01 for wait in waits if wait)
 
@@ -405,12 +416,9 @@ def test_lines_about_a_hidden_tournament_are_kept_back_from_that_second_on(store
     assert seen("2020-01-01T00:00:00+00:00") == [(2, "four"), (1, "two")]
 
 
-@pytest.mark.parametrize(
-    ("reason", "says"),
-    [("x" * 501, "expected at most 500"), ("a\u202eb", "expected visible characters"), ("a\nb", "on one line")],
-)
-def test_a_reason_that_nobody_could_read_changes_nothing(store, ada, reason, says):
-    with pytest.raises(UsageError, match=says):
+@pytest.mark.parametrize("reason", ["x" * 501, " ", "a\u202eb", "a\nb"])
+def test_a_reason_that_nobody_could_read_changes_nothing(store, ada, reason):
+    with pytest.raises(UsageError, match="expected 1 to 500 visible characters on one line"):
         store.accounts.close("ada", BY, reason)
     assert store.accounts.get("ada").closed_at is None
 

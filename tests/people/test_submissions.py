@@ -11,26 +11,21 @@ from arena.people.secret import new_secret
 from arena.people.submission import SubmissionState
 from arena.store.people import submissions as submissions_module
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submissions import CLAIM_SECONDS, MAX_REPORT_CHARACTERS, MAX_WAITING, PER_PERSON
-from tests.people.test_people_store import at_once
+from arena.store.people.submission_claims import CLAIM_SECONDS, MAX_REPORT_CHARACTERS
+from arena.store.people.submissions import MAX_WAITING, PER_PERSON
+from tests.people.test_people_store import PARALLEL, at_once
 
 pytestmark = pytest.mark.processes  # of PostgreSQL
 
 ACCEPTED, REFUSED, FAILED = SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.FAILED
 
 
-@pytest.fixture
-def ada(store):
-    return store.accounts.add("ada", Role.AUTHOR, "test")
-
-
-@pytest.fixture
-def eve(store):
-    return store.accounts.add("eve", Role.AUTHOR, "test")
-
-
 def hand_in(store, person, content="a"):
     return store.submissions.add(person, new_secret(), content * 64, 100, "bot.py", "")
+
+
+def hand_in_of(store, person, number):
+    return store.submissions.add(person, new_secret(), f"{number:064x}", 100, "bot.py", "")
 
 
 def test_a_submission_waits_with_all_that_was_said_of_it(store, ada):
@@ -78,13 +73,12 @@ def test_who_is_closed_out_hands_in_nothing_any_more(store, ada):
 
 
 def test_the_same_bytes_handed_in_many_times_at_once_are_one_submission(store, place, now, ada):
-    results = at_once(place, now, 40, lambda own, _: hand_in(own, ada))
+    results = at_once(place, now, PARALLEL, lambda own, _: hand_in(own, ada))
     assert len({one.number for one in results}) == 1
 
 
 def test_only_so_many_wait_at_once_however_they_come(store, place, now, ada, eve):
-    letters = "abcdefghijklmnopqrst"
-    results = at_once(place, now, len(letters), lambda own, number: hand_in(own, ada, letters[number]))
+    results = at_once(place, now, PARALLEL, lambda own, number: hand_in_of(own, ada, number))
     assert sum(not isinstance(one, UsageError) for one in results) == MAX_WAITING
     assert hand_in(store, eve).author == "eve"
 
@@ -97,6 +91,12 @@ def test_only_so_many_in_an_hour(store, ada, now):
         hand_in(store, ada, "0")
     now.seconds += 3600 / PER_PERSON.times
     hand_in(store, ada, "0")
+
+
+def test_only_so_many_in_an_hour_also_when_many_are_handed_in_at_once(store, place, now, ada, monkeypatch):
+    monkeypatch.setattr(submissions_module, "MAX_WAITING", PARALLEL)
+    results = at_once(place, now, PARALLEL, lambda own, number: hand_in_of(own, ada, number))
+    assert sum(not isinstance(one, UsageError) for one in results) == PER_PERSON.times
 
 
 def test_the_oldest_is_checked_first_and_by_one_checker(store, place, now, ada, eve):
@@ -160,7 +160,8 @@ def test_a_withdrawn_submission_is_not_decided_any_more(store, ada, eve):
 
 def test_the_name_of_a_bot_belongs_to_who_was_first(store, place, now, ada, eve):
     people = (ada, eve)
-    at_once(place, now, 20, lambda own, number: own.submissions.own_bot_name(people[number % 2].number, "Greedy"))
+    results = at_once(place, now, PARALLEL, lambda own, k: own.submissions.own_bot_name(people[k % 2].number, "Greedy"))
+    assert sorted(results) == [False] * 100 + [True] * 100
     results = at_once(place, now, 2, lambda own, number: own.submissions.own_bot_name(people[number].number, "gr-eedy"))
     assert sorted(results) == [False, True]
 

@@ -24,6 +24,17 @@ def choose(game, state, clock):
 run(choose)
 """
 
+NOTING = """from arena.botkit import Choice, run
+
+
+def choose(game, state, clock):
+    legal = game.legal_actions(state)
+    return Choice(legal[0], note=f"of {len(legal)}")
+
+
+run(choose)
+"""
+
 
 @pytest.mark.parametrize("game", ["differences", "plaid", "plusminus", "coprimality", "multiplication"])
 def test_every_game_can_be_played_to_its_end(playing, game):
@@ -70,6 +81,21 @@ def test_actions_are_refused_taken_back_and_advised(playing):
     assert actions(one)[0] == (0, (2, 2))
 
 
+def test_notes_stay_with_the_actions_that_stay_when_one_is_taken_back_and_after_a_restart(playing):
+    label = playing.submit(NOTING, "noting")
+    playing.start()
+    one = playing.ready(playing.begin(bot=label, size=6))
+    one = playing.wish(one, Wish.ACT, "a1")
+    assert view(one)["notes"] == []  # while it is played
+    one = playing.wish(one, Wish.ACT, view(one)["legal"][0])
+    one = playing.wish(one, Wish.UNDO)
+    playing.kill()
+    playing.start()
+    while one.position.state is MatchState.PERSON:
+        one = playing.wish(one, Wish.ACT, view(one)["legal"][0])
+    assert view(one)["notes"] == ["2: of 25", "4: of 9", "6: of 1"]
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -88,7 +114,7 @@ def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, rea
     one = playing.wish(one, Wish.ACT, "a1")
     assert one.position.state is MatchState.OVER
     assert reason in one.position.reason
-    assert "human wins" in view(one)["result"]
+    assert view(one)["result"].startswith("You win: mine@1 forfeits")
     assert "a secret of the bot" not in one.position.view + one.position.reason
 
 

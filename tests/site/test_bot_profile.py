@@ -172,7 +172,7 @@ def test_matches_that_do_not_count_any_more_are_gone(home):
 
 def test_an_unknown_bot_is_refused_with_those_that_are_known(home):
     tell(home, duels("a@1", "b@1", "ww"))
-    with pytest.raises(UnknownNameError, match="unknown bot 'aa': known are a@1, b@1"):
+    with pytest.raises(UnknownNameError, match="unknown bot 'aa': expected one of: a@1, b@1"):
         profile(home, "aa")
 
 

@@ -133,7 +133,7 @@ def test_records_come_in_match_order_piece_by_piece(store, tournament):
 
 
 def test_unknown_names_are_refused_with_the_known_ones(store, tournament):
-    with pytest.raises(UnknownNameError, match="unknown tournament 'x': known are t"):
+    with pytest.raises(UnknownNameError, match="unknown tournament 'x': expected one of: t"):
         store.tournament("x")
     with pytest.raises(StoreError, match="match 7 of tournament 't' has no record"):
         store.record_of(tournament, 7)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena.errors import DefinitionError
 from arena.results import StoredResult
-from arena.tournament.formats import FORMATS, Field, Meeting
+from arena.tournament.formats import FORMATS, Field, Meeting, ladder
 from arena.tournament.formats.format import FOR_TWO
 from arena.tournament.formats.groups import balanced_groups
 from arena.tournament.formats.knockout import bracket
@@ -165,7 +165,7 @@ def test_challengers_meet_everybody_else_and_the_field_rests():
 
 def test_a_challenger_that_does_not_take_part_is_refused():
     with pytest.raises(
-        DefinitionError, match=r"gauntlet.challengers: unknown entrant 'e9': did you mean 'e3'|known are"
+        DefinitionError, match=r"gauntlet.challengers: unknown entrant 'e9': did you mean 'e3'|expected one of: "
     ):
         made("gauntlet", 4, challengers=["e9"])
     with pytest.raises(DefinitionError, match=r"gauntlet.challengers is missing"):
@@ -560,6 +560,28 @@ def test_those_who_are_known_still_play_now_and_then():
             waits[k] = 0 if k in busy else waits[k] + 1
             assert waits[k] <= 4
         grown.add_results([strong_wins(p) if 8 in p or 9 in p else played(p, rng) for p in upcoming.pairings])
+
+
+def test_a_resumed_ladder_goes_on_alike_and_is_rated_once(monkeypatch):
+    rng, history, fits = random.Random(6), [], []
+    fit = ladder.fit_counted
+    monkeypatch.setattr(ladder, "fit_counted", lambda *args, **options: fits.append(1) or fit(*args, **options))
+    going_on = made("ladder", 6, matches=10_000)
+    for number in range(20):
+        resumed = made("ladder", 6, matches=10_000)
+        for meetings in history:
+            resumed.add_results(meetings)
+        fits.clear()
+        upcoming = going_on.next_round()
+        assert resumed.next_round() == upcoming, number
+        assert len(fits) <= 3, "one of who goes on, and of the resumed one two: for draws, and for all results"
+        assert resumed.stop_limits() == going_on.stop_limits()
+        history.append([played(p, rng) for p in upcoming.pairings])
+        going_on.add_results(history[-1])
+    fits.clear()
+    for meetings in history:
+        resumed.add_results(meetings)
+    assert not fits
 
 
 def test_who_has_left_a_ladder_is_not_paired():

@@ -9,22 +9,28 @@ from arena.records import MatchRecord
 from arena.text import all_of, counted, score_text
 
 
-def result_sentence(record: MatchRecord, names: Sequence[str]) -> str:
-    """Return how a match ended."""
+def result_sentence(record: MatchRecord, names: Sequence[str], reader: int | None = None) -> str:
+    """Return how a match ended.
+
+    Args:
+        record: the match.
+        names: of the bots.
+        reader: the seat of the person who reads it; None where bots play alone.
+    """
     if {fault.seat for fault in record.faults} == set(range(len(names))):
         return f"No bot played it to the end{_reason(record, names)}."
-    return f"{_placing(record, names)}{_reason(record, names)}."
+    return f"{_placing(record, names, reader)}{_reason(record, names)}."
 
 
-def _placing(record: MatchRecord, names: Sequence[str]) -> str:
-    first = [seat for seat, rank in enumerate(record.ranks) if rank == 1]
+def _placing(record: MatchRecord, names: Sequence[str], reader: int | None) -> str:
+    first = sorted((seat for seat, rank in enumerate(record.ranks) if rank == 1), key=lambda seat: seat != reader)
     rest = sorted((seat for seat in range(len(names)) if seat not in first), key=lambda seat: record.ranks[seat])
     scores = " : ".join(score_text(record.scores[seat]) for seat in (*first, *rest))
-    winners = all_of([names[seat] for seat in first])
+    winners = all_of(["You" if seat == reader else names[seat] for seat in first])
     has_forfeit = bool(record.faults)
     if not rest:
         return f"{winners} tie {scores}" if not has_forfeit else winners
-    verb = "wins" if len(first) == 1 else "share the first place"
+    verb = "share the first place" if len(first) > 1 else "win" if first == [reader] else "wins"
     return f"{winners} {verb}" if has_forfeit else f"{winners} {verb} {scores}"
 
 
@@ -44,6 +50,7 @@ def position_sentence(
     action: str,
     scores: Sequence[int | float | None],
     due: int | None,
+    reader: int | None = None,
 ) -> str:
     """Return a position as a sentence, for those who do not see the board.
 
@@ -54,19 +61,23 @@ def position_sentence(
         action: the text of the last.
         scores: of each seat; None where the rules don't say.
         due: the seat to act; None at the end.
+        reader: the seat of the person who reads it; None where bots play alone.
     """
-    parts = [_action_sentence(record, names, ply, action)]
+    parts = [_action_sentence(record, names, ply, action, reader)]
     if None not in scores:
         parts.append(f"scores {' : '.join(score_text(score or 0) for score in scores)}")
+    if due is not None and due == reader:
+        return f"{'; '.join(parts)}. It is your turn."
     if due is not None and 0 <= due < len(names):
         parts.append(f"{names[due]} is to act")
     return f"{'; '.join(parts)}."
 
 
-def _action_sentence(record: MatchRecord, names: Sequence[str], ply: int, action: str) -> str:
+def _action_sentence(record: MatchRecord, names: Sequence[str], ply: int, action: str, reader: int | None) -> str:
     if not ply:
         return "The beginning"
     seat, raw = record.actions[ply - 1]
     if raw is None:
         return f"{names[seat]} is out"
-    return f"{names[seat]} plays {action}" + (", in the opening" if ply <= record.opening_plies else "")
+    who = "You play" if seat == reader else f"{names[seat]} plays"
+    return f"{who} {action}" + (", in the opening" if ply <= record.opening_plies else "")

@@ -50,6 +50,7 @@ def viewed_match(
     most: int = 0,
     unfinished: str = "",
     asked: Asked | None = None,
+    reader: int | None = None,
 ) -> ViewedMatch:
     """Return what the viewer shows of a match.
 
@@ -60,6 +61,7 @@ def viewed_match(
         most: how many positions to show; 0 for as many as a page can have.
         unfinished: why the match has no result, as a sentence; empty if it is over.
         asked: whose action is awaited, if the match is being played.
+        reader: the seat of the person who reads it; None where bots play alone.
     """
     replay = _replay(record)
     last = max(0, len(replay.states) - 1)
@@ -77,13 +79,13 @@ def viewed_match(
         names=shown_names,
         plies=len(record.actions),
         first_ply=first,
-        positions=_positions(record, shown_names, replay, drawn, clocks, wanted),
+        positions=_positions(record, shown_names, replay, drawn, clocks, wanted, reader),
         clocks=_clocks_before(record, clocks, first),
         board=drawn.board if drawn else None,
         scores=finite(record.scores) if is_over else (),
         ranks=record.ranks if is_over else (),
         termination=record.termination if is_over else None,
-        result=result_sentence(record, shown_names) if is_over else unfinished,
+        result=result_sentence(record, shown_names, reader) if is_over else unfinished,
         faults=tuple(
             MatchFault(seat=fault.seat, kind=fault.kind, ply=fault.ply, detail=fault.detail[:MAX_TEXT_CHARACTERS])
             for fault in record.faults
@@ -114,11 +116,12 @@ def _positions(
     drawn: DrawnPositions | None,
     clocks: Sequence[Clock | None],
     wanted: int,
+    reader: int | None,
 ) -> tuple[Position, ...]:
     game, states = replay.game, replay.states
     if game is None or drawn is None:
         nothing: tuple[None, ...] = (None,) * len(record.bots)
-        said = position_sentence(record, names, 0, "", nothing, None)
+        said = position_sentence(record, names, 0, "", nothing, None, reader)
         return (Position(ply=0, seat=None, action=None, text="", scores=nothing, due=None, said=said),)
     plies = range(drawn.first, drawn.first + len(drawn.drawings))
     size = len(_text_board(record, game, states[wanted], wanted))
@@ -143,7 +146,7 @@ def _positions(
             clock=clocks[ply - 1] if ply else None,
             scores=scores,
             due=due,
-            said=position_sentence(record, names, ply, text, scores, due),
+            said=position_sentence(record, names, ply, text, scores, due, reader),
             lines=tuple(line[:MAX_TEXT_CHARACTERS] for line in drawing.notes[:MAX_LINES]),
             board=_text_board(record, game, state, ply) if ply in with_board else "",
         )

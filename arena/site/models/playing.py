@@ -59,7 +59,7 @@ class PlayMenu(Model):
 
 
 class OwnMatch(Model):
-    """An unrated match of who asks.
+    """An unrated match of whoever asks.
 
     Attributes:
         address: its page.
@@ -88,7 +88,7 @@ class PlayPage(Model):
         bot: the one that is proposed.
         seconds: what a bot may be given for each action.
         refusal: why nobody can play here, as a sentence; empty if everybody can.
-        own: the latest matches of who asks.
+        own: the latest matches of whoever asks.
     """
 
     games: tuple[PlayableGame, ...]
@@ -106,6 +106,8 @@ class Place(Model):
     Attributes:
         action: as text; empty where none can be played.
         label: what it is, in words.
+        refusal: why nothing can be played on a square now; empty where something can, or nothing is known.
+        is_empty: whether it is a square with nothing in it.
         box: where it is pressed: left, lower edge, width and height, in squares.
         preview: what the action would be, where that is more than the box; None otherwise.
     """
@@ -113,6 +115,8 @@ class Place(Model):
     action: str
     label: str
     box: tuple[float, float, float, float]
+    refusal: str = ""
+    is_empty: bool = False
     preview: Shape | None = None
 
 
@@ -141,7 +145,7 @@ class PlayView(Model):
         action_format: how an action is written.
         actions: the latest of those that were played.
         left_out: how many are before these.
-        notes: that the bot sent with its last action, once the match is over.
+        notes: that the bot sent with its actions, once the match is over.
         result: how it ended; empty before.
     """
 

@@ -51,6 +51,27 @@
   });
   document.addEventListener("focusin", (event) => { if (event.target.matches?.(".place")) here = nameOf(event.target); });
 
+  // where one was, to be found again in what takes its place: while the bot thinks, most can't be pressed
+
+  let whereOne = null, isLost = false; // isLost: it was where it can't be just now, and nobody has gone elsewhere since
+  document.addEventListener("pointerdown", () => { isLost = false; });
+  document.addEventListener("focusin", ({ target }) => {
+    isLost = false;
+    const form = target.form?.getAttribute("action"), value = target.value;
+    if (!match().contains(target)) whereOne = null;
+    else if (target.matches(".place")) whereOne = () => places().find((one) => nameOf(one) === here);
+    else if (target.id) whereOne = () => document.getElementById(target.id);
+    else if (form) whereOne = () => [...document.querySelectorAll("#match button")].find((one) => one.value === value && one.form?.getAttribute("action") === form);
+    else whereOne = null;
+  });
+
+  function goBack() {
+    if (!isLost) return;
+    const one = whereOne?.() ?? document.querySelector("#match:not([data-waiting]) :is(#typed, .choices button)");
+    one?.focus({ preventScroll: true });
+    isLost = document.activeElement !== one;
+  }
+
   // where places are too small for a finger, or lines cross the board: a press chooses, and the button beside it plays
 
   const SMALL = 20;
@@ -74,6 +95,11 @@
   }
 
   document.addEventListener("click", (event) => {
+    const refused = event.target.closest?.(".place[title]"), answer = document.getElementById("answer");
+    if (refused && answer) {
+      answer.textContent = status.textContent = `${nameOf(refused)}: ${refused.title}.`;
+      answer.hidden = false;
+    }
     const board = event.target.closest?.("#board-form svg"), place = event.target.closest?.(".place[value]");
     if (!board || !document.getElementById("typed") || event.detail === 0) return; // by the keyboard
     const box = place?.getBoundingClientRect();
@@ -90,17 +116,18 @@
     const old = match(), next = page.getElementById("match");
     if (!next) { location.reload(); return; }
     if (old.outerHTML !== next.outerHTML) {
-      const wasOnBoard = document.activeElement?.matches(".place"), wasOn = document.activeElement?.name, wasInside = old.contains(document.activeElement);
+      isLost ||= old.contains(document.activeElement);
       const open = [...old.querySelectorAll("details[id][open]")].map((one) => one.id);
       const copy = document.importNode(next, true);
       const before = text(old, ".said"), answered = text(old, "#answer"), turned = text(old, "#turn");
       old.replaceWith(copy);
       for (const id of open) document.getElementById(id)?.setAttribute("open", "");
       settle();
-      if (wasOnBoard) places().find((one) => nameOf(one) === here)?.focus({ preventScroll: true });
-      else if (wasInside) (wasOn === "action" ? copy.querySelector("input[name=action]") : copy.querySelector(".choices button"))?.focus({ preventScroll: true });
+      goBack();
+      const turn = text(copy, "#turn");
       const said = [text(copy, ".notice.bad"), text(copy, "#answer") !== answered ? text(copy, "#answer") : "",
-        text(copy, ".said") !== before ? text(copy, ".said") : "", text(copy, "#turn") !== turned ? text(copy, "#turn") : ""];
+        text(copy, ".said") !== before ? text(copy, ".said") : "", turn !== turned ? turn : ""];
+      if (said[2].endsWith(turn)) said[3] = "";
       status.textContent = said.filter(Boolean).join(" ");
       document.title = page.title;
     }

@@ -7,20 +7,17 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, select
 
 from arena.errors import UnknownNameError, UsageError
-from arena.names import is_visible_text
 from arena.people.person_name import ACCEPTED, is_person_name, look_alike_key
 from arena.people.roles import MEMBER_ROLES, Role
 from arena.people.secret import digest_of
 from arena.people.submission import FINAL, SubmissionState
 from arena.people.values import Person
+from arena.reason import check_reason
 from arena.store.connection import Database
 from arena.store.people.public_log import add_line
 from arena.store.people.schema import device_logins, invitations, people, sessions, submissions, tokens
 from arena.store.people.times import Clock
 from arena.store.people.unrated_schema import unrated_matches
-from arena.text import shortened_text
-
-MAX_REASON_CHARACTERS = 500
 
 
 class Accounts:
@@ -57,7 +54,7 @@ class Accounts:
         return self._database.read(lambda connection: find_person(connection, name))
 
     def with_password(self, name: str) -> tuple[Person | None, str | None]:
-        """Return the person who may sign in under a name, and the hash of the password; None for who may not."""
+        """Return the person who may sign in under a name, and the hash of the password; None for whoever may not."""
         query = select(people).where(func.lower(people.c.name) == name.lower(), people.c.closed_at.is_(None))
         row = self._database.read(lambda connection: connection.execute(query).one_or_none())
         return (person_of(row), row.password_hash) if row is not None else (None, None)
@@ -171,10 +168,8 @@ class Accounts:
         return self._database.write(erase)
 
     def _tell(self, connection: Connection, by: str, action: str, subject: str, reason: str) -> None:
-        if len(reason) > MAX_REASON_CHARACTERS:
-            raise UsageError(f"the reason has {len(reason)} characters; expected at most {MAX_REASON_CHARACTERS}")
-        if reason and not is_visible_text(reason):
-            raise UsageError(f"reason {shortened_text(reason)!r}: expected visible characters on one line")
+        if reason:
+            check_reason(reason)
         add_line(connection, self._clock.text(), by, action, subject, reason)
 
 

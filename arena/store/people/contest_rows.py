@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from arena.people.contest import StoredContest
+from arena.people.submission import UNFINISHED
 from arena.store.commit_signal import CommitSignal
 from arena.store.connection import Database
-from arena.store.people.checking_order import UNFINISHED
 from arena.store.people.contest_schema import contest_entries
 from arena.store.people.contests import all_contests
 from arena.store.people.schema import submissions

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
 from sqlalchemy import Column, ForeignKey, Table
 
 from arena.people.contest import ContestStage
+from arena.store.columns import BigInteger, Integer, Member, OptionalString, String, Text
 from arena.store.people.schema import metadata
-from arena.store.schema import BigInteger, Checked, Integer, OptionalString, String, Text, member_of
-
-
-class StageText(Checked):
-    """A column of stages of contests."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(member_of(ContestStage, "stage"))
-
 
 contests = Table(
     "contests",
@@ -29,7 +19,7 @@ contests = Table(
     Column("created_at", String(40), nullable=False),
     Column("freeze_at", OptionalString(40)),
     Column("closed_at", OptionalString(40)),
-    Column("stage", StageText(16), nullable=False),
+    Column("stage", Member(ContestStage, "stage", 16), nullable=False),
     Column("stage_note", Text, nullable=False),
     Column("played_at", OptionalString(40)),
     Column("reveal_asked_at", OptionalString(40)),

@@ -22,13 +22,12 @@ from arena.people.contest import (
     phase_of,
 )
 from arena.people.contest_change import check_change, check_deadline, differences
-from arena.people.submission import SubmissionState
+from arena.people.submission import UNFINISHED, SubmissionState
+from arena.reason import check_reason
 from arena.store.connection import Database
-from arena.store.people.checking_order import UNFINISHED
 from arena.store.people.contest_checks import check_invited, check_tournaments
 from arena.store.people.contest_schema import contest_entries, contests
 from arena.store.people.public_log import add_line
-from arena.store.people.requests import check_reason
 from arena.store.people.schema import people, submissions
 from arena.store.people.submissions import end_submitting
 from arena.store.people.times import Clock

@@ -2,37 +2,11 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
 from sqlalchemy import Column, Index, Table
 
 from arena.people.directing import DirectorState, RequestState, Wish
-from arena.store.people.schema import OptionalInteger, metadata
-from arena.store.schema import Checked, Integer, OptionalString, String, Text, member_of
-
-
-class WishText(Checked):
-    """A column of wishes."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(member_of(Wish, "wish"))
-
-
-class RequestStateText(Checked):
-    """A column of states of requests."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(member_of(RequestState, "state"))
-
-
-class DirectorStateText(Checked):
-    """A column of states of directors."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(member_of(DirectorState, "state"))
-
+from arena.store.columns import Integer, Member, OptionalInteger, OptionalString, String, Text
+from arena.store.people.schema import metadata
 
 requests = Table(
     "tournament_requests",
@@ -44,7 +18,7 @@ requests = Table(
     Column("reason", Text, nullable=False),
     Column("by", String(64), nullable=False),
     Column("made_at", String(40), nullable=False),
-    Column("state", RequestStateText(16), nullable=False),
+    Column("state", Member(RequestState, "state", 16), nullable=False),
     Column("corrections_before", OptionalInteger),
     Column("finished_at", OptionalString(40)),
     Column("outcome", Text, nullable=False),
@@ -56,7 +30,7 @@ wishes = Table(
     "director_wishes",
     metadata,
     Column("tournament", String(64), primary_key=True),
-    Column("wish", WishText(16), nullable=False),
+    Column("wish", Member(Wish, "wish", 16), nullable=False),
     Column("since", String(40), nullable=False),
     Column("by", String(64), nullable=False),
     Column("reason", Text, nullable=False),
@@ -67,7 +41,7 @@ reports = Table(
     metadata,
     Column("tournament", String(64), primary_key=True),
     Column("program", String(16), nullable=False),
-    Column("state", DirectorStateText(16), nullable=False),
+    Column("state", Member(DirectorState, "state", 16), nullable=False),
     Column("since", String(40), nullable=False),
     Column("seen_at", String(40), nullable=False),
     Column("sentence", Text, nullable=False),

@@ -10,12 +10,12 @@ from arena.errors import UsageError
 from arena.people.roles import Role
 from arena.people.secret import digest_of, new_secret
 from arena.people.values import Invitation, Person
+from arena.store.columns import OptionalString
 from arena.store.connection import Database
 from arena.store.people.accounts import find_person, insert_person, person_of
 from arena.store.people.public_log import add_line
 from arena.store.people.schema import invitations, people, sessions
 from arena.store.people.times import DAY_SECONDS, Clock
-from arena.store.schema import OptionalString
 
 MAX_DAYS = 60
 

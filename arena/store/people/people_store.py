@@ -25,12 +25,12 @@ from arena.store.people.times import Clock, Now
 from arena.store.people.tokens import Tokens
 from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.version import check_version, stored_version
-from arena.store.whole_copy import fill_server, write_copy
+from arena.store.whole_copy import Copyable
 
 FILE_MODE = 0o600
 
 
-class PeopleStore:
+class PeopleStore(Copyable):
     """A database of people. A context manager, or closed with ``close``.
 
     Attributes:
@@ -48,6 +48,8 @@ class PeopleStore:
         log: what was done about people and tournaments.
         rates: how often something was done.
     """
+
+    _metadata = metadata
 
     def __init__(self, place: Path | str, now: Now = time.time) -> None:
         """Open the database, creating its tables where there are none.
@@ -89,28 +91,6 @@ class PeopleStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def write_copy(self, path: Path) -> None:
-        """Write the whole database, as it is at one instant, as an SQLite file.
-
-        Args:
-            path: of the file, which is empty or not there.
-
-        Raises:
-            StoreError: if the database can't be read, or the file can't be written.
-        """
-        write_copy(self._database, metadata, path)
-
-    def fill(self, url: str) -> None:
-        """Fill an empty PostgreSQL database with all that is in this one.
-
-        Args:
-            url: of the empty one.
-
-        Raises:
-            StoreError: if it is not empty, or this one has a value that does not belong there.
-        """
-        fill_server(self._database, metadata, url)
 
     def close(self) -> None:
         """Close the database."""

@@ -14,10 +14,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, Update, func, select
 
 from arena.errors import UsageError
-from arena.names import is_visible_text
 from arena.people.directing import UNDECIDED, RequestState, TournamentRequest
+from arena.reason import check_reason
 from arena.store.connection import Database
-from arena.store.people.accounts import MAX_REASON_CHARACTERS
 from arena.store.people.directing_schema import reports, requests
 from arena.store.people.public_log import add_line
 from arena.store.people.times import Clock
@@ -130,18 +129,6 @@ class Requests:
 def _changed(number: int, values: dict[str, Any]) -> Update:
     """Return what changes a request that is not decided yet."""
     return requests.update().where(requests.c.id == number, requests.c.state.in_(UNDECIDED)).values(values)
-
-
-def check_reason(reason: str) -> None:
-    """Refuse a reason that nobody could read.
-
-    Raises:
-        UsageError: if it is empty, too long, or has invisible characters.
-    """
-    if not reason.strip() or len(reason) > MAX_REASON_CHARACTERS or not is_visible_text(reason):
-        raise UsageError(
-            f"reason {shortened_text(reason)!r}: expected 1 to {MAX_REASON_CHARACTERS} visible characters on one line"
-        )
 
 
 def lock_kept(connection: Connection, tournament: str) -> None:

@@ -2,52 +2,28 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
 from arena.people.roles import Role
 from arena.people.submission import SubmissionState
-from arena.store.schema import BigInteger, Checked, Integer, OptionalString, String, Text, expected, member_of
+from arena.store.columns import (
+    BigInteger,
+    Integer,
+    Member,
+    OptionalBigInteger,
+    OptionalInteger,
+    OptionalString,
+    String,
+    Text,
+)
 
 SCHEMA_VERSION = 1
-
-
-class OptionalInteger(Checked):
-    """A column of whole numbers that may be left out."""
-
-    impl = sa.Integer
-    cache_ok = True
-    check = staticmethod(expected(int, type(None)))
-
-
-class OptionalBigInteger(Checked):
-    """A column of large whole numbers that may be left out."""
-
-    impl = sa.BigInteger
-    cache_ok = True
-    check = staticmethod(expected(int, type(None)))
-
-
-class RoleText(Checked):
-    """A column of roles."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(member_of(Role, "role"))
-
-
-class StateText(Checked):
-    """A column of states of submissions."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(member_of(SubmissionState, "state"))
 
 
 metadata = MetaData()
 
 SUBMITTING = "submitting"
-"""The key in ``people_meta`` of what is locked by submissions, and by who must know all of them up to now."""
+"""The key in ``people_meta`` of what is locked by submissions, and by whoever must know all of them up to now."""
 
 meta = Table(
     "people_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False)
@@ -59,7 +35,7 @@ people = Table(
     Column("id", Integer, primary_key=True),
     Column("name", String(64), nullable=False, unique=True),
     Column("look_alike_key", String(64), nullable=False, unique=True),
-    Column("role", RoleText(16), nullable=False),
+    Column("role", Member(Role, "role", 16), nullable=False),
     Column("password_hash", OptionalString(200)),
     Column("created_at", String(40), nullable=False),
     Column("closed_at", OptionalString(40)),
@@ -101,7 +77,7 @@ invitations = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("digest", String(64), nullable=False, unique=True),
-    Column("role", RoleText(16), nullable=False),
+    Column("role", Member(Role, "role", 16), nullable=False),
     Column("person_id", OptionalInteger, ForeignKey("people.id")),
     Column("made_by", String(64), nullable=False),
     Column("expires_at", String(40), nullable=False),
@@ -130,7 +106,7 @@ submissions = Table(
     Column("size_bytes", BigInteger, nullable=False),
     Column("file_name", String(200), nullable=False),
     Column("note", Text, nullable=False),
-    Column("state", StateText(16), nullable=False),
+    Column("state", Member(SubmissionState, "state", 16), nullable=False),
     Column("created_at", String(40), nullable=False),
     Column("finished_at", OptionalString(40)),
     Column("bot", OptionalString(140)),

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
 from sqlalchemy import Column, ForeignKey, Index, Table
 
 from arena.people.unrated_match import MatchState
-from arena.store.people.schema import OptionalInteger, metadata
-from arena.store.schema import Checked, Integer, OptionalString, String, Text, member_of
-
-
-class MatchStateText(Checked):
-    """A column of states of unrated matches."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(member_of(MatchState, "state"))
-
+from arena.store.columns import Integer, Member, OptionalInteger, OptionalString, String, Text
+from arena.store.people.schema import metadata
 
 unrated_matches = Table(
     "unrated_matches",
@@ -31,7 +21,7 @@ unrated_matches = Table(
     Column("bot", String(200), nullable=False),
     Column("bot_digest", String(100), nullable=False),
     Column("per_action_milliseconds", Integer, nullable=False),
-    Column("state", MatchStateText(16), nullable=False),
+    Column("state", Member(MatchState, "state", 16), nullable=False),
     Column("actions", Text, nullable=False),
     Column("plies", Integer, nullable=False),
     Column("view", Text, nullable=False),

@@ -66,7 +66,8 @@ class Ladder(Format[LadderSettings]):
         self._counts: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
         self._round = 0
         self._waited: Counter[int] = Counter()
-        self._ratings: Mapping[str, Rating] = {}
+        self._rated: Mapping[str, Rating] | None = {}
+        self._counts_for_draws: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
         self._draw_probability: float | None = None
 
     def total_pairings(self) -> int | None:
@@ -75,7 +76,7 @@ class Ladder(Format[LadderSettings]):
         return None if matches is None else -(-matches // (self.field.players * self.field.encounters))
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
-        """Count the results and rate everybody again."""
+        """Count the results; everybody is rated when that is asked for: a resumed ladder adds thousands of rounds."""
         self._round += 1
         for meeting in meetings:
             for result in meeting.results:
@@ -83,10 +84,28 @@ class Ladder(Format[LadderSettings]):
         playing = {k for meeting in meetings for k in meeting.pairing}
         for k in self._present():
             self._waited[k] = 0 if k in playing else self._waited[k] + 1
-        known = None if self._round % DRAWS_ESTIMATED_EVERY == 1 else self._draw_probability
-        fitted = fit_counted(self._counts.items(), draw_probability=known, polished=False)
-        self._draw_probability = fitted.draw_probability
-        self._ratings = fitted.ratings
+        self._rated = None
+        if self._estimates_draws:
+            self._counts_for_draws, self._draw_probability = self._counts.copy(), None
+
+    @property
+    def _estimates_draws(self) -> bool:
+        return self._round % DRAWS_ESTIMATED_EVERY == 1
+
+    @property
+    def _ratings(self) -> Mapping[str, Rating]:
+        if self._rated is None:
+            self._rated = self._fitted()
+        return self._rated
+
+    def _fitted(self) -> Mapping[str, Rating]:
+        """Rate everybody; the same whether or not that was asked for after each round before."""
+        if self._draw_probability is None:
+            fitted = fit_counted(self._counts_for_draws.items(), polished=False)
+            self._draw_probability = fitted.draw_probability
+            if self._estimates_draws:
+                return fitted.ratings
+        return fit_counted(self._counts.items(), draw_probability=self._draw_probability, polished=False).ratings
 
     def _present(self) -> tuple[int, ...]:
         """Return who may be paired in the next round."""

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from arena.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
-from arena.web.endpoint import problem_answer
+from arena.web.endpoint import Description, problem_answer
 from arena.web.openapi import SCHEMAS, SESSION, TOKEN, identifier_of
 from arena.web.people.body import FORM, JSON
 from arena.web.people.operation import NoFields, Operation, Who
 
 _HTML = "text/html"
-
-
-class Description(NamedTuple):
-    """The description of an operation.
-
-    Attributes:
-        operation: as an OpenAPI object.
-        schemas: of the models in it, by name.
-    """
-
-    operation: dict[str, Any]
-    schemas: dict[str, Any]
 
 
 def description_of(operation: Operation) -> Description:

@@ -7,7 +7,7 @@ may not do something learns nothing about it: the same response, whether it exis
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import ceil
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -92,7 +92,7 @@ class Gate:
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The addresses of the operations."""
         return tuple(
-            _endpoint(path, self._answering(by_method), by_method.values()) for path, by_method in self._by_path.items()
+            _endpoint(path, self._answering(by_method), by_method) for path, by_method in self._by_path.items()
         )
 
     def show_pages_of(self, cache: PageCache) -> None:
@@ -248,14 +248,12 @@ class Gate:
         return response
 
 
-def _endpoint(path: str, handler: Any, operations: Iterable[Operation]) -> Endpoint:
-    descriptions = {operation.method: description_of(operation) for operation in operations}
+def _endpoint(path: str, handler: Any, by_method: Mapping[str, Operation]) -> Endpoint:
     return Endpoint(
         path=path,
         handler=handler,
-        methods=tuple(descriptions),
-        operations={method: one.operation for method, one in descriptions.items()},
-        schemas={name: schema for one in descriptions.values() for name, schema in one.schemas.items()},
+        methods=tuple(by_method),
+        descriptions=lambda: {method: description_of(operation) for method, operation in by_method.items()},
     )
 
 

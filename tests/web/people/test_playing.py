@@ -45,7 +45,7 @@ def play_on(matches, address, state=MatchState.PERSON, played=()):
     position = rules.initial_state()
     for each in played:
         position = rules.apply(position, each.action)
-    view = view_of("differences", rules, position, played, ("human", "greedy@1"), 0, TimeControl())
+    view = view_of("differences", rules, position, played, ("you", "greedy@1"), 0, TimeControl())
     actions = json.dumps(played)
     claim = matches.claim(one.number)
     stored = Position(state=state, actions=actions, plies=len(played), view=view.model_dump_json())
@@ -67,7 +67,7 @@ async def test_a_visitor_begins_acts_and_sees_the_board(world, matches):
     assert "It is your turn." in page
     assert "http-equiv" not in page
     assert 'value="c4" aria-label="c4: column 3, row 4, empty"' in page
-    assert 'aria-label="a1: column 1, row 1, 1 of human"' in page
+    assert 'aria-label="a1: column 1, row 1, your 1"' in page
     response = await visitor.post(f"{address}/act", data={"plies": "2", "action": " c4 "})
     assert (response.status_code, response.headers["location"]) == (303, address)
     found = claim.read()

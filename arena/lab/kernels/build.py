@@ -1,0 +1,174 @@
+"""Builds kernels: compiled under a temporary name, compared with the rules in a process of its own, then renamed."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena import games
+from arena.errors import KernelError
+from arena.lab.kernels import cache
+
+SOURCES = Path(__file__).parent
+HEADERS = tuple(sorted(path.name for path in SOURCES.glob("*.h")))
+
+FLAGS = ("-std=c11", "-O3", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-fPIC", "-shared")
+"""Without ``errno`` roots are computed several at a time; without contraction they are the same on every processor."""
+
+NATIVE = "-march=native"
+
+_COMPILE_SECONDS = 120
+_SELF_TEST_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A C compiler.
+
+    Attributes:
+        command: how to call it.
+        identity: its path, size and time of change, by which another version is recognised, as ccache does.
+    """
+
+    command: tuple[str, ...]
+    identity: str
+
+
+def find_compiler() -> Compiler | KernelError:
+    """Return ``$CC``, or the first of cc, gcc and clang; or what is missing."""
+    try:
+        given = tuple(shlex.split(os.environ.get("CC", "")))
+    except ValueError as error:
+        return KernelError(f"CC = {os.environ['CC']!r}: {error}")
+    for command in [given] if given else [("cc",), ("gcc",), ("clang",)]:
+        found = shutil.which(command[0])
+        if found is not None:
+            about = Path(found).resolve().stat()
+            identity = f"{Path(found).resolve()} {about.st_size} {about.st_mtime_ns} {command[1:]}"
+            return Compiler((found, *command[1:]), identity)
+    if given:
+        return KernelError(f"there is no C compiler: CC = {given[0]!r} is not found")
+    return KernelError("there is no C compiler (cc, gcc or clang)")
+
+
+def find(name: str, directory: Path) -> Path | None:
+    """Return the build of a game that is in a directory; without a compiler, by whichever compiler."""
+    compiler = find_compiler()
+    made_by = "*" if isinstance(compiler, KernelError) else _digest(compiler.identity)
+    return cache.find_whole(directory, f"{name}-{_key(name)}-{made_by}-*.so")
+
+
+def build(name: str, directory: Path) -> Path:
+    """Build the kernel of a game in a directory, unless another process has just done so, and return its path.
+
+    Raises:
+        KernelError: if there is no compiler, or it fails, or what it makes differs from the rules.
+    """
+    compiler = find_compiler()
+    if isinstance(compiler, KernelError):
+        raise compiler
+    with cache.one_at_a_time(directory, name):
+        found = find(name, directory)
+        if found is not None:
+            return found
+        for left in directory.glob(f".{name}-*"):  # nobody else builds it now: of a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=directory, ignore_cleanup_errors=True) as temporary:
+            library = Path(temporary) / "kernel.so"
+            compile_kernel(name, library, compiler)
+            self_test(name, library)
+            digest = cache.digest_of(library.read_bytes())
+            target = directory / f"{name}-{_key(name)}-{_digest(compiler.identity)}-{digest}.so"
+            library.chmod(0o644)
+            library.replace(target)
+    return target
+
+
+def compile_kernel(
+    name: str, library: Path, compiler: Compiler, *, sources: Path = SOURCES, flags: tuple[str, ...] = FLAGS
+) -> None:
+    """Compile the C file of a game, for this processor if the compiler can.
+
+    Raises:
+        KernelError: with the compiler's first complaint.
+    """
+    for tuning in ((NATIVE,), ()):
+        command = [*compiler.command, *flags, *tuning, "-o", str(library), str(sources / f"{name}.c"), "-lm"]
+        done = _run(command, _COMPILE_SECONDS, f"the C compiler {compiler.command[0]}")
+        if done.returncode == 0 and library.exists():
+            return
+    complaint = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[:200]).strip()
+    because = f": {complaint}" if complaint else ""
+    raise KernelError(f"the C compiler {compiler.command[0]} fails (exit code {done.returncode}){because}")
+
+
+def self_test(name: str, library: Path) -> None:
+    """Compare a build with the rules, in a process of its own: a wrong one may crash.
+
+    Raises:
+        KernelError: with the first difference.
+    """
+    command = [sys.executable, "-P", "-m", "arena.lab.kernels.self_test", name, str(library)]
+    package = str(Path(games.__file__).parents[2])
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    done = _run(command, _SELF_TEST_SECONDS, f"the self-test of {name}", environment)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise KernelError(f"the kernel of {name} fails its self-test: {last[:300]}")
+
+
+def _run(
+    command: list[str], seconds: float, what: str, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            encoding="utf-8",
+            errors="replace",
+            timeout=seconds,
+            check=False,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise KernelError(f"{what} is not done after {seconds:g} s") from error
+    except OSError as error:
+        raise KernelError(f"{what} can't be started: {error.strerror}") from error
+
+
+@functools.cache
+def _key(name: str) -> str:
+    """Return the digest of all that a build depends on but the compiler: sources, rules, flags, processor."""
+    rules = Path(games.__file__).parent
+    files = [SOURCES / f"{name}.c", *(SOURCES / header for header in HEADERS)]
+    files += [rules / f"{name}.py", rules / "permutation.py", rules / "surds.py"]
+    parts = [file.read_bytes() for file in files]
+    return _digest(*parts, repr((FLAGS, NATIVE)), platform.machine(), _processor())
+
+
+def _processor() -> str:
+    """Return what the processor can do: a build for one with more would end in an illegal instruction."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    return "\n".join(dict.fromkeys(line for line in lines if line.startswith(("flags", "Features", "model name"))))
+
+
+def _digest(*parts: str | bytes) -> str:
+    sha = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        sha.update(len(data).to_bytes(8, "big") + data)
+    return sha.hexdigest()[:16]

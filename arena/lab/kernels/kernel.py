@@ -1,0 +1,181 @@
+"""A kernel: a game's rules in C, with one state, called from Python."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from arena.errors import KernelError
+from arena.games import Game
+from arena.games.space import Space
+from arena.lab.kernels.encoding import option_numbers, state_numbers
+
+_PLAYOUTS_A_CALL = 100_000
+"""A call can't be interrupted: this many take a second at most, but for the largest boards."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """A random playout.
+
+    Attributes:
+        plies: of each ply the seat, the number of legal actions, and the action's index in the game's space.
+        scores: of each seat, at the end.
+        ranks: of each seat.
+    """
+
+    plies: tuple[tuple[int, int, int], ...]
+    scores: tuple[float, ...]
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayoutTotals:
+    """What random playouts came to.
+
+    Attributes:
+        played: the number of playouts.
+        plies: of all of them together.
+        ranked: ``ranked[seat][rank - 1]`` is how often a seat had a rank.
+        score_sums: of each seat.
+    """
+
+    played: int
+    plies: int
+    ranked: tuple[tuple[int, ...], ...]
+    score_sums: tuple[float, ...]
+
+
+class Kernel:
+    """The rules of a game in C, and a state, at first the initial one.
+
+    A kernel is used by one thread at a time.
+
+    Attributes:
+        game: the game.
+        first_plies: of the buffer of a trace; longer playouts are traced again in a larger one.
+
+    Args:
+        library: the game's library, from ``loading``.
+        game: one of the five games, with its options.
+    """
+
+    def __init__(self, library: ctypes.CDLL, game: Game[Any]) -> None:
+        space = game.space()
+        assert isinstance(space, Space)  # each of the five games has one
+        self.game = game
+        self.first_plies = 4096
+        self._library = library
+        self._actions = space.actions
+        self._index = {action: index for index, action in enumerate(space.actions)}
+        options = option_numbers(game)
+        self._handle = library.kernel_new((ctypes.c_int32 * len(options))(*options))
+        if not self._handle:
+            raise KernelError(f"the kernel of {game.name} does not take {game.options}, or there is no memory")
+        weakref.finalize(self, library.kernel_delete, self._handle)
+        self._numbers = (ctypes.c_int32 * library.kernel_max_packed())()
+        self._codes = (ctypes.c_int32 * len(space.actions))()
+        self._scores = (ctypes.c_double * game.players)()
+        self._ranks = (ctypes.c_int32 * game.players)()
+
+    def start(self) -> None:
+        """Go to the initial state."""
+        self._library.kernel_start(self._handle)
+
+    def set_state(self, state: Any) -> None:
+        """Go to a state of the rules in Python."""
+        numbers = state_numbers(self.game, state)
+        self._numbers[: len(numbers)] = numbers
+        self._library.kernel_unpack(self._handle, self._numbers, len(numbers))
+
+    def numbers(self) -> list[int]:
+        """Return the state as numbers: the same as ``state_numbers`` of the rules' state."""
+        count = self._library.kernel_pack(self._handle, self._numbers)
+        return list(self._numbers[:count])
+
+    def seat_to_act(self) -> int | None:
+        """Return the seat to act, or None when the match is over."""
+        seat: int = self._library.kernel_seat_to_act(self._handle)
+        return None if seat < 0 else seat
+
+    def legal_actions(self) -> list[Any]:
+        """Return the legal actions, in the order of the rules."""
+        count = self._library.kernel_count_actions(self._handle)
+        if not 0 <= count <= len(self._actions):
+            raise KernelError(f"the kernel of {self.game.name} has {count} legal actions of {len(self._actions)}")
+        self._library.kernel_actions(self._handle, self._codes)
+        return [self._actions[code] for code in self._codes[:count]]
+
+    def make(self, action: Any) -> bool:
+        """Make an action; return False, without a change, if it is not legal."""
+        return bool(self._library.kernel_make(self._handle, self._index[action]))
+
+    def unmake(self) -> None:
+        """Take back the last action that was made; only once."""
+        self._library.kernel_unmake(self._handle)
+
+    def result(self) -> tuple[tuple[float, ...], tuple[int, ...] | None]:
+        """Return scores and ranks; None for ranks that the rules in Python have to decide (near ties of plaid)."""
+        is_decided = self._library.kernel_result(self._handle, self._scores, self._ranks)
+        return tuple(self._scores), tuple(self._ranks) if is_decided else None
+
+    def trace(self, seed: int, index: int) -> Trace:
+        """Play random playout number ``index`` of a seed from the initial state, and stay at its end."""
+        limit = self.first_plies
+        while True:
+            plies = (ctypes.c_int32 * (3 * limit))()
+            self.start()
+            count = self._library.kernel_trace(self._handle, seed, index, plies, limit)
+            if count <= limit:
+                break
+            limit = count
+        numbers = plies[: 3 * count]
+        triples = tuple(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True))
+        scores, ranks = self.result()
+        return Trace(plies=triples, scores=scores, ranks=ranks or self._ranks_after(triples))
+
+    def _ranks_after(self, plies: tuple[tuple[int, int, int], ...]) -> tuple[int, ...]:
+        """Return the ranks by the rules, which compare sums of square roots exactly."""
+        state = self.game.initial_state()
+        for _, _, code in plies:
+            state = self.game.apply(state, self._actions[code])
+        return self.game.ranks(state)
+
+    def playouts(self, seed: int, first: int, count: int) -> PlayoutTotals:
+        """Play random playouts ``first``, ``first + 1``, … of a seed from the initial state."""
+        players = self.game.players
+        ranked = (ctypes.c_int64 * (players * players))()
+        sums = (ctypes.c_double * players)()
+        plies = ctypes.c_int64()
+        for undecided in self._undecided(seed, first, count, ranked, sums, plies):
+            played = self.trace(seed, undecided)
+            plies.value += len(played.plies)
+            for seat, (score, rank) in enumerate(zip(played.scores, played.ranks, strict=True)):
+                ranked[seat * players + rank - 1] += 1
+                sums[seat] += score
+        return PlayoutTotals(
+            played=count,
+            plies=plies.value,
+            ranked=tuple(tuple(ranked[seat * players : (seat + 1) * players]) for seat in range(players)),
+            score_sums=tuple(sums),
+        )
+
+    def _undecided(self, seed: int, first: int, count: int, *totals: Any) -> Iterator[int]:
+        """Play, and yield each playout whose ranks the rules have to decide, which is not yet in the totals."""
+        index, end = first, first + count
+        while index < end:
+            self.start()
+            wanted = min(end - index, _PLAYOUTS_A_CALL)
+            played = self._library.kernel_playouts(self._handle, seed, index, wanted, *totals)
+            index += played
+            if played < wanted:
+                yield index
+                index += 1
+
+    def lines(self, depth: int) -> int:
+        """Return the number of sequences of ``depth`` legal actions from the state; of 1 or more."""
+        count: int = self._library.kernel_lines(self._handle, depth)
+        return count

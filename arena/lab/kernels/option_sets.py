@@ -1,0 +1,117 @@
+"""The options with which kernels are compared with the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from arena.games import Game, make_game
+from arena.games.multiplication import Multiplication
+from arena.games.permutation import PermutationGame
+from arena.lab.kernels.encoding import KERNEL_NAMES
+
+
+class _MultiplicationOfAnySize(Multiplication):
+    """The rules without the lower bound of rule 1: at size 7 there are too many states to compare all."""
+
+    def prepare(self) -> None:
+        PermutationGame.prepare(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionSets:
+    """A game's options to compare with.
+
+    Attributes:
+        small: all reachable states are compared.
+        usual: traces and lines are compared.
+        refused: numbers of options beyond the bounds, each in one option.
+        large: the bounds of sizes and players, where a trace by the rules takes long: a few.
+    """
+
+    small: tuple[dict[str, Any], ...]
+    usual: tuple[dict[str, Any], ...]
+    large: tuple[dict[str, Any], ...]
+    refused: tuple[tuple[int, ...], ...]
+
+
+_SETS = {
+    "plusminus": OptionSets(
+        small=({"size": 2}, {"size": 3}, {"size": 3, "grid_first": 2}),
+        usual=({}, {"grid_first": 2}, {"size": 2, "grid_first": 2}, {"size": 5}),
+        large=({"size": 67}, {"size": 100, "grid_first": 2}),
+        refused=((101, 0),),
+    ),
+    "plaid": OptionSets(
+        small=(
+            {"width": 4, "height": 3, "lines": 2},
+            {"width": 3, "height": 3, "lines": 4, "players": 3},
+            {"width": 1, "height": 6, "lines": 2},
+            {"width": 6, "height": 1, "lines": 1, "players": 3},
+        ),
+        usual=(
+            {},
+            {"width": 6, "height": 6, "lines": 5},
+            {"width": 9, "height": 8, "lines": 5, "players": 3},
+            {"width": 40, "height": 30, "lines": 3, "players": 5},
+            {"width": 63, "height": 66, "lines": 8, "players": 7},
+        ),
+        large=(
+            {"width": 1000, "height": 1000, "lines": 1, "players": 64},
+            {"width": 300, "height": 4, "lines": 301},
+            {"width": 32, "height": 32, "lines": 62, "players": 64},
+        ),
+        refused=((65, 60, 60, 12), (2, 1001, 60, 12), (2, 60, 1001, 12)),
+    ),
+    "coprimality": OptionSets(
+        small=(
+            {"size": 3},
+            {"size": 3, "max_grids": 1, "players": 4},
+            {"size": 3, "max_grids": 2, "players": 3},
+        ),
+        usual=(
+            {},
+            {"size": 4},
+            {"size": 5, "max_grids": 3, "players": 3},
+            {"size": 3, "max_grids": 1000},
+            {"size": 9, "players": 7},
+        ),
+        large=({"size": 100, "players": 64}, {"size": 20, "players": 64}, {"size": 12, "players": 63}),
+        refused=((65, 12, 10), (2, 101, 10)),
+    ),
+    "differences": OptionSets(
+        small=({"size": 2}, {"size": 3, "scoring": "once"}, {"size": 4}, {"size": 4, "scoring": "once"}),
+        usual=({}, {"scoring": "once"}, {"size": 9}, {"size": 5, "scoring": "once"}, {"size": 2}),
+        large=({"size": 67}, {"size": 100, "scoring": "once"}),
+        refused=((101, 0),),
+    ),
+    "multiplication": OptionSets(
+        small=({"size": 3}, {"size": 4, "players": 3}, {"size": 4}),
+        usual=({}, {"size": 7}, {"size": 10, "players": 3}, {"size": 13, "players": 4}),
+        large=({"size": 67, "players": 3}, {"size": 100, "players": 33}),
+        refused=((65, 67), (2, 101)),
+    ),
+}
+assert _SETS.keys() == set(KERNEL_NAMES)
+
+
+def small_games(name: str) -> Iterable[Game[Any]]:
+    """Yield the game with each of its small options."""
+    for options in _SETS[name].small:
+        yield _MultiplicationOfAnySize(**options) if name == "multiplication" else make_game(name, **options)
+
+
+def usual_games(name: str) -> Iterable[Game[Any]]:
+    """Yield the game with each of its usual options."""
+    return (make_game(name, **options) for options in _SETS[name].usual)
+
+
+def refused_options(name: str) -> tuple[tuple[int, ...], ...]:
+    """Return options beyond the bounds, as a kernel takes them."""
+    return _SETS[name].refused
+
+
+def large_games(name: str) -> Iterable[Game[Any]]:
+    """Yield the game with each of its large options."""
+    return (make_game(name, **options) for options in _SETS[name].large)

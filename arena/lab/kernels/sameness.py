@@ -1,0 +1,199 @@
+"""Whether a kernel is the same game as the rules: states, traces, totals and counts of lines are compared."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import fsum
+from typing import Any
+
+from arena.errors import KernelError
+from arena.games import Game
+from arena.lab.kernels.encoding import state_numbers
+from arena.lab.kernels.kernel import Kernel, Trace
+from arena.lab.kernels.option_sets import large_games, refused_options, small_games, usual_games
+from arena.lab.kernels.playouts import lines_by_rules, trace_by_rules
+
+_SCORE_ERROR = 1e-9
+"""Of a score in plaid, which the kernel rounds at every addition; relative to the score."""
+
+_NEAR = 1e-6
+"""Scores that differ by more must be ranked by the kernel itself."""
+
+_MAX_DEPTH = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How much is compared.
+
+    Attributes:
+        playouts: traces of a game, over its usual options.
+        large_playouts: traces with each of its large options.
+        lines: counts of legal lines are compared as long as they are below this.
+    """
+
+    playouts: int
+    large_playouts: int
+    lines: int
+
+
+SELF_TEST = Effort(playouts=100, large_playouts=1, lines=1_000)
+USUAL = Effort(playouts=10_000, large_playouts=2, lines=50_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """How much was compared, and found to be the same.
+
+    Attributes:
+        states: all that can be reached with small options, each with all its legal actions.
+        playouts: traces, action by action.
+        lines: sequences of legal actions that were counted by both.
+    """
+
+    states: int
+    playouts: int
+    lines: int
+
+
+def compare(name: str, library: ctypes.CDLL, effort: Effort, seed: int = 1) -> Compared:
+    """Compare the kernel of a game with the rules.
+
+    Raises:
+        KernelError: with the first difference.
+    """
+    for numbers in refused_options(name):
+        if library.kernel_new((ctypes.c_int32 * len(numbers))(*numbers)):
+            raise KernelError(f"the kernel of {name} takes the options {numbers}, for which it has no room")
+    states = sum(compare_states(Kernel(library, game)) for game in small_games(name))
+    usual = [Kernel(library, game) for game in usual_games(name)]
+    large = [Kernel(library, game) for game in large_games(name)]
+    lines = sum(compare_lines(kernel, effort.lines) for kernel in usual)
+    each = -(-effort.playouts // len(usual))
+    for kernel in usual:
+        compare_traces(kernel, seed, each)
+    for kernel in large:
+        compare_traces(kernel, seed, effort.large_playouts)
+    return Compared(states=states, playouts=each * len(usual) + effort.large_playouts * len(large), lines=lines)
+
+
+def compare_states(kernel: Kernel) -> int:
+    """Compare every state that can be reached, and every action there, made and taken back; return their number."""
+    game = kernel.game
+    kernel.start()
+    initial = game.initial_state()
+    _same(game, "the initial state", kernel.numbers(), state_numbers(game, initial))
+    seen, waiting = {initial}, [initial]
+    while waiting:
+        state = waiting.pop()
+        kernel.set_state(state)
+        before = _compare_state(kernel, state)
+        actions = list(game.legal_actions(state))
+        for action in (*actions, *actions[:1]):  # the first once more: what others left behind would show
+            after = game.apply(state, action)
+            where = f"{action} in {state}"
+            if not kernel.make(action):
+                raise _difference(game, where, "not legal", "legal")
+            _same(game, f"the state after {where}", kernel.numbers(), state_numbers(game, after))
+            _compare_state(kernel, after)
+            kernel.unmake()
+            _same(game, f"{where}, made and taken back", _everything(kernel), before)
+            if after not in seen:
+                seen.add(after)
+                waiting.append(after)
+    return len(seen)
+
+
+def _everything(kernel: Kernel) -> tuple[Any, ...]:
+    return kernel.numbers(), kernel.seat_to_act(), kernel.legal_actions(), kernel.result()
+
+
+def _compare_state(kernel: Kernel, state: Any) -> tuple[Any, ...]:
+    """Compare all that is known of a state; return what the kernel knows."""
+    game = kernel.game
+    numbers, seat, actions, (scores, ranks) = everything = _everything(kernel)
+    _same(game, f"the numbers of {state}", numbers, state_numbers(game, state))
+    _same(game, f"the seat to act in {state}", seat, game.seat_to_act(state))
+    _same(game, f"the legal actions in {state}", actions, list(game.legal_actions(state)))
+    _compare_scores(game, f"in {state}", scores, game.scores(state))
+    if ranks is None:
+        _must_be_near(game, f"in {state}", game.scores(state))
+    else:
+        _same(game, f"the ranks in {state}", ranks, game.ranks(state))
+    return everything
+
+
+def compare_traces(kernel: Kernel, seed: int, count: int, first: int = 0) -> None:
+    """Compare random playouts action by action, and then their totals."""
+    game = kernel.game
+    traces = []
+    for index in range(first, first + count):
+        expected = trace_by_rules(game, seed, index)
+        _compare_trace(game, f"playout {index} of seed {seed}", kernel.trace(seed, index), expected)
+        traces.append(expected)
+        if kernel.result()[1] is None:
+            _must_be_near(game, f"of playout {index} of seed {seed}", expected.scores)
+    _compare_totals(kernel, seed, first, traces)
+
+
+def _compare_trace(game: Game[Any], what: str, found: Trace, expected: Trace) -> None:
+    if found.plies != expected.plies:
+        _same(game, f"the plies of {what}", len(found.plies), len(expected.plies))
+        for ply, (here, there) in enumerate(zip(found.plies, expected.plies, strict=True)):
+            _same(game, f"seat, legal actions and action at ply {ply} of {what}", here, there)
+    _compare_scores(game, f"of {what}", found.scores, expected.scores)
+    _same(game, f"the ranks of {what}", found.ranks, expected.ranks)
+
+
+def _compare_totals(kernel: Kernel, seed: int, first: int, traces: Sequence[Trace]) -> None:
+    game, what = kernel.game, f"the playouts from {first} of seed {seed}"
+    totals = kernel.playouts(seed, first, len(traces))
+    ranked = [[0] * game.players for _ in range(game.players)]
+    for trace in traces:
+        for seat, rank in enumerate(trace.ranks):
+            ranked[seat][rank - 1] += 1
+    _same(game, f"the ranks of {what}", totals.ranked, tuple(map(tuple, ranked)))
+    _same(game, f"the plies of {what}", totals.plies, sum(len(trace.plies) for trace in traces))
+    sums = [fsum(of_seat) for of_seat in zip(*(trace.scores for trace in traces), strict=True)]
+    _compare_scores(game, f"of {what}", totals.score_sums, sums)
+
+
+def compare_lines(kernel: Kernel, limit: int) -> int:
+    """Compare counts of legal lines, one action deeper each time, and return the largest count."""
+    game = kernel.game
+    compared = 0
+    kernel.start()
+    for depth in range(1, _MAX_DEPTH + 1):
+        found = kernel.lines(depth)
+        if found > limit:
+            break
+        lines = lines_by_rules(game, game.initial_state(), depth)
+        _same(game, f"the lines of {depth} actions", found, lines)
+        compared = max(compared, lines)
+    return compared
+
+
+def _compare_scores(game: Game[Any], where: str, found: Sequence[float], expected: Sequence[float]) -> None:
+    errors = [abs(here - there) / max(1, abs(there)) for here, there in zip(found, expected, strict=True)]
+    if not max(errors) <= (_SCORE_ERROR if isinstance(expected[0], float) else 0):
+        raise _difference(game, f"the scores {where}", found, expected)
+
+
+def _must_be_near(game: Game[Any], where: str, scores: Sequence[float]) -> None:
+    """Refuse that a kernel leaves ranks to the rules without need."""
+    ordered = sorted(scores)
+    if all(high - low > _NEAR for low, high in pairwise(ordered)):
+        raise _difference(game, f"the ranks {where}", "undecided", scores)
+
+
+def _same(game: Game[Any], what: str, found: object, expected: object) -> None:
+    if found != expected:
+        raise _difference(game, what, found, expected)
+
+
+def _difference(game: Game[Any], what: str, found: object, expected: object) -> KernelError:
+    options = ", ".join(f"{name} = {value}" for name, value in game.options.items())
+    return KernelError(f"the kernel of {game.name} ({options}) differs from the rules: {what}: {found}, not {expected}")

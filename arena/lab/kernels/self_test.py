@@ -1,0 +1,31 @@
+"""``python -m arena.lab.kernels.self_test GAME FILE``: compares a build with the rules before anybody uses it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from arena.errors import KernelError
+from arena.lab.kernels.loading import open_library
+from arena.lab.kernels.sameness import SELF_TEST, compare
+from arena.lab.kernels.solver_sameness import compare_solutions
+
+
+def main(arguments: list[str]) -> int:
+    """Return 0 if the build is the same game as the rules.
+
+    Raises:
+        SystemExit: with the first difference, which Python writes to stderr.
+    """
+    name, path = arguments
+    try:
+        library = open_library(Path(path))
+        compare(name, library, SELF_TEST)
+        compare_solutions(name, library)
+    except KernelError as error:
+        sys.exit(str(error))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

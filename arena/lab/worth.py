@@ -1,0 +1,127 @@
+"""What a state is worth with best play, and how that is known.
+
+Solvers compare *values*: for seat 0, in one integer, first the outcome and then the margin, so that one comparison
+decides. Values of two seats sum to nothing: seat 0 wants the largest and seat 1 the smallest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from arena.errors import UsageError
+from arena.games.game import Game
+from arena.games.plaid import Plaid
+
+OUTCOME_UNIT = 2**100
+"""A better outcome is worth more than any margin."""
+
+LOWEST, HIGHEST = -2 * OUTCOME_UNIT, 2 * OUTCOME_UNIT
+"""Bounds of every value: nothing is known."""
+
+PARTS = 10**9
+"""Parts of a point in a value. Margins of scores that are floats are compared to nine decimals, outcomes exactly."""
+
+MAX_MARGIN = 2**64
+
+
+class Known(StrEnum):
+    """How a worth is known."""
+
+    PROVED = "proved"
+    TABLE = "table"
+    SEARCH = "search"
+
+
+class Outcome(StrEnum):
+    """How a match ends for seat 0."""
+
+    WIN = "win"
+    DRAW = "draw"
+    LOSS = "loss"
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What a state of a game for two is worth to seat 0 with best play.
+
+    Attributes:
+        margin: its score minus the other one's; None if only bounds are known.
+        outcome: how the match ends; None if the bounds leave more than one.
+        known: how that is known.
+        low: the margin is at least this; None without a bound.
+        high: the margin is at most this; None without a bound.
+    """
+
+    margin: int | float | None
+    outcome: Outcome | None
+    known: Known
+    low: int | float | None
+    high: int | float | None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is more than bounds."""
+        return self.margin is not None
+
+
+def value_of(scores: Sequence[int | float], ranks: Sequence[int]) -> int:
+    """Return the value of a match that has ended.
+
+    Raises:
+        UsageError: if the scores are too far apart.
+    """
+    margin = scores[0] - scores[1]
+    if abs(margin) > MAX_MARGIN:
+        raise UsageError(f"scores {scores[0]!r} and {scores[1]!r}: expected a margin of at most 2**64")
+    parts = margin * PARTS if isinstance(margin, int) else round(margin * PARTS)
+    return ((ranks[0] < ranks[1]) - (ranks[1] < ranks[0])) * OUTCOME_UNIT + parts
+
+
+def value_of_margin(margin: int) -> int:
+    """Return the value of a margin in a game whose ranks follow from the scores."""
+    return ((margin > 0) - (margin < 0)) * OUTCOME_UNIT + margin * PARTS
+
+
+def worth_between(low: int, high: int, known: Known, ranks_follow_scores: bool = True) -> Worth:
+    """Return the worth of a state whose value lies between two bounds.
+
+    Args:
+        low: the lower bound.
+        high: the upper bound.
+        known: where they come from.
+        ranks_follow_scores: whether a better outcome always has a larger margin; if not, bounds of values are no
+            bounds of margins.
+    """
+    first, last = _outcome_of(low), _outcome_of(high)
+    outcome = {1: Outcome.WIN, 0: Outcome.DRAW, -1: Outcome.LOSS}[first] if first == last else None
+    if low == high:
+        margin = _margin_of(low)
+        return Worth(margin, outcome, known, margin, margin)
+    if not ranks_follow_scores:
+        return Worth(None, outcome, known, None, None)
+    return Worth(None, outcome, known, _bound(low), _bound(high))
+
+
+def ranks_follow_scores(game: Game[Any]) -> bool:
+    """Return whether a better rank of a game always comes with a larger margin."""
+    ranks = getattr(type(game), "ranks", None)
+    return ranks is Game.ranks or ranks is Plaid.ranks  # plaid's are those of the true scores
+
+
+def _outcome_of(value: int) -> int:
+    """Return 1, 0 or -1; bounds of all values are beyond any outcome."""
+    return max(-1, min(1, (value + OUTCOME_UNIT // 2) // OUTCOME_UNIT))
+
+
+def _margin_of(value: int) -> int | float:
+    parts = value - _outcome_of(value) * OUTCOME_UNIT
+    return parts // PARTS if parts % PARTS == 0 else parts / PARTS
+
+
+def _bound(value: int) -> int | float | None:
+    """Return a bound as a margin; None where it says nothing, or only who wins."""
+    parts = value - _outcome_of(value) * OUTCOME_UNIT
+    return None if abs(parts) > MAX_MARGIN * PARTS else _margin_of(value)

@@ -1,0 +1,138 @@
+"""Types of columns whose values are checked when they are read, for SQLite does not enforce the type of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, ClassVar
+
+import sqlalchemy as sa
+
+from arena.errors import StoreError
+from arena.text import any_of
+
+
+def expected(*kinds: type) -> Callable[[Any], Any]:
+    """Return the check of a column that holds values of these types."""
+
+    def checked(value: Any) -> Any:
+        if type(value) not in kinds:
+            raise StoreError(f"the database holds {value!r:.80} where {'a number' if int in kinds else 'text'} belongs")
+        return value
+
+    return checked
+
+
+class Checked(sa.TypeDecorator[Any]):
+    """A column whose values are checked when they are read, by any driver.
+
+    Attributes:
+        check: what every value read is passed through.
+    """
+
+    check: ClassVar[staticmethod[[Any], Any]]
+
+    def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], Any]:
+        """Return what every value read is passed through."""
+        return self.check
+
+
+class Integer(Checked):
+    """A column of whole numbers."""
+
+    impl = sa.Integer
+    cache_ok = True
+    check = staticmethod(expected(int))
+
+
+class OptionalInteger(Checked):
+    """A column of whole numbers that may be left out."""
+
+    impl = sa.Integer
+    cache_ok = True
+    check = staticmethod(expected(int, type(None)))
+
+
+class BigInteger(Checked):
+    """A column of large whole numbers."""
+
+    impl = sa.BigInteger
+    cache_ok = True
+    check = staticmethod(expected(int))
+
+
+class OptionalBigInteger(Checked):
+    """A column of large whole numbers that may be left out."""
+
+    impl = sa.BigInteger
+    cache_ok = True
+    check = staticmethod(expected(int, type(None)))
+
+
+class String(Checked):
+    """A column of short texts."""
+
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(expected(str))
+
+
+class OptionalString(Checked):
+    """A column of short texts that may be left out."""
+
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(expected(str, type(None)))
+
+
+class Label(Checked):
+    """A column of bots (``name@version``), in the same order in every database: by code point."""
+
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(expected(str))
+
+    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
+        """Return the column's type in a database."""
+        collation = "C" if dialect.name == "postgresql" else None
+        return dialect.type_descriptor(sa.String(140, collation))
+
+
+class Text(Checked):
+    """A column of texts."""
+
+    impl = sa.Text
+    cache_ok = True
+    check = staticmethod(expected(str))
+
+
+class Member(sa.TypeDecorator[StrEnum]):
+    """A column of members of an enumeration."""
+
+    impl = sa.String
+    cache_ok = True
+
+    def __init__(self, members: type[StrEnum], noun: str, length: int) -> None:
+        """Describe the column.
+
+        Args:
+            members: the enumeration.
+            noun: what one of its members is, for messages.
+            length: of the column, in characters.
+        """
+        super().__init__(length)
+        self.members, self.noun = members, noun
+
+    def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], StrEnum]:
+        """Return what every value read is passed through."""
+        members, noun = self.members, self.noun
+
+        def member(value: Any) -> StrEnum:
+            try:
+                return members(value)
+            except ValueError:
+                raise StoreError(
+                    f"the database holds {value!r:.80} where a {noun} belongs; expected {any_of(list(members))}"
+                ) from None
+
+        return member

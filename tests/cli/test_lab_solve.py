@@ -1,0 +1,212 @@
+"""``arena lab solve``: its sentences, its JSON, and what it refuses."""
+
+import json
+import re
+
+import pytest
+
+from arena.cli.group import run
+from arena.lab import limits, state_graph
+from tests.cli.calls import calling
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def solve(tmp_path, capsys):
+    call = calling(tmp_path / "home", capsys)
+    return lambda *arguments: call("lab", "solve", *arguments)
+
+
+@pytest.fixture
+def solved(solve):
+    def call(*arguments):
+        code, out, err = solve(*arguments, "--json")
+        assert (code, err) == (0, "")
+        return [json.loads(line) for line in out.splitlines()]
+
+    return call
+
+
+def test_a_game_for_two_has_the_object_that_programs_expect(solved):
+    (one,) = solved("plusminus", "-o", "size=2", "-o", "grid_first=2")
+    assert one.pop("seconds") >= 0
+    assert one.pop("memory_bytes") > 0
+    assert one == {
+        "game": "plusminus",
+        "options": {"size": 2, "grid_first": 2},
+        "margin": -1,
+        "outcome": "loss",
+        "known": "table",
+        "low": -1,
+        "high": -1,
+        "best": ["+", "-"],
+        "has_all_best": True,
+        "states": 31,  # 1 + 2 lists of one sign, and for each of 4 pairs 7 grids
+        "edges": 38,  # 2 + 4 signs, and for each of 4 pairs 4 first and 4 second marks
+        "depth": None,
+        "proofs": ["copied signs and transposition"],
+    }
+
+
+def test_a_game_for_three_has_shares_and_names_the_rule_for_ties(solved):
+    (one,) = solved("plaid", *(f"--option={text}" for text in ("players=3", "width=3", "height=1", "lines=2")))
+    # Both lines are drawn, and three equal squares are everybody's.
+    assert (one["shares"], one["paranoid"]) == ([0.5, 0.5, 0.5], [0.5, 0.5, 0.5])
+    assert one["tie_rule"].endswith("of equal ones the one listed first")
+    assert (one["best"], one["states"]) == ([["v", 1], ["v", 2]], 4)
+    assert not {"margin", "outcome", "low", "high"} & set(one)
+
+
+def test_a_sweep_has_an_object_for_each_set_of_options(solve):
+    code, out, err = solve("plaid", "-o", "height=1", "-o", "lines=1", "--sweep", "width=1..6", "--json")
+    objects = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [one["options"]["width"] for one in objects] == [2, 4, 6]
+    # The wider rectangle is of seat 0 if it is left: all of the sheet but one unit. By hand: √(w - 1)² + 1 - √2.
+    margins = [round(((width - 1) ** 2 + 1) ** 0.5 - 2**0.5, 9) for width in (2, 4, 6)]
+    assert [one["margin"] for one in objects] == pytest.approx(margins, abs=1e-9)
+    assert [one["best"] for one in objects] == [[["v", 1]], [["v", 3]], [["v", 5]]]
+    assert err.count("left out: width = ") == 3
+
+
+def test_three_ways_agree(solved):
+    for size in (2, 3, 4):
+        for scoring in ("distinct", "once"):
+            options = ("-o", f"size={size}", "-o", f"scoring={scoring}")
+            proof, table, search = (
+                solved("differences", *options, "--by", by)[0] for by in ("proof", "table", "search")
+            )
+            assert [one["known"] for one in (proof, table)] == ["proved", "table"]
+            assert proof["margin"] == table["margin"] == search["margin"] == 0
+            assert all(action in table["best"] for action in proof["best"])
+
+
+def test_bounds_are_given_when_the_time_is_up(solved):
+    (one,) = solved("plaid", "--within", "0.001s")
+    assert (one["margin"], one["outcome"], one["low"], one["known"]) == (None, None, 0, "proved")
+    (one,) = solved("coprimality", "-o", "size=40", "-o", "max_grids=1000", "--within", "0.001")
+    assert (one["margin"], one["known"], one["best"]) == (None, "search", [])
+
+
+def test_the_sentences_are_eighty_columns_wide(solve):
+    code, out, err = solve("plusminus", "-o", "size=3", "-o", "grid_first=2")
+    assert code == 0
+    assert out.splitlines()[:3] == [
+        "plusminus size=3, grid_first=2: seat 1 wins, margin -1",
+        "  known       by a table of all states",
+        "  best first  + -",
+    ]
+    assert err.startswith("plusminus size=3, grid_first=2: a table has 559 states and takes about 2")
+    for arguments in (("plaid", "--within", "0.001"), ("coprimality", "-o", "players=3", "-o", "size=4")):
+        code, out, err = solve(*arguments)
+        assert all(len(line) <= 80 for line in (out + err).splitlines())
+    assert solve("differences", "-q")[1:] == (
+        "differences size=8, scoring=distinct: a draw, margin 0\n"
+        '  known       proved, by the strategy "transposition"\n'
+        "  best first  a1 b2 c3 d4, up to symmetry; others may be as good\n"
+        "  looked at   0 states, 0 s, 0 KiB\n",
+        "",
+    )
+
+
+def test_a_table_is_saved_and_used_again(solve, solved, cache):
+    options = ("differences", "-o", "size=4")
+    code, _, err = solve(*options, "--save")
+    (file,) = (cache / "arena" / "tables").iterdir()
+    assert code == 0
+    assert err.endswith(f"The table is {file}\n")
+    (one,) = solved(*options, "--by", "table")
+    assert (one["states"], one["margin"], one["known"], one["has_all_best"]) == (0, 0, "table", True)
+    file.write_bytes(file.read_bytes()[:-1])
+    code, out, err = solve(*options, "--by", "table", "-q")
+    assert (code, out.splitlines()[0]) == (0, "differences size=4, scoring=distinct: a draw, margin 0")
+    assert err.startswith(f"arena: table {file}: it has ")
+
+
+def test_a_table_beyond_memory_is_refused_before_it_is_begun(solve, monkeypatch):
+    monkeypatch.setattr(limits, "free_memory_bytes", lambda: 2**30)
+    monkeypatch.setattr(state_graph, "explore", None)
+    code, out, err = solve("plusminus", "-o", "size=9", "--by", "table")
+    assert (code, out) == (2, "")
+    assert "a table has 1,151,606,128,639 states and takes about" in " ".join(err.split())
+    assert err.endswith("1.0 GiB may be used; try a smaller board\n")
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "states"),
+    [
+        ("multiplication", ("-o", "size=99"), r"about 10\^3\d\d states"),
+        ("plaid", ("-o", "width=1000", "-o", "height=999", "-o", "lines=1900"), r"about 10\^601 states"),
+    ],
+)
+def test_the_largest_boards_are_refused_in_a_sentence(solve, game, options, states):
+    code, out, err = solve(game, *options, "--by", "table", "-q")
+    assert (code, out) == (2, "")
+    assert re.search(rf"a table of {game} of {states} takes more than a million GiB, and .* may be used", err)
+
+
+def test_a_game_from_outside_that_contradicts_itself_has_a_sentence(solve):
+    code, out, err = solve("tests.lab.games:Endless", "-q")
+    assert (code, out) == (2, "")
+    assert err.startswith("arena: the game 'tests.lab.games:Endless' is at fault: apply leads to matches of more than ")
+
+
+def test_a_game_for_one_is_refused(solve, monkeypatch):
+    monkeypatch.setattr("tests.lab.games.OfATable.OPTIONS", ())
+    monkeypatch.setattr("tests.lab.games.OfATable.prepare", lambda game: setattr(game, "players", 1))
+    assert solve("tests.lab.games:OfATable")[::2] == (2, "arena: players = 1: expected a game for two or more\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--within", "soon"), "expected a duration such as 60s, 5m or 2h, of 30 days at most"),
+        (("--within", "0s"), "expected a duration such as 60s"),
+        (("--within", "99999h"), "expected a duration such as 60s"),
+        (("--sweep", "size"), "--sweep 'size': expected NAME=LOW..HIGH of at most 1000 values, such as size=3..9"),
+        (("--sweep", "size=9..3"), "expected NAME=LOW..HIGH"),
+        (("--sweep", "size=3..4000"), "expected NAME=LOW..HIGH"),
+        (("--sweep", "colour=3..4"), "colour = 3: differences has no such option; expected one of: size, scoring"),
+        (("--sweep", "scoring=3..4"), "scoring = 4: expected 'distinct' or 'once'"),
+        (("--sweep", "size=3..4", "-o", "size=5"), "size is given by --option as well"),
+        (("--save", "--by", "search"), "--save and --by search: only a table can be saved"),
+        (("-o", "size=12", "--by", "table"), "may be used; try a smaller board"),
+    ],
+)
+def test_what_it_refuses(solve, arguments, problem):
+    code, out, err = solve("differences", *arguments)
+    assert (code, out) == (2, "")
+    assert problem in " ".join(err.split())
+
+
+def test_more_refusals(solve):
+    assert "no strategy is known" in solve("coprimality", "--by", "proof")[2]
+    assert "only tables of games for two can be saved" in solve("coprimality", "-o", "players=3", "--save")[2]
+    assert "solved by a table" in solve("coprimality", "-o", "players=3", "--by", "search")[2]
+    code, out, err = solve("coprimality", "-o", "players=6", "--within", "0.001s", "-q")
+    assert (code, out, err) == (
+        1,
+        "",
+        "arena: the time is up, and there is no table yet; allow more, or a smaller board\n",
+    )
+
+
+def test_ctrl_c_is_quiet(solve, monkeypatch):
+    def interrupted(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("arena.lab.solving.explore", interrupted)
+    assert solve("coprimality", "-o", "size=5", "-q", "--by", "table") == (130, "", "\n")
+
+
+def test_the_group_lists_its_commands(capsys):
+    assert run(["lab", "--help"]) == 0
+    assert "solve" in capsys.readouterr().out
+    assert run(["lab", "slove"]) == 2
+    assert "did you mean 'solve'?" in capsys.readouterr().err

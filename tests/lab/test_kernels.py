@@ -1,0 +1,165 @@
+"""Kernels are the same games as the rules: traces, states, lines, totals; with a compiler and without."""
+
+from math import comb, factorial
+
+import pytest
+
+from arena.errors import KernelError
+from arena.games import GAMES, make_game
+from arena.games.differences import DifferencesState
+from arena.lab.kernels import Kernel, count_lines, kernel_of, random_playouts, trace
+from arena.lab.kernels.encoding import KERNEL_NAMES
+from arena.lab.kernels.generator import Generator
+from arena.lab.kernels.loading import load
+from arena.lab.kernels.playouts import playouts_by_rules, trace_by_rules
+from arena.lab.kernels.sameness import Effort, compare, compare_states
+from tests import needs
+from tests.games.test_seed_samples import DIFFERENCES
+
+pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
+
+PLAYOUTS = 3_000
+MANY_PLAYOUTS = 100_000
+
+
+def kernel(name, **options):
+    found = kernel_of(make_game(name, **options))
+    assert isinstance(found, Kernel), found
+    return found
+
+
+def test_every_game_has_a_kernel():
+    assert set(KERNEL_NAMES) == set(GAMES)
+
+
+@pytest.mark.parametrize("name", KERNEL_NAMES)
+def test_a_kernel_is_the_same_game_as_the_rules(name):
+    compared = compare(name, load(name), Effort(playouts=PLAYOUTS, large_playouts=2, lines=50_000), seed=2)
+    assert compared.playouts >= PLAYOUTS
+    assert compared.states > 80
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", KERNEL_NAMES)
+def test_a_hundred_thousand_playouts_are_the_same(name):
+    compare(name, load(name), Effort(playouts=MANY_PLAYOUTS, large_playouts=2, lines=50_000), seed=4)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", KERNEL_NAMES)
+def test_ten_million_playouts_are_the_same(name):
+    compare(name, load(name), Effort(playouts=10_000_000, large_playouts=20, lines=1_000_000), seed=3)
+
+
+def test_the_generator_is_splitmix64():
+    """The first numbers of the generator's reference implementation for the state 1234567."""
+    generator = Generator(0, 0)
+    generator._at = 1234567
+    assert [generator.next() for _ in range(3)] == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5])
+def test_marks_are_placed_in_as_many_orders_as_there_are_orders_of_partial_permutations(size):
+    """OEIS A002720 counts partial permutations: C(n, k)^2 k! with k marks; each is reached in k! orders."""
+    permutations = kernel("differences", size=size)
+    for marks in range(1, size + 1):
+        assert permutations.lines(marks) == comb(size, marks) ** 2 * factorial(marks) ** 2
+    assert permutations.lines(size + 1) == 0
+
+
+def test_lines_of_plaid_are_drawn_in_every_order():
+    sheet = kernel("plaid", width=7, height=6, lines=11)
+    assert [sheet.lines(depth) for depth in (1, 2, 3)] == [11, 11 * 10, 11 * 10 * 9]
+
+
+@pytest.mark.parametrize(("scoring", "scores"), [("distinct", (5, 7)), ("once", (2, 6))])
+def test_the_sample_of_the_designer_has_its_scores(scoring, scores):
+    found = kernel("differences", size=9, scoring=scoring)
+    found.set_state(DifferencesState(DIFFERENCES))
+    assert found.seat_to_act() is None
+    assert found.result()[0] == scores
+
+
+def test_an_illegal_action_is_refused_and_changes_nothing():
+    found = kernel("differences", size=4)
+    assert found.make((2, 3))
+    before = found.numbers(), found.seat_to_act()
+    assert not found.make((2, 1))
+    assert not found.make((1, 3))
+    assert (found.numbers(), found.seat_to_act()) == before == ([0, 3, 0, 0], 1)
+
+
+def test_near_ties_of_plaid_are_decided_by_the_rules():
+    """One upright line in the middle of the sheet: both seats have a rectangle of 1 by 3."""
+    game = make_game("plaid", width=2, height=3, lines=1)
+    state = game.apply(game.initial_state(), ("v", 1))
+    found = kernel("plaid", width=2, height=3, lines=1)
+    found.set_state(state)
+    scores, ranks = found.result()
+    assert scores == pytest.approx((10**0.5, 10**0.5))
+    assert ranks is None
+    assert game.ranks(state) == (1, 1)
+    totals = found.playouts(1, 0, 1000)
+    assert totals == random_playouts(game, 1, 0, 1000)
+    assert totals.ranked == playouts_by_rules(game, 1, 0, 1000).ranked
+    assert totals.ranked[0][0] + totals.ranked[1][0] > 1000  # ties among them
+
+
+@pytest.mark.parametrize("name", KERNEL_NAMES)
+def test_without_a_compiler_the_answers_are_the_same(name, cache, monkeypatch):
+    game = make_game(name)
+    fast = kernel(name)
+    expected = fast.trace(5, 17), fast.playouts(5, 100, 50)
+    fast.start()
+    lines = fast.lines(2)
+    for path in cache.glob("*.so"):
+        path.unlink()
+    load.cache_clear()
+    monkeypatch.setenv("PATH", "")
+    assert isinstance(kernel_of(game), KernelError)
+    slow = trace(game, 5, 17), random_playouts(game, 5, 100, 50)
+    assert slow[0].plies == expected[0].plies
+    assert slow[0].ranks == expected[0].ranks
+    assert slow[0].scores == pytest.approx(expected[0].scores, rel=1e-12)
+    assert (slow[1].plies, slow[1].ranked) == (expected[1].plies, expected[1].ranked)
+    assert slow[1].score_sums == pytest.approx(expected[1].score_sums, rel=1e-12)
+    assert count_lines(game, 2) == lines
+
+
+def test_playouts_are_the_same_in_parts():
+    whole, parts = kernel("coprimality", size=5), kernel("coprimality", size=5)
+    counts = [parts.playouts(9, first, 250) for first in range(0, 1000, 250)]
+    total = whole.playouts(9, 0, 1000)
+    assert total.plies == sum(part.plies for part in counts)
+    assert total.ranked[0][0] == sum(part.ranked[0][0] for part in counts)
+
+
+def test_a_playout_that_is_longer_than_the_first_buffer_is_whole():
+    game = make_game("plaid", width=1000, height=1000, lines=1998)
+    with_buffer, longer = kernel("plaid", width=1000, height=1000, lines=1998), trace_by_rules(game, 1, 1)
+    with_buffer.first_plies = 100
+    assert with_buffer.trace(1, 1).plies == longer.plies
+
+
+def test_a_game_from_outside_has_no_kernel_and_is_played_by_its_rules():
+    game = make_game("hex:Hex", size=3, swap="no")
+    assert isinstance(kernel_of(game), KernelError)
+    totals = random_playouts(game, 1, 0, 50)
+    assert totals == playouts_by_rules(game, 1, 0, 50)
+    assert totals.ranked[0][0] + totals.ranked[1][0] == 50  # hex has no ties
+    assert count_lines(game, 2) == 9 * 8
+
+
+def test_a_difference_is_named_with_the_place():
+    class Wrong(Kernel):
+        def seat_to_act(self):
+            seat = super().seat_to_act()
+            return None if seat is None else 1 - seat
+
+    wrong = Wrong(load("differences"), make_game("differences", size=2))
+    with pytest.raises(KernelError) as error:
+        compare_states(wrong)
+    assert str(error.value) == (
+        "the kernel of differences (size = 2, scoring = distinct) differs from the rules:"
+        " the seat to act in DifferencesState(heights=(0, 0)): 1, not 0"
+    )

@@ -1,0 +1,94 @@
+"""What can be chosen: a bot is there as soon as it is listed, and its files are looked for again."""
+
+import contextlib
+
+import pytest
+
+from arena.home import ArenaHome
+from arena.playing.host import NEWS_SECONDS, Host
+from arena.playing.menu import MenuMaker
+from arena.site.models.playing import PlayMenu
+from arena.store.people.play_slots import MENU_SECONDS
+
+BOT = """from arena.botkit import run
+
+run(lambda game, state, clock: game.legal_actions(state)[0])
+"""
+
+
+class Matches:
+    """In place of the stored matches: notes what is written.
+
+    Attributes:
+        menus: the names of submitted bots, of each menu that was written.
+    """
+
+    def __init__(self):
+        self.menus = []
+
+    def set_menu(self, body, slots):
+        names = [bot.name for bot in PlayMenu.model_validate_json(body).bots]
+        self.menus.append([name for name in names if not name.startswith("arena:")])
+
+    def waiting(self):
+        return []
+
+    def prune(self):
+        pass
+
+
+class Clock:
+    seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
+@pytest.fixture
+def world(tmp_path):
+    """Yield a home, a play host with a clock, and what it has written."""
+    with ArenaHome(tmp_path) as home, contextlib.closing(MenuMaker(home, 4, True)) as menu:
+        matches, clock = Matches(), Clock()
+        host = Host(matches, menu, 4, (), clock)
+        host.step()
+        yield home, host, matches, clock
+
+
+def submit(home, tmp_path):
+    (tmp_path / "mine.py").write_text(BOT)
+    copy = home.bots.copy_in(tmp_path / "mine.py")
+    home.bots.add(copy)
+    return tmp_path / "bots" / copy.digest
+
+
+def test_a_bot_is_there_at_the_next_look_after_it_is_listed(world, tmp_path):
+    home, host, matches, clock = world
+    submit(home, tmp_path)
+    clock.seconds += NEWS_SECONDS
+    host.step()
+    assert matches.menus == [[], ["mine@1"]]
+
+
+def test_what_has_not_changed_is_written_to_say_that_somebody_is_here(world):
+    _, host, matches, clock = world
+    clock.seconds += NEWS_SECONDS
+    host.step()
+    assert matches.menus == [[]]
+    clock.seconds = MENU_SECONDS / 12
+    host.step()
+    assert matches.menus == [[], []]
+
+
+def test_files_that_were_missing_are_looked_for_again(world, tmp_path):
+    home, host, matches, clock = world
+    files = submit(home, tmp_path)
+    files.rename(tmp_path / "away")
+    clock.seconds += NEWS_SECONDS
+    host.step()
+    (tmp_path / "away").rename(files)
+    clock.seconds += NEWS_SECONDS
+    host.step()
+    assert matches.menus == [[]]
+    clock.seconds = MENU_SECONDS / 12
+    host.step()
+    assert matches.menus == [[], ["mine@1"]]
