@@ -127,6 +127,8 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
     expect(director.get_by_role("row").filter(has_text="mine").first).to_be_visible()
     director.get_by_role("link", name="match", exact=False).first.click()
     assert "/contests/spring/hidden/tournaments/spring/match" in director.url
+    director.get_by_role("link", name="Back to the contest").click()
+    expect(director).to_have_url(f"{site}/contests/spring")
     answer = director.request.get(f"{site}/contests/spring/grades.csv")
     (grade,) = csv.DictReader(io.StringIO(answer.text()))
     assert (grade["person"], grade["bot"], grade["tournament"]) == ("ada", "mine@1", "spring")

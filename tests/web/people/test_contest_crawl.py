@@ -151,8 +151,8 @@ class Crawl:
         return {page.path for page in PAGES}
 
     async def ask(self, actor, address, headers):
-        """Return the answer to a request, once what it is about has been built."""
-        while (answer := await self.actors[actor].get(address, headers=headers)).status_code in BEING_BUILT:
+        """Return the answer to a request, once what it is about has been built and is not late."""
+        while is_late(answer := await self.actors[actor].get(address, headers=headers)):
             await anyio.sleep(0.05)
         assert answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR, (address, answer.text)
         return answer
@@ -189,6 +189,11 @@ class Crawl:
         await self.site.close()
         self.opened.close()
         self.played.close()
+
+
+def is_late(answer):
+    """Return whether a newer answer is being made."""
+    return answer.status_code in BEING_BUILT or (answer.is_success and "retry-after" in answer.headers)
 
 
 def text_of(answer):
