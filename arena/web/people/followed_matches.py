@@ -1,4 +1,4 @@
-"""Following unrated matches: a page of one is told at once that the match has changed, and asks for it again.
+"""Following unrated matches: a page of one hears at once that the match has changed, and is asked for again.
 
 What a match shows is never sent here. One look at the database of people serves all who follow; who may follow
 no longer is sent away a second after that was written.
