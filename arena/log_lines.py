@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 
 from arena.errors import UsageError
+from arena.systemd import is_journal
 
 TEXT, JSON = "text", "json"
 FORMATS = (TEXT, JSON)
@@ -21,6 +22,13 @@ FORMAT_VARIABLE = "ARENA_LOG_FORMAT"
 
 FIELDS = "arena_fields"
 """The attribute of a log record with more fields for JSON."""
+
+STDERR = 2
+"""The descriptor."""
+
+PRIORITIES = ((logging.CRITICAL, 2), (logging.ERROR, 3), (logging.WARNING, 4), (logging.INFO, 6))
+LEAST_PRIORITY = 7
+"""As syslog numbers them."""
 
 MAX_CHARACTERS = 16 * 1024
 
@@ -42,7 +50,8 @@ def set_up_logging(level: int, log_format: str | None = None) -> None:
     if log_format not in FORMATS:
         raise UsageError(f"${FORMAT_VARIABLE} {log_format!r:.40}: expected 'text' or 'json'")
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonLines() if log_format == JSON else TextLines())
+    lines = JsonLines() if log_format == JSON else TextLines()
+    handler.setFormatter(JournalLines(lines) if is_journal(STDERR) else lines)
     handler.setLevel(level)
     logging.basicConfig(handlers=[handler])
 
@@ -82,6 +91,20 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             fields["traceback"] = self.formatException(record.exc_info)[-MAX_CHARACTERS:]
         return json.dumps(fields)
+
+
+class JournalLines(logging.Formatter):
+    """The lines of another formatter, each with the priority by which ``journalctl -p`` finds it."""
+
+    def __init__(self, lines: logging.Formatter) -> None:
+        """Wrap a formatter."""
+        super().__init__()
+        self._lines = lines
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of an event."""
+        priority = next((number for level, number in PRIORITIES if record.levelno >= level), LEAST_PRIORITY)
+        return "\n".join(f"<{priority}>{line}" for line in self._lines.format(record).split("\n"))
 
 
 def _time_of(record: logging.LogRecord) -> str:

@@ -1,4 +1,4 @@
-"""What systemd gives to a service, and what it is sent: sockets, readiness, the watchdog."""
+"""What systemd gives to a service, and what it is sent: sockets, readiness, the watchdog, the journal."""
 
 from __future__ import annotations
 
@@ -48,6 +48,15 @@ def notify(state: str) -> None:
         sender.setblocking(False)
         sender.connect(f"\0{address[1:]}" if address.startswith("@") else address)
         sender.send(state.encode())
+
+
+def is_journal(descriptor: int) -> bool:
+    """Return whether lines that are written to a descriptor go to the journal, which reads a priority from each."""
+    try:
+        file = os.fstat(descriptor)
+    except OSError:
+        return False
+    return os.environ.get("JOURNAL_STREAM", "") == f"{file.st_dev}:{file.st_ino}"
 
 
 def watchdog_seconds() -> float | None:

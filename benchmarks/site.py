@@ -60,11 +60,11 @@ PAGES = {
 class Server:
     """``arena serve`` on a port of its own."""
 
-    def __init__(self, home):
+    def __init__(self, home, arguments=()):
         self.home = home
         self.port = _free_port()
         begun = time.monotonic()
-        command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--port", str(self.port)]
+        command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--port", str(self.port), *arguments]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         while asyncio.run(ask(HOST, self.port, "/health")).status != 200:
             time.sleep(0.01)

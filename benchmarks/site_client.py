@@ -1,6 +1,7 @@
 """A small client of the site for many connections: requests at a steady rate, and readers of events."""
 
 import asyncio
+import json
 import time
 from dataclasses import dataclass, field
 
@@ -48,6 +49,22 @@ async def ask(host, port, path, asked_at=None):
     head, _, body = data.partition(b"\r\n\r\n")
     status = int(head.split(b" ", 2)[1]) if head else 0
     return Answer(status, time.monotonic() - asked_at, len(body))
+
+
+async def ask_json(host, port, path, token=None, body=None):
+    """Ask for JSON on a connection of its own, or send a file; return the status and what the JSON says."""
+    head = f"{'GET' if body is None else 'POST'} {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n"
+    head += "Accept: application/json\r\nUser-Agent: benchmark\r\n"
+    if token is not None:
+        head += f"Authorization: Bearer {token}\r\n"
+    if body is not None:
+        head += f"Content-Type: application/octet-stream\r\nContent-Length: {len(body)}\r\n"
+    reader, writer = await asyncio.open_connection(host, port)
+    writer.write(head.encode() + b"\r\n" + (body or b""))
+    data = await reader.read(-1)
+    writer.close()
+    head, _, content = data.partition(b"\r\n\r\n")
+    return int(head.split(b" ", 2)[1]), json.loads(content) if content else {}
 
 
 async def ask_at_a_rate(host, port, paths, per_second, seconds):

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import sys
 
 import pytest
@@ -89,3 +90,26 @@ def test_another_format_is_refused(monkeypatch):
     monkeypatch.setenv(FORMAT_VARIABLE, "xml")
     with pytest.raises(UsageError, match="expected 'text' or 'json'"):
         set_up_logging(logging.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("level", "priority"),
+    [(logging.CRITICAL, 2), (logging.ERROR, 3), (logging.WARNING, 4), (logging.INFO, 6), (logging.DEBUG, 7)],
+)
+def test_the_journal_is_told_how_bad_each_line_is(monkeypatch, level, priority):
+    """As sd-daemon(3) has it: SD_CRIT, SD_ERR, SD_WARNING, SD_INFO, SD_DEBUG."""
+    added = []
+    monkeypatch.setattr(logging, "basicConfig", lambda handlers: added.extend(handlers))
+    stderr = os.fstat(2)
+    for stream, beginning in ((f"{stderr.st_dev}:{stderr.st_ino}", f"<{priority}>"), ("1:1", ""), ("", "")):
+        monkeypatch.setenv("JOURNAL_STREAM", stream)
+        set_up_logging(logging.WARNING)
+        try:
+            raise ValueError("a\nb")
+        except ValueError as error:
+            failed = record("failed", error=error)
+        failed.levelno = level
+        lines = added[-1].format(failed).split("\n")
+        assert len(lines) > 3
+        assert all(line.startswith(beginning) for line in lines)
+        assert lines[0].removeprefix(beginning).startswith("2023-11-14")

@@ -29,7 +29,8 @@ def global_options(*, hidden: bool) -> list[click.Option]:
         click.Option(
             ["--store"],
             metavar="URL",
-            help="A PostgreSQL database instead of a file in the home [default: $ARENA_STORE].",
+            help="A PostgreSQL database instead of a file in the home [default: $ARENA_STORE]. A URL with a password"
+            " belongs in $ARENA_STORE: everybody on the machine can see command lines.",
             hidden=hidden,
             expose_value=False,
             callback=_remember,

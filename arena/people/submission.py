@@ -22,40 +22,50 @@ class SubmissionState(StrEnum):
 HINT = "to fix it: "
 """How the last line of the report about a bot that was refused begins, if it is known how to fix it."""
 
+UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
 FINAL = (SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.WITHDRAWN, SubmissionState.FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Submission:
-    """What an author handed in. Times are UTC, as ISO 8601 to the second.
+class ListedSubmission:
+    """What lists show of a submission. Times are UTC, as ISO 8601 to the second.
 
     Attributes:
         number: in the order in which they came.
         author: whose it is.
-        upload: the name of the file with the bytes that came.
-        digest: SHA-256 of them.
-        size_bytes: how many there were.
-        file_name: what the author's file was called.
-        note: of the author, for the author alone.
         state: how far it is.
         created_at: when it came.
         finished_at: when it was known what becomes of it; None before.
-        bot: its name@version; None before its manifest was read.
-        reason: why it was refused or failed, in a sentence; "" otherwise.
-        report: what was tried, line by line, for the author alone.
+        bot: its name@version; None before its manifest was read. For the author alone unless it was accepted.
     """
 
     number: int
     author: str
+    state: SubmissionState
+    created_at: str
+    finished_at: str | None
+    bot: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission(ListedSubmission):
+    """What an author handed in, with what is for the author alone.
+
+    Attributes:
+        upload: the name of the file with the bytes that came.
+        digest: SHA-256 of them.
+        size_bytes: how many there were.
+        file_name: what the author's file was called.
+        note: of the author.
+        reason: why it was refused or failed, in a sentence; "" otherwise.
+        report: what was tried, line by line.
+    """
+
     upload: str
     digest: str
     size_bytes: int
     file_name: str
     note: str
-    state: SubmissionState
-    created_at: str
-    finished_at: str | None
-    bot: str | None
     reason: str
     report: str
 

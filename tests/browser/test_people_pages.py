@@ -23,23 +23,12 @@ from arena.people.unrated_match import Choices, MatchState, Position
 from arena.playing.view import Played, view_of
 from arena.records import TimeControl
 from arena.web.people.table import OPERATIONS
-from tests.browser.conftest import served
+from tests.browser.conftest import SMALL_LADDER, served
 from tests.browser.test_pages import SCHEMES, WIDTHS
 from tests.report.tournaments import play
 
 pytestmark = pytest.mark.processes
 
-LADDER = """
-game = "differences"
-options = { size = 4 }
-format = "ladder"
-[ladder]
-matches = 2
-[[entrants]]
-bot = "arena:minimal"
-[[entrants]]
-bot = "arena:random_legal"
-"""
 CONTEST = """
 name = "{}"
 title = "{}"
@@ -195,7 +184,7 @@ def people(tmp_path_factory):
     with ArenaHome(directory) as home:
         play(home, "league", ["alpha", "beta"], encounters=1)
     found = People(directory)
-    (directory / "ladder.toml").write_text(LADDER)
+    (directory / "ladder.toml").write_text(SMALL_LADDER)
     with served(directory, "--open-to", "authors", "--ladder", directory / "ladder.toml") as found.site:
         yield found
 

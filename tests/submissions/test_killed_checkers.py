@@ -56,7 +56,7 @@ def test_twenty_killed_checkers(tmp_path):
             checker.terminate()
         checker.wait()
         run_out(arena.people)
-    everything = arena.people.submissions.latest()
+    everything = [arena.people.submissions.find(one.number) for one in arena.people.submissions.latest()]
     assert len(everything) == SUBMISSIONS
     accepted = [one for one in everything if one.state is SubmissionState.ACCEPTED]
     assert sorted(one.bot for one in accepted) == sorted(arena.bots())

@@ -17,6 +17,8 @@ import pytest
 from arena.cli.group import run
 from arena.definition import GameChoice
 from arena.home import ArenaHome
+from arena.isolation import reaper
+from arena.operating.parts import PARTS
 from tests.store.samples import definition, line, record
 from tests.web.conftest import add_tournament
 
@@ -170,6 +172,30 @@ def test_a_server_that_goes_away_and_comes_back(tmp_path, postgres, postgres_url
         server.get_until("/index.json", lambda answer: "age" not in answer[1])
         server.get_until("/tournaments/t/matches/2.json", lambda answer: answer[0] == 200)
         assert server.end()[0] == 0
+
+
+@pytest.mark.processes
+def test_the_password_of_a_database_server_is_in_no_command_line_but_the_one_that_was_typed(tmp_path, postgres_url):
+    url = postgres_url.replace("arena@", "arena:not-for-everybody@")
+    programs = {"arena.web.builder", *(part.module for part in PARTS if part.module)}
+    with served("--home", tmp_path, "--store", url, "--open-to", "authors") as server:
+        server.get("/leaderboards")  # starts a builder
+        deadline = time.monotonic() + 60
+        lines = {}
+        while not programs <= {module for line in lines.values() for module in line}:
+            assert time.monotonic() < deadline, lines
+            lines |= command_lines(reaper.descendants(server.process.pid))
+        assert not [line for line in lines.values() if "not-for-everybody" in " ".join(line)]
+        assert server.end()[0] == 0
+
+
+def command_lines(processes):
+    """Return the words of the command line of each process that has not ended."""
+    lines = {}
+    for process in processes:
+        with contextlib.suppress(OSError):
+            lines[process] = Path(f"/proc/{process}/cmdline").read_bytes().decode().split("\0")
+    return lines
 
 
 @pytest.mark.processes

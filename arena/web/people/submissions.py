@@ -7,25 +7,18 @@ from statistics import median
 from pydantic import Field
 
 from arena.people.roles import Permission
-from arena.people.submission import HINT, Submission, SubmissionState
+from arena.people.submission import HINT, UNFINISHED, ListedSubmission, Submission, SubmissionState
 from arena.records import MEBIBYTE
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
 from arena.store.people.rates import Rate
 from arena.submissions.upload_directory import MAX_UPLOAD_BYTES
-from arena.web.people.operation import Done, Download, Fields, Operation, Visit, Who
+from arena.web.people.operation import Done, Download, Fields, Numbered, Operation, Visit, Who
 from arena.web.problems import bad_address
 
 UPLOADS = Rate(60, 3600.0)
 """Also of what is refused after it has come."""
 MAX_KEPT_BYTES = 256 * MEBIBYTE
 """Of a person: of older submissions the upload is removed, and what the arena copied of an accepted bot stays."""
-UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
-
-
-class Numbered(Fields):
-    """Which submission."""
-
-    number: int = Field(ge=1, le=2**31 - 1)
 
 
 class NewSubmission(Fields):
@@ -65,11 +58,15 @@ def hand_in(visit: Visit) -> Done:
 
 def show_submission(visit: Visit) -> SubmissionPage:
     """Return a submission: all of it to its author, else what everybody may know."""
-    one = _found(visit)
+    number, person = visit.fields.number, visit.actor.person
+    own = visit.people.submissions.find_own(person, number) if person is not None else None
+    one = own or visit.people.submissions.find_listed(number)
+    if one is None:
+        raise bad_address(f"There is no submission {number}.", 404)
     return SubmissionPage(
         line=line_of(one, visit),
-        ahead=visit.people.submissions.ahead_of(one.number),
-        details=details_of(one) if _is_own(one, visit) and _may_see_details(visit) else None,
+        ahead=visit.people.submissions.ahead_of(number),
+        details=details_of(own) if own is not None and _may_see_details(visit) else None,
     )
 
 
@@ -89,31 +86,24 @@ def download(visit: Visit) -> Download:
     return Download(path=path, name=one.file_name)
 
 
-def _found(visit: Visit) -> Submission:
-    one = visit.people.submissions.find(visit.fields.number)
-    if one is None:
-        raise bad_address(f"There is no submission {visit.fields.number}.", 404)
-    return one
-
-
 def _own(visit: Visit) -> Submission:
-    """Return a submission of who asks; those of others are not there."""
-    one = visit.people.submissions.find(visit.fields.number)
-    if one is None or not _is_own(one, visit):
+    """Return a submission of whoever asks; those of others are not there."""
+    one = visit.people.submissions.find_own(visit.person, visit.fields.number)
+    if one is None:
         raise bad_address(f"You have no submission {visit.fields.number}.", 404)
     return one
 
 
-def _is_own(one: Submission, visit: Visit) -> bool:
+def _is_own(one: ListedSubmission, visit: Visit) -> bool:
     return visit.actor.person is not None and visit.actor.person.name == one.author
 
 
 def _may_see_details(visit: Visit) -> bool:
-    """Return whether who asks is a person in a browser, or a program that may hand in."""
+    """Return whether whoever asks is a person in a browser, or a program that may hand in."""
     return visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
 
 
-def line_of(one: Submission, visit: Visit) -> SubmissionLine:
+def line_of(one: ListedSubmission, visit: Visit) -> SubmissionLine:
     """Return what everybody may know of a submission."""
     return SubmissionLine(
         number=one.number,
