@@ -61,8 +61,8 @@ def _read_duration(_context: click.Context, _option: click.Parameter, text: str 
 )
 @click.option(
     "--by",
-    type=click.Choice(["proof", "table", "search"]),
-    help="Solve it in this way [default: a proof, else a table if it fits, else a search].",
+    type=click.Choice(["proof", "kernel", "table", "search"]),
+    help="Solve it in this way [default: proof, else kernel, table, search].",
 )
 @click.option("--save", "is_saved", is_flag=True, help="Keep the table of all states in a file.")
 @quiet_option
@@ -143,7 +143,7 @@ def _solved(
     rules: Game[Any], path: str, within_seconds: float | None, by: By | None, is_saved: bool, is_quiet: bool
 ) -> Solution:
     from arena.lab.limits import Limits, free_memory_bytes
-    from arena.lab.solving import Solver, plan_of
+    from arena.lab.solving import Solver
     from arena.lab.tables import table_path
 
     if is_saved and rules.players != 2:
@@ -152,12 +152,12 @@ def _solved(
     limits = Limits(deadline=deadline, memory_bytes=free_memory_bytes())
     table = _saved_table(rules, path) if by in (None, "table") and rules.players == 2 else None
     solver = Solver(rules, path, limits, table)
-    if not is_quiet and table is None and by in (None, "table") and (by or not solver.is_proved):
-        plan = (
-            f"{_options_text(rules)}: {plan_of(rules, path).text()}; {short_size_text(limits.memory_bytes)} may be used"
-        )
+    if not is_quiet and table is None and by in (None, "kernel", "table") and (by or not solver.is_proved):
+        plan = f"{_options_text(rules)}: {solver.plan(by).text()}; {short_size_text(limits.memory_bytes)} may be used"
         click.echo(_wrapped(f"{path} {plan}"), err=True)
     solution = solver.solve(by)
+    if solver.kernel_problem:
+        click.echo(_wrapped(f"The rules in Python are used, slower: {solver.kernel_problem}"), err=True)
     if is_saved and table is None:
         _save(solver, rules, path)
     if is_saved and not is_quiet:
@@ -193,7 +193,8 @@ def _text(rules: Game[Any], solution: Solution) -> str:
     lines = [_wrapped(f"{solution.game} {_options_text(rules)}: {_verdict(solution)}")]
     rows = [("known", _known(solution)), ("best first", _best(rules, solution))]
     memory = short_size_text(solution.memory_bytes)
-    used = f"{counted(solution.states, 'state')}, {duration_text(solution.seconds)}, {memory}"
+    actions = f", {counted(solution.edges, 'action')}" if solution.edges else ""
+    used = f"{counted(solution.states, 'state')}{actions}, {duration_text(solution.seconds)}, {memory}"
     for name, text in (*rows, ("looked at", used)):
         if text:
             lines.append(_wrapped(f"  {name:<12}{printable(text)}", " " * 14))
@@ -235,6 +236,8 @@ def _known(solution: Solution) -> str:
         return f"proved, by the strategy {names}"
     if worth.known == "table":
         return "by a table of all states"
+    if worth.is_exact and solution.depth is None:
+        return "by a search to the ends of all matches that matter"
     depth = f"by a search of {counted(solution.depth or 0, 'action')} ahead"
     return f"{depth}, and a bound by the strategy {names}" if names else depth
 

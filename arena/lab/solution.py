@@ -15,6 +15,7 @@ class By(StrEnum):
     """A way to solve a game."""
 
     PROOF = "proof"
+    KERNEL = "kernel"
     TABLE = "table"
     SEARCH = "search"
 
@@ -32,6 +33,7 @@ class Solution:
         best: the first actions that keep what is known, up to symmetry; all of them if ``has_all_best``.
         has_all_best: whether no other first action keeps it.
         states: how many states were looked at.
+        edges: how many actions were looked at; 0 where they were not counted.
         seconds: how long it took.
         memory_bytes: about how much memory it took.
         depth: of a search, how many actions were looked ahead completely.
@@ -46,6 +48,7 @@ class Solution:
     best: tuple[Any, ...] = ()
     has_all_best: bool = False
     states: int = 0
+    edges: int = 0
     seconds: float = 0.0
     memory_bytes: int = 0
     depth: int | None = None
@@ -68,6 +71,7 @@ class Solution:
             "best": list(self.best),
             "has_all_best": self.has_all_best,
             "states": self.states,
+            "edges": self.edges,
             "seconds": round(self.seconds, 3),
             "memory_bytes": self.memory_bytes,
             "depth": self.depth,

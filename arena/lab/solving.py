@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.errors import UsageError
+from arena.errors import KernelError, UsageError
 from arena.games.game import Game
+from arena.lab.kernels.loading import has_solver, is_built, solver_of
+from arena.lab.kernels.solver import parts_of
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, memory_text, states_text
 from arena.lab.proofs import Proof, proof_of
 from arena.lab.retrograde import Retrograde, paranoid_of, shares_of
@@ -18,10 +20,16 @@ from arena.lab.state_count import bytes_per_state, count_states
 from arena.lab.state_graph import StateGraph, explore
 from arena.lab.symmetries import up_to_symmetry
 from arena.lab.tables import Table
-from arena.lab.worth import HIGHEST, LOWEST, OUTCOME_UNIT, Known, ranks_follow_scores, worth_between
+from arena.lab.worth import HIGHEST, LOWEST, OUTCOME_UNIT, PARTS, Known, ranks_follow_scores, worth_between
 
 _SHARE_OF_TABLE = 0.5
 """Of the time, for a table of which it is not known before how large it is; the rest is for a search."""
+
+_SHARE_OF_KERNEL = 0.8
+"""Of the time; a kernel that has not ended by then has no bounds, so the rest is for a search."""
+
+_FEW_STATES = 20_000
+"""Of so few, a table by the rules in Python is done before a kernel would be built."""
 
 _OUTCOME_WINDOW = -OUTCOME_UNIT // 2, OUTCOME_UNIT // 2
 
@@ -31,17 +39,21 @@ class Plan:
     """What solving would take, before it begins.
 
     Attributes:
-        states: how many states a table has; None if that is not known before.
+        states: how many states there are; None if that is not known before.
         memory_bytes: about how much memory it takes; None if that is not known before.
+        by: a table by the rules in Python, or the kernel.
     """
 
     states: int | None
     memory_bytes: int | None
+    by: By = By.TABLE
 
     def text(self) -> str:
         """Return it as a sentence."""
         if self.states is None or self.memory_bytes is None:
             return "how many states there are, is not known before"
+        if self.by is By.KERNEL:
+            return f"its kernel solves {states_text(self.states)} and takes {memory_text(self.memory_bytes)}"
         return f"a table has {states_text(self.states)} and takes {memory_text(self.memory_bytes)}"
 
 
@@ -56,6 +68,7 @@ class Solver:
 
     Attributes:
         table: the values of all states, if it has made or been given them.
+        kernel_problem: why there is no kernel where one would have been used; empty if there is.
     """
 
     def __init__(self, game: Game[Any], path: str, limits: Limits, table: Table | None = None) -> None:
@@ -73,6 +86,7 @@ class Solver:
         if game.players < 2:
             raise UsageError(f"players = {game.players}: expected a game for two or more")
         self.table = table
+        self.kernel_problem = ""
         self._game = game
         self._path = path
         self._limits = limits
@@ -89,7 +103,7 @@ class Solver:
         """Return what is known of the first state.
 
         Args:
-            by: the way; by default a proof, else a table if it fits, else a search.
+            by: the way; by default a proof, else the kernel, else a table if it fits, else a search.
 
         Raises:
             GameError: if the rules contradict themselves.
@@ -104,8 +118,10 @@ class Solver:
             solution = self._proved()
         elif by is By.SEARCH:
             solution = self._searched()
+        elif by is By.KERNEL:
+            solution = self._by_kernel(self._limits)
         else:
-            solution = self._by_table(is_asked_for=by is By.TABLE)
+            solution = (self._perhaps_by_kernel() if by is None else None) or self._by_table(by is By.TABLE)
         return replace(solution, seconds=time.monotonic() - begun)
 
     def _proved(self) -> Solution:
@@ -116,6 +132,71 @@ class Solver:
             )
         worth = worth_between(proof.low, proof.high, Known.PROVED)
         return replace(self._bare, worth=worth, best=self._classes(proof.actions) if worth.is_exact else ())
+
+    def plan(self, by: By | None = None) -> Plan:
+        """Return what solving would take; where it is by the kernel, that is built now."""
+        if by is By.KERNEL or (by is None and self._asks_kernel()):
+            try:
+                needs = solver_of(self._game).needs()
+            except KernelError:
+                needs = None
+            if needs is not None:
+                return Plan(states=needs.states or None, memory_bytes=needs.memory_bytes, by=By.KERNEL)
+        return plan_of(self._game, self._path)
+
+    def _asks_kernel(self) -> bool:
+        """Return whether the kernel is the first to be asked: it is there, or there is time to build it."""
+        states = count_states(self._game, self._path)
+        if self.table is not None or not has_solver(self._game) or (states is not None and states <= _FEW_STATES):
+            return False
+        return self._limits.deadline == float("inf") or is_built(self._game)
+
+    def _perhaps_by_kernel(self) -> Solution | None:
+        """Return what the kernel says, if it is worth asking; None if the rules in Python are to be used."""
+        limits = self._limits
+        if not self._asks_kernel():
+            return None
+        now = limits.clock()
+        if limits.deadline != float("inf"):
+            limits = replace(limits, deadline=now + _SHARE_OF_KERNEL * (limits.deadline - now))
+        try:
+            return self._by_kernel(limits)
+        except KernelError as error:
+            self.kernel_problem = str(error)
+        except TimeIsUpError:
+            return self._searched()
+        except TooLargeError:
+            if limits.deadline == float("inf"):
+                raise
+            return self._searched()
+        except UsageError:  # kernels do not solve it
+            pass
+        return None
+
+    def _by_kernel(self, limits: Limits) -> Solution:
+        kernel = solver_of(self._game)
+        needs = kernel.needs()
+        if needs is None:
+            raise UsageError(f"{self._path} with {self._game.options!r:.200}: kernels do not solve it; try --by table")
+        try:
+            limits.check_memory(
+                needs.memory_bytes, f"solving {self._path} of {states_text(needs.states)} by its kernel"
+            )
+        except TooLargeError as error:
+            raise _with_hint(error, False) from error
+        found = kernel.solve(limits.deadline)
+        if found is None:
+            raise TimeIsUpError("the time is up, and the kernel has not ended; allow more, or a smaller board")
+        value = found.outcome * OUTCOME_UNIT + found.margin * (PARTS // parts_of(self._game))
+        return replace(
+            self._bare,
+            worth=worth_between(value, value, Known.TABLE if needs.states else Known.SEARCH),
+            best=self._classes(found.best),
+            has_all_best=True,
+            states=found.states,
+            edges=found.edges,
+            memory_bytes=needs.memory_bytes,
+        )
 
     def _by_table(self, is_asked_for: bool) -> Solution:
         """Return what a table says; where none can be made and none was asked for, what a search says."""
@@ -130,7 +211,9 @@ class Solver:
         retrograde = Retrograde(graph)
         self.table = retrograde
         solution = self._looked_up(retrograde)
-        return replace(solution, states=len(graph), memory_bytes=len(graph) * bytes_per_state(self._game))
+        return replace(
+            solution, states=len(graph), edges=graph.edges, memory_bytes=len(graph) * bytes_per_state(self._game)
+        )
 
     def _explored(self, is_asked_for: bool) -> StateGraph:
         """Return all states, if there is room and time for them."""

@@ -52,6 +52,11 @@ class StateGraph:
     def __len__(self) -> int:
         return len(self.seats)
 
+    @property
+    def edges(self) -> int:
+        """How many actions there are in all states together."""
+        return len(self._following)
+
     def following(self, number: int) -> Sequence[int]:
         """Return the numbers of the states after each legal action."""
         return self._following[self._first[number] : self._first[number + 1]]

@@ -25,7 +25,7 @@ WITHOUT_A_GAME = {
     "logout",
     "units",
 }
-WITHOUT_A_GAME |= {"ladder", "contest"}
+WITHOUT_A_GAME |= {"ladder", "contest", "lab"}
 """Commands that play the games of the package, or none, or that do not end by themselves."""
 
 GAMES = {

@@ -47,6 +47,7 @@ def test_a_game_for_two_has_the_object_that_programs_expect(solved):
         "best": ["+", "-"],
         "has_all_best": True,
         "states": 31,  # 1 + 2 lists of one sign, and for each of 4 pairs 7 grids
+        "edges": 38,  # 2 + 4 signs, and for each of 4 pairs 4 first and 4 second marks
         "depth": None,
         "proofs": ["copied signs and transposition"],
     }
@@ -130,10 +131,10 @@ def test_a_table_is_saved_and_used_again(solve, solved, cache):
 def test_a_table_beyond_memory_is_refused_before_it_is_begun(solve, monkeypatch):
     monkeypatch.setattr(limits, "free_memory_bytes", lambda: 2**30)
     monkeypatch.setattr(state_graph, "explore", None)
-    code, out, err = solve("plusminus", "-o", "size=9")
+    code, out, err = solve("plusminus", "-o", "size=9", "--by", "table")
     assert (code, out) == (2, "")
     assert "a table has 1,151,606,128,639 states and takes about" in " ".join(err.split())
-    assert "1.0 GiB may be used; try a smaller board, or --within 60s for bounds by search" in err
+    assert err.endswith("1.0 GiB may be used; try a smaller board\n")
     assert "Traceback" not in err
 
 
@@ -201,7 +202,7 @@ def test_ctrl_c_is_quiet(solve, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("arena.lab.solving.explore", interrupted)
-    assert solve("coprimality", "-o", "size=5", "-q") == (130, "", "\n")
+    assert solve("coprimality", "-o", "size=5", "-q", "--by", "table") == (130, "", "\n")
 
 
 def test_the_group_lists_its_commands(capsys):

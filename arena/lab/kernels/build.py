@@ -19,7 +19,7 @@ from arena.errors import KernelError
 from arena.lab.kernels import cache
 
 SOURCES = Path(__file__).parent
-HEADERS = ("common.h", "exports.h", "permutation.h")
+HEADERS = tuple(sorted(path.name for path in SOURCES.glob("*.h")))
 
 FLAGS = ("-std=c11", "-O3", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-fPIC", "-shared")
 """Without ``errno`` roots are computed several at a time; without contraction they are the same on every processor."""

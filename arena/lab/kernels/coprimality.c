@@ -209,3 +209,6 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
 }
 
 #include "exports.h"
+#include "solving.h"
+#include "solve_coprimality.h"
+#include "solve_exports.h"

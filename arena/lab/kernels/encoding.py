@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from arena.games import ChoiceOption, Game
@@ -28,6 +28,15 @@ def option_numbers(game: Game[Any]) -> list[int]:
 def state_numbers(game: Game[Any], state: Any) -> list[int]:
     """Return a state as ``pack`` in the game's C file does."""
     return _ENCODERS[game.name](game, state)
+
+
+def plaid_state(game: Game[Any], lines: Sequence[int]) -> PlaidState:
+    """Return the state of plaid in which these lines, as numbers, are drawn."""
+    first_level = game.options["width"] - 1
+    return PlaidState(
+        tuple(line + 1 for line in lines if line < first_level),
+        tuple(line - first_level + 1 for line in lines if line >= first_level),
+    )
 
 
 def _plusminus(game: Game[Any], state: PlusminusState) -> list[int]:

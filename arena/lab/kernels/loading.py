@@ -14,6 +14,7 @@ from arena.games import Game
 from arena.lab.kernels import build, cache
 from arena.lab.kernels.encoding import KERNEL_NAMES
 from arena.lab.kernels.kernel import Kernel
+from arena.lab.kernels.solver import DECIDER, Solver
 
 _INT, _LONG = ctypes.c_int32, ctypes.c_int64
 _HANDLE, _SEED = ctypes.c_void_p, ctypes.c_uint64
@@ -35,8 +36,10 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "kernel_trace": (_LONG, (_HANDLE, _SEED, _SEED, _INTS, _LONG)),
     "kernel_playouts": (_LONG, (_HANDLE, _SEED, _SEED, _LONG, _LONGS, _DOUBLES, _LONGS)),
     "kernel_lines": (_LONG, (_HANDLE, _INT)),
+    "solver_needs": (_INT, (_HANDLE, _LONGS)),
+    "solver_solve": (_INT, (_HANDLE, _INTS, DECIDER, _LONGS, ctypes.c_char_p)),
 }
-"""What exports.h exports: the type of the result, and of the arguments."""
+"""What exports.h and solve_exports.h export: the type of the result, and of the arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +89,39 @@ def load(name: str) -> ctypes.CDLL | KernelError:
 
 def kernel_of(game: Game[Any]) -> Kernel | KernelError:
     """Return the kernel of a game with its options, or what prevents it: the caller uses the rules then."""
-    if game.name not in KERNEL_NAMES or not type(game).__module__.startswith("arena."):
-        return KernelError(f"{game.path()} has no kernel")
-    library = load(game.name)
+    library = _library_of(game)
     return library if isinstance(library, KernelError) else Kernel(library, game)
+
+
+def solver_of(game: Game[Any]) -> Solver:
+    """Return the kernel of a game with its options, to be asked what the first state is worth.
+
+    Raises:
+        KernelError: with what prevents it.
+    """
+    library = _library_of(game)
+    if isinstance(library, KernelError):
+        raise library
+    return Solver(library, game)
+
+
+def has_solver(game: Game[Any]) -> bool:
+    """Return whether a game is one for two whose kernel can be built here, or might be."""
+    return game.players == 2 and has_kernel(game)
+
+
+def has_kernel(game: Game[Any]) -> bool:
+    """Return whether a game is one of the five, as they are in the package."""
+    return game.name in KERNEL_NAMES and type(game).__module__.startswith("arena.")
+
+
+def is_built(game: Game[Any]) -> bool:
+    """Return whether the kernel of a game with one is there, so that loading it takes no time."""
+    return kernel_status(game.name).path is not None
+
+
+def _library_of(game: Game[Any]) -> ctypes.CDLL | KernelError:
+    return load(game.name) if has_kernel(game) else KernelError(f"{game.path()} has no kernel")
 
 
 def kernels_sentence() -> str:

@@ -118,3 +118,5 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
 }
 
 #include "exports.h"
+#include "solve_multiplication.h"
+#include "solve_exports.h"

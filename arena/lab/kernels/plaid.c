@@ -124,3 +124,5 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
 }
 
 #include "exports.h"
+#include "solve_plaid.h"
+#include "solve_exports.h"

@@ -8,6 +8,7 @@ from pathlib import Path
 from arena.errors import KernelError
 from arena.lab.kernels.loading import open_library
 from arena.lab.kernels.sameness import SELF_TEST, compare
+from arena.lab.kernels.solver_sameness import compare_solutions
 
 
 def main(arguments: list[str]) -> int:
@@ -18,7 +19,9 @@ def main(arguments: list[str]) -> int:
     """
     name, path = arguments
     try:
-        compare(name, open_library(Path(path)), SELF_TEST)
+        library = open_library(Path(path))
+        compare(name, library, SELF_TEST)
+        compare_solutions(name, library)
     except KernelError as error:
         sys.exit(str(error))
     return 0

@@ -1,0 +1,176 @@
+"""Games solved by kernels: the same worth as by tables of the rules, by proofs, and by what was published."""
+
+import threading
+import time
+
+import pytest
+
+from arena.errors import KernelError, UsageError
+from arena.games import make_game
+from arena.lab.kernels import solver_sameness
+from arena.lab.kernels.encoding import KERNEL_NAMES
+from arena.lab.kernels.loading import load, solver_of
+from arena.lab.kernels.option_sets import small_games
+from arena.lab.kernels.solver_sameness import compare_solutions
+from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
+from arena.lab.proofs import proof_of
+from arena.lab.solution import By
+from arena.lab.solving import Solver
+from tests import needs
+
+pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
+
+SIZES = {
+    "differences": [{"size": size, "scoring": scoring} for size in (2, 3, 4) for scoring in ("distinct", "once")],
+    "plusminus": [{"size": size, "grid_first": first} for size in (2, 3) for first in (1, 2)],
+    "coprimality": [{"size": size, "max_grids": grids} for size in range(3, 13) for grids in (1, 2, 10)],
+    "plaid": [
+        {"width": width, "height": height, "lines": lines}
+        for width in range(1, 6)
+        for height in range(1, 6)
+        if width * height % 2 == 0
+        for lines in range(1, width + height - 1)
+    ],
+}
+LARGER = {
+    "differences": [{"size": size, "scoring": scoring} for size in (5, 6) for scoring in ("distinct", "once")],
+    "plusminus": [{"size": 4, "grid_first": first} for first in (1, 2)] + [{"size": 5}],
+    "coprimality": [{"size": size} for size in range(13, 17)],
+    "plaid": [{"width": 8, "height": 6, "lines": lines} for lines in range(1, 13)],
+}
+
+
+def solved(by, name, **options):
+    return Solver(make_game(name, **options), name, Limits()).solve(by)
+
+
+def check(name, options):
+    fast, slow = (solved(by, name, **options) for by in (By.KERNEL, By.TABLE))
+    assert fast.worth.outcome == slow.worth.outcome
+    assert fast.worth.margin == pytest.approx(slow.worth.margin, abs=2e-9)
+    assert (fast.best, fast.has_all_best) == (slow.best, True)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_small_boards_are_worth_what_tables_by_the_rules_say(name):
+    for options in SIZES[name]:
+        check(name, options)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", LARGER)
+def test_larger_boards_are_worth_what_tables_by_the_rules_say(name):
+    for options in LARGER[name]:
+        check(name, options)
+
+
+@pytest.mark.parametrize("name", KERNEL_NAMES)
+def test_the_self_test_solves_small_games(name):
+    """Multiplication among them, of which even the smallest boards have too many states for a table."""
+    two_seats = [game for game in small_games(name) if game.players == 2]
+    assert compare_solutions(name, load(name)) == len(two_seats) > 0
+
+
+def test_another_margin_is_noticed(monkeypatch):
+    monkeypatch.setattr(solver_sameness, "parts_of", lambda _game: 2)
+    with pytest.raises(KernelError, match=r"the kernel of multiplication .* solves it otherwise than the rules"):
+        compare_solutions("multiplication", load("multiplication"))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("differences", {"size": 8}),
+        ("differences", {"size": 8, "scoring": "once"}),
+        ("plusminus", {"size": 6}),
+        ("plusminus", {"size": 7, "grid_first": 2}),
+        ("plaid", {"width": 10, "height": 9, "lines": 5}),
+        ("plaid", {"width": 8, "height": 8, "lines": 8}),
+    ],
+)
+def test_strategies_keep_their_promises(name, options):
+    """The proofs and the kernels know nothing of each other."""
+    game = make_game(name, **options)
+    proof = proof_of(game, name, game.initial_state())
+    outcome = {"win": 1, "draw": 0, "loss": -1}[solved(By.KERNEL, name, **options).worth.outcome]
+    assert proof.names
+    assert (proof.low > 0) - (proof.low < -(2**100)) <= outcome
+    assert outcome <= (proof.high > 0)
+
+
+def test_large_boards_are_solved_without_being_asked():
+    """Multiplication of the suggested size has 4e10 states for a table."""
+    solution = solved(None, "multiplication")
+    assert (solution.worth.known, solution.worth.outcome, solution.has_all_best) == ("table", "win", True)
+    assert solution.best == ((1, 1),)
+    assert (solution.worth.margin, solved(None, "multiplication", size=7).worth.margin) == (
+        21,
+        12,
+    )  # as docs/lab.md says
+    assert solution.memory_bytes < 2**26 < solution.edges
+
+
+def test_the_memory_is_looked_at_before_anything_is_allocated():
+    for options in ({"size": 11}, {"size": 13}):
+        game = make_game("multiplication", **options)
+        with pytest.raises(TooLargeError, match=r"takes .*GiB, and 1\.0 GiB may be used; .*--within 60s for bounds"):
+            Solver(game, "multiplication", Limits(memory_bytes=2**30)).solve()
+    plan = Solver(make_game("multiplication", size=11), "multiplication", Limits()).plan().text()
+    assert plan.startswith("its kernel solves ")
+
+
+def test_what_no_kernel_solves_is_said():
+    for name, options in (("plaid", {}), ("multiplication", {"size": 13}), ("coprimality", {"max_grids": 2})):
+        kernel = solver_of(make_game(name, **options))
+        assert (kernel.needs() is None) == (name != "coprimality")
+    with pytest.raises(UsageError, match="kernels do not solve it"):
+        solved(By.KERNEL, "plaid")
+
+
+def test_it_ends_at_the_deadline():
+    kernel = solver_of(make_game("differences", size=10))
+    assert kernel.solve(deadline=time.monotonic()) is None
+    game = make_game("differences", size=10)
+    with pytest.raises(TimeIsUpError, match="allow more"):
+        Solver(game, "differences", Limits(deadline=time.monotonic())).solve(By.KERNEL)
+
+
+def test_ctrl_c_ends_the_kernel(monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    kernel = solver_of(make_game("differences", size=10))
+    monkeypatch.setattr(time, "monotonic", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        kernel.solve()
+    assert "kernel solver" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_bounds_are_left_when_the_kernel_does_not_end_in_time():
+    game = make_game("multiplication", size=11)
+    solver_of(game)
+    solution = Solver(game, "multiplication", Limits(deadline=time.monotonic() + 0.05)).solve()
+    assert (solution.worth.known, solution.worth.margin) == ("search", None)
+
+
+def test_a_mistake_of_the_rules_in_a_near_tie_is_not_lost(monkeypatch):
+    game = make_game("plaid", width=4, height=3, lines=2)
+
+    def ranks(_state):
+        raise ValueError("no ranks")
+
+    monkeypatch.setattr(game, "ranks", ranks)
+    with pytest.raises(ValueError, match="no ranks"):
+        solver_of(game).solve()
+
+
+def test_without_a_compiler_the_worth_is_the_same(cache, monkeypatch):
+    fast = solved(None, "coprimality", size=6)
+    for path in cache.glob("*.so"):
+        path.unlink()
+    load.cache_clear()
+    monkeypatch.setenv("CC", "nocc")
+    solver = Solver(make_game("coprimality", size=6), "coprimality", Limits())
+    slow = solver.solve()
+    assert (slow.worth.margin, slow.best) == (fast.worth.margin, fast.best) == (1, fast.best)
+    assert solver.kernel_problem == "there is no C compiler: CC = 'nocc' is not found"
