@@ -5,21 +5,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from arena.home import ArenaHome
-from tests.browser.conftest import served
+from tests.browser.conftest import SMALL_LADDER, served
 
 pytestmark = pytest.mark.processes
 
-LADDER = """
-game = "differences"
-options = { size = 4 }
-format = "ladder"
-[ladder]
-matches = 2
-[[entrants]]
-bot = "arena:minimal"
-[[entrants]]
-bot = "arena:random_legal"
-"""
 SMALL = {"differences": {"size": 4}, "plaid": {"width": 8, "height": 8, "lines": 6}, "plusminus": {"size": 4}}
 READY = "#match:not([data-waiting])"
 MINE = f"{READY}:has(#typed)"
@@ -32,7 +21,7 @@ def site(tmp_path_factory):
     directory = tmp_path_factory.mktemp("play-home")
     with ArenaHome(directory):
         pass
-    (directory / "ladder.toml").write_text(LADDER)
+    (directory / "ladder.toml").write_text(SMALL_LADDER)
     with served(directory, "--open-to", "authors", "--ladder", directory / "ladder.toml") as address:
         yield address
 

@@ -16,8 +16,8 @@ from arena.site.models.people import (
     AccountPage,
     NewTokenPage,
     OwnDataPage,
-    OwnMatch,
     OwnSubmission,
+    PlayedMatch,
     SessionLine,
     TokenLine,
 )
@@ -73,7 +73,7 @@ class Leaving(Fields):
 
 
 def show_account(visit: Visit) -> AccountPage:
-    """Return the account of who asks."""
+    """Return the account of whoever asks."""
     return _account(visit, has_signed_in=visit.fields.signed_in)
 
 
@@ -149,7 +149,7 @@ def end_this_token(visit: Visit) -> Done:
 
 
 def show_own_data(visit: Visit) -> OwnDataPage:
-    """Return all that is stored of who asks."""
+    """Return all that is stored of whoever asks."""
     handed_in = visit.people.submissions.of(visit.person, visit.fields.before)
     entries = visit.people.log.lines(hidden=hidden_tournaments(visit), most=MAX_LOG_LINES)
     name = visit.person.name
@@ -164,7 +164,7 @@ def show_own_data(visit: Visit) -> OwnDataPage:
 
 
 def leave(visit: Visit) -> Done:
-    """Erase the account of who asks.
+    """Erase the account of whoever asks.
 
     Raises:
         UsageError: if the password is wrong, or nobody would be left to manage people.
@@ -189,8 +189,8 @@ def _submission(one: Submission, visit: Visit) -> OwnSubmission:
     )
 
 
-def _match(one: UnratedMatch) -> OwnMatch:
-    return OwnMatch(
+def _match(one: UnratedMatch) -> PlayedMatch:
+    return PlayedMatch(
         game=one.choices.game,
         options=one.choices.options,
         bot=one.choices.bot,
@@ -239,7 +239,7 @@ OPERATIONS = (
     Operation(
         method="GET",
         path="/account/data",
-        summary="All that is stored of who asks.",
+        summary="All that is stored of whoever asks.",
         who=Who.MEMBER_IN_BROWSER,
         handler=show_own_data,
         fields=Before,

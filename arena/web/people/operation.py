@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 from unicodedata import category
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from arena.people.roles import Permission
 from arena.people.unrated_match import Shown
 from arena.people.values import Person
+from arena.reason import MAX_REASON_CHARACTERS
 from arena.site.links import Links
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
@@ -62,8 +63,12 @@ class Fields(BaseModel):
         return value
 
 
+Reason = Annotated[str, Field(min_length=1, max_length=MAX_REASON_CHARACTERS)]
+"""Why something is done, for others to read."""
+
+
 class Numbered(Fields):
-    """Which session, token or invitation."""
+    """Which session, token, invitation or submission."""
 
     number: int = Field(ge=1, le=2**31 - 1)
 
