@@ -8,13 +8,14 @@ its end, or until the person has done nothing for a while; coming back takes a s
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Connection, Row, case, delete, or_, select
 
 from arena.errors import UsageError
 from arena.people.secret import new_secret
-from arena.people.unrated_match import ENDED, Choices, MatchState, Position, UnratedMatch, Wish
+from arena.people.unrated_match import ENDED, Choices, MatchState, Position, Shown, UnratedMatch, Wish
 from arena.store.connection import Database
 from arena.store.people.match_claim import CLAIM_SECONDS, MatchClaim
 from arena.store.people.play_slots import IDLE_SECONDS, LEFT, MENU_SECONDS, PlaySlots, one_at_a_time
@@ -104,6 +105,13 @@ class UnratedMatches:
         query = select(matches).where(matches.c.person_id == person).order_by(matches.c.acted_at.desc(), matches.c.id)
         rows = self._database.read(lambda connection: connection.execute(query.limit(LISTED)).all())
         return [self._rows.match_of(row) for row in rows]
+
+    def shown(self, numbers: Collection[int]) -> dict[int, Shown]:
+        """Return what pages follow of some matches, by number; those that are there."""
+        columns = (matches.c.state, matches.c.plies, matches.c.wish, matches.c.answer, matches.c.reason)
+        query = select(matches.c.id, *columns).where(matches.c.id.in_(numbers))
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return {number: Shown(*values) for number, *values in rows}
 
     def wish(self, number: int, wish: Wish, plies: int, action: str = "") -> None:
         """Say what the person wants to do next.

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from pydantic_core import PydanticCustomError
 
 from arena.people.roles import Permission
+from arena.people.unrated_match import Shown
 from arena.people.values import Person
 from arena.reason import MAX_REASON_CHARACTERS
 from arena.site.links import Links
@@ -186,7 +187,20 @@ class ToBuild:
     finish: Callable[[Sequence[Model]], Result]
 
 
-Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToBuild"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Follow:
+    """The result of an operation that says when an unrated match changes, as long as somebody listens.
+
+    Attributes:
+        number: of the match.
+        shown: how it is now.
+    """
+
+    number: int
+    shown: Shown
+
+
+Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToBuild | Follow"
 
 Handler = Callable[[Visit], Result]
 """Does it, in a thread of its own; may raise our errors."""
@@ -213,7 +227,7 @@ class Operation:
         takes_upload: whether a file is sent with it.
         only_in_browser: whether no token is good for it.
         is_in_the_open: whether there is no secret in it, so that it may be read on its way.
-        media_type: of the file that is returned; "" for no file.
+        media_type: of the file or the stream that is returned; "" for neither.
         max_body_bytes: how much is sent with it, at most.
     """
 

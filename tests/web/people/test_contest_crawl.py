@@ -86,6 +86,7 @@ ELSEWHERE = {
     "/csp-reports": "is only sent to",
     "/invitations/{secret}": "is about an invitation",
     "/play/{match}": "is about an unrated match",
+    "/play/{match}/events": "says only that an unrated match has changed",
 }
 SENT_TO = {one.path for one in OPERATIONS if one.method != "GET"} - {
     one.path for one in OPERATIONS if one.method == "GET"
