@@ -1,4 +1,7 @@
-"""A program that runs beside another process, and ends with it, or alone; it ends quietly on SIGTERM."""
+"""A program that runs beside another process, and ends with it, or alone.
+
+It ends quietly on SIGTERM, and continues when what it needs was away.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,23 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+from arena.errors import UsageError
 from arena.log_lines import set_up_logging
 from arena.systemd import notify
 
 ALONE = 0
 """In place of the process that started a program."""
+
+AWAY_SECONDS = 5.0
+"""Before what can't be done now is tried again."""
+STEADY_SECONDS = 60.0
+"""After having worked for so long, a program says again why it can't."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -46,6 +56,37 @@ def service_program(parent: int, niceness: int) -> Iterator[None]:
         if parent == ALONE:
             notify("READY=1")
         yield
+
+
+def keep_trying(
+    work: Callable[[], None],
+    log: logging.Logger,
+    complaint: str,
+    *,
+    is_over: Callable[[], bool] = lambda: False,
+    sleep: Callable[[float], None] = time.sleep,
+    now: Callable[[], float] = time.monotonic,
+) -> None:
+    """Do the work of a program, and begin again a little later whenever it can't be done; each reason is logged once.
+
+    Args:
+        work: continues until it can't.
+        log: says why it can't.
+        complaint: the beginning of that sentence.
+        is_over: whether the program is to end.
+        sleep: waits for some seconds.
+        now: the clock.
+    """
+    said = ""
+    while not is_over():
+        began_at = now()
+        try:
+            work()
+        except UsageError as error:
+            if str(error) != said or now() - began_at > STEADY_SECONDS:
+                log.error("%s: %s", complaint, error)
+            said = str(error)
+            sleep(AWAY_SECONDS)
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

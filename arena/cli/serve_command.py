@@ -163,6 +163,7 @@ def command(
             endpoints=people.endpoints if people is not None else (),
             links=people.links if people is not None else None,
             troubles=people.troubles if people is not None else tuple,
+            end_streams=people.end_streams if people is not None else None,
             end=people.end if people is not None else None,
             observers=observers,
             services=tuple(Service(program.module, program.arguments) for program in beside),

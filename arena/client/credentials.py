@@ -1,4 +1,4 @@
-"""The file with the tokens of who uses this machine: a site each, and for nobody else to read."""
+"""The file with the tokens of whoever uses this machine: a site each, and for nobody else to read."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Wait:
 
 
 def machine_name(name_of: Callable[[], str] = socket.gethostname) -> str:
-    """Return what this machine is called, as it is shown to who types the code."""
+    """Return what this machine is called, as it is shown to whoever types the code."""
     name = name_of().strip()[:MAX_MACHINE_CHARACTERS]
     return name if name and is_visible_text(name) else "a machine without a name"
 

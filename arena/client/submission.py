@@ -48,7 +48,7 @@ def hand_in(client: SiteClient, file: BinaryIO, size_bytes: int, file_name: str,
     """Hand in a file, and return the number of the submission.
 
     Args:
-        client: of the site, for who is signed in.
+        client: of the site, for whoever is signed in.
         file: at its beginning.
         size_bytes: how large it is.
         file_name: what it is called.

@@ -16,13 +16,11 @@ from arena.contests.hidden_home import remove_hidden_home_of
 from arena.contests.played_contest import PlayedContest
 from arena.contests.work import has_work
 from arena.directors.leaving import Leaving
-from arena.errors import DatabaseError, UsageError
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, phase_of
-from arena.service_program import service_program
+from arena.service_program import keep_trying, service_program
 
 PAUSE_SECONDS = 1.0
-AWAY_SECONDS = 5.0
 LEAVING_SECONDS = 8.0
 AGAIN_SECONDS = 5.0
 """Before the process of a contest that has ended is started again."""
@@ -42,25 +40,20 @@ def main(arguments: list[str]) -> int:
     with service_program(int(parent), NICENESS):
         processes = _Processes(directory, store)
         try:
-            _keep_going(directory, store, processes)
+            keep_trying(lambda: _keep_going(directory, store, processes), _log, "contests can't be played now")
         finally:
             processes.close()
     return 0
 
 
 def _keep_going(directory: str, store: str, processes: _Processes) -> None:
-    while True:
-        try:
-            _remove_what_is_left(directory, store)
-            with open_people(directory) as people:
-                while True:
-                    for stored in people.contests.all():
-                        if has_work(stored, people):
-                            processes.start(stored.name)
-                    time.sleep(PAUSE_SECONDS)
-        except (DatabaseError, UsageError) as error:
-            _log.error("contests can't be played now: %s", error)
-            time.sleep(AWAY_SECONDS)
+    _remove_what_is_left(directory, store)
+    with open_people(directory) as people:
+        while True:
+            for stored in people.contests.all():
+                if has_work(stored, people):
+                    processes.start(stored.name)
+            time.sleep(PAUSE_SECONDS)
 
 
 def _remove_what_is_left(directory: str, store: str) -> None:

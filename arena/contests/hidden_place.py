@@ -1,4 +1,4 @@
-"""Where the hidden home of a contest is. Also for who answers requests, and so loads nothing."""
+"""Where the hidden home of a contest is. The process that answers requests imports it, so it loads nothing."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def visible(stored: StoredContest, permissions: Collection[Permission], now: str
 
     Args:
         stored: the contest.
-        permissions: of who asks; none for what everybody may see, which is also where matches are written.
+        permissions: of whoever asks; none for what everybody may see, which is also where matches are written.
         now: the time, as it is stored.
     """
     since = _hidden_since(stored, now)

@@ -19,7 +19,7 @@ def is_reveal_due(stored: StoredContest, now: str) -> bool:
 
 
 def has_work(stored: StoredContest, people: PeopleStore) -> bool:
-    """Return whether the director of a contest has something to do, or to wait for with its eyes open.
+    """Return whether the director of a contest has something to do, or to watch for.
 
     Args:
         stored: the contest.

@@ -14,9 +14,8 @@ from arena.home import ArenaHome, open_people
 from arena.ladders.kept_ladder import KeptLadder
 from arena.ladders.open_ladder import OpenLadder
 from arena.people.directing import DirectorState
-from arena.service_program import service_program
+from arena.service_program import keep_trying, service_program
 
-AWAY_SECONDS = 5.0
 NICENESS = 2
 """The site comes first."""
 PROGRAM = "ladder"
@@ -35,15 +34,13 @@ def main(arguments: list[str]) -> int:
     with service_program(int(parent), NICENESS):
         leaving = Leaving()
         leaving.on_sigterm()
-        said = ""
-        while not leaving.is_asked:
-            try:
-                _keep_going(directory, store, path, leaving)
-            except UsageError as error:
-                if str(error) != said:  # else once every few seconds
-                    said = str(error)
-                    _log.error("%s can't be played now: %s", path, error)
-                leaving.sleep(AWAY_SECONDS)
+        keep_trying(
+            lambda: _keep_going(directory, store, path, leaving),
+            _log,
+            f"{path} can't be played now",
+            is_over=lambda: leaving.is_asked,
+            sleep=leaving.sleep,
+        )
     return 0
 
 

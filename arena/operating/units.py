@@ -14,6 +14,9 @@ from arena.errors import UsageError
 from arena.operating.parts import PARTS, Part
 from arena.shipped import PREFIX
 
+PACKAGE = Path(__file__).parents[1]
+"""Which ``pip install -e`` leaves where it is."""
+
 UNSEEN = ("/home", "/root", "/run/user")
 """Where ``ProtectHome=yes`` lets a service see nothing."""
 
@@ -86,7 +89,7 @@ def _options(part: Part, installation: Installation) -> str:
 def _service(part: Part, installation: Installation, options: str) -> str:
     is_web = not part.module
     has_network = installation.has_network or (is_web and installation.has_metrics)
-    places = (str(installation.home), sys.executable, sys.base_prefix, *installation.ladders)
+    places = (str(installation.home), sys.executable, sys.base_prefix, str(PACKAGE), *installation.ladders)
     values = {
         "ARENA": f"{shlex.quote(sys.executable)} -P -m arena",
         "CPU_WEIGHT": str(part.cpu_weight),

@@ -22,6 +22,7 @@ class SubmissionState(StrEnum):
 HINT = "to fix it: "
 """How the last line of the report about a bot that was refused begins, if it is known how to fix it."""
 
+UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
 FINAL = (SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.WITHDRAWN, SubmissionState.FAILED)
 
 

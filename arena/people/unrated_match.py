@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class MatchState(StrEnum):
@@ -29,6 +30,16 @@ class Wish(StrEnum):
     ACT = "act"
     UNDO = "undo"
     HINT = "hint"
+
+
+class Shown(NamedTuple):
+    """What of a match its page follows: another value, and the page is another one."""
+
+    state: MatchState
+    plies: int
+    wish: Wish | None
+    answer: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +111,11 @@ class UnratedMatch:
     begun_at: str
     acted_at: str
     has_slot: bool
+
+    @property
+    def shown(self) -> Shown:
+        """What of it its page follows."""
+        return Shown(self.position.state, self.position.plies, self.wish, self.answer, self.position.reason)
 
     @property
     def is_waiting(self) -> bool:

@@ -12,16 +12,14 @@ import os
 import sys
 import time
 
-from arena.errors import DatabaseError, UsageError
 from arena.executors.cores import available_cores
 from arena.home import ArenaHome, open_people
 from arena.playing.host import Host
 from arena.playing.menu import MenuMaker
-from arena.service_program import service_program
+from arena.service_program import keep_trying, service_program
 from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.05
-AWAY_SECONDS = 5.0
 NICENESS = 10
 """Matches of tournaments come first."""
 CORES_PER_PLAY_CORE = 4
@@ -39,12 +37,7 @@ def main(arguments: list[str]) -> int:
     parent, directory, store, slots = arguments
     with service_program(int(parent), NICENESS):
         _keep_to_own_cores()
-        while True:
-            try:
-                _run(directory, store, int(slots))
-            except (DatabaseError, UsageError):
-                _log.exception("nobody can play now")
-                time.sleep(AWAY_SECONDS)
+        keep_trying(lambda: _run(directory, store, int(slots)), _log, "nobody can play now")
     return 0
 
 

@@ -30,7 +30,8 @@ from arena.playing.view import PERSON_NAME, Played, view_of
 from arena.protocol.messages import shortened
 from arena.records import Bot, MatchRecord, MatchSpec, TimeControl
 from arena.shipped import PREFIX, bot_path
-from arena.store.people.unrated_matches import OUR_FAILURE, MatchClaim
+from arena.store.people.match_claim import MatchClaim
+from arena.store.people.unrated_matches import OUR_FAILURE
 
 MAX_PLIES = 1000
 LOOK_SECONDS = 0.05

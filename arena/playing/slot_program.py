@@ -12,7 +12,7 @@ from arena.home import ArenaHome, open_people
 from arena.isolation.levels import choose_isolation
 from arena.playing.slot import Slot
 from arena.service_program import service_program
-from arena.store.people.unrated_matches import CLAIM_SECONDS, MatchClaim
+from arena.store.people.match_claim import CLAIM_SECONDS, MatchClaim
 
 
 def main(arguments: list[str]) -> None:

@@ -17,7 +17,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, Select, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, Select, Table, create_engine, event, make_url
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from arena.errors import DatabaseError, StoreAwayError, StoreError
@@ -218,6 +219,11 @@ def _is_shutdown(error: DBAPIError) -> bool:
     """Return whether the server is shutting down or the connection is lost (SQLSTATE classes 08 and 57P)."""
     state = getattr(error.orig, "sqlstate", None) or ""
     return state.startswith(("08", "57P"))
+
+
+def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """Return an insert that can say what becomes of a row that is there already, as either database writes that."""
+    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
 
 
 def reason_of(text: str) -> str:

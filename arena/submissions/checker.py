@@ -24,7 +24,7 @@ from arena.people.submission import HINT, SubmissionState
 from arena.records import MEBIBYTE, Bot
 from arena.shipped import example_bots
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submissions import CLAIM_SECONDS, Claim
+from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
 from arena.submissions.stopping import StoppedError, stoppable
 from arena.submissions.upload_directory import CHECKING, UploadDirectory
 from arena.text import size_text

@@ -9,16 +9,14 @@ import logging
 import sys
 import time
 
-from arena.errors import DatabaseError, UsageError
 from arena.home import ArenaHome, open_people, uploads_path
-from arena.service_program import service_program
+from arena.service_program import keep_trying, service_program
 from arena.submissions.checker import Checker
 from arena.submissions.containment_note import note_containment
 from arena.submissions.upload_directory import CHECKING, UploadDirectory
 from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.5
-AWAY_SECONDS = 5.0
 UNCONTAINED_SECONDS = 600.0
 NICENESS = 5
 """A tournament that is being played comes first."""
@@ -39,23 +37,18 @@ def main(arguments: list[str]) -> int:
             _log.error("nothing is checked: %s", containment.reason)
             time.sleep(UNCONTAINED_SECONDS)
         note_containment(directory, "")
-        _run(directory, store or None)
+        keep_trying(lambda: _run(directory, store or None), _log, "nothing can be checked now")
     return 0
 
 
 def _run(directory: str, store: str | None) -> None:
-    while True:
-        try:
-            with ArenaHome(directory, store=store) as home, open_people(directory) as people:
-                uploads = UploadDirectory(uploads_path(directory))
-                uploads.remove_unfinished(CHECKING)
-                checker = Checker(home, people, uploads)
-                while True:
-                    if not checker.check_next():
-                        time.sleep(PAUSE_SECONDS)
-        except (DatabaseError, UsageError):
-            _log.exception("nothing can be checked now")
-            time.sleep(AWAY_SECONDS)
+    with ArenaHome(directory, store=store) as home, open_people(directory) as people:
+        uploads = UploadDirectory(uploads_path(directory))
+        uploads.remove_unfinished(CHECKING)
+        checker = Checker(home, people, uploads)
+        while True:
+            if not checker.check_next():
+                time.sleep(PAUSE_SECONDS)
 
 
 if __name__ == "__main__":

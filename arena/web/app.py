@@ -54,6 +54,7 @@ class Site:
         endpoints: Sequence[Endpoint] = (),
         links: ServedLinks | None = None,
         services: Sequence[Service] = (),
+        end_streams: Callable[[], None] | None = None,
         end: Callable[[], Awaitable[None]] | None = None,
         store: str | None = None,
         troubles: Callable[[], tuple[str, ...]] = tuple,
@@ -69,12 +70,14 @@ class Site:
             endpoints: addresses that are no pages.
             links: the addresses of pages; None for those of a site where nobody signs in.
             services: programs that work beside it.
+            end_streams: ends the streams of the endpoints.
             end: ends what the endpoints have started.
             store: the URL of its database; None for a file in the home.
             troubles: returns what is wrong with programs of other parts, for the page of health.
             observers: are called with every request when its answer begins.
         """
         self._events, self._services, self._end = events, services, end
+        self._end_streams = end_streams
         self._watching: asyncio.Task[None] | None = None
         self.versions = versions or (events.watcher if events else VersionOfTheSecond())
         lanes = (Lane.RATINGS, Lane.BOARDS)
@@ -166,7 +169,9 @@ class Site:
             self._watching = asyncio.create_task(self._events.run())
 
     def end_streams(self) -> None:
-        """End the streams of events, which would else keep the server from ending."""
+        """End the streams, which would else keep the server from ending."""
+        if self._end_streams is not None:
+            self._end_streams()
         if self._events is not None:
             self._events.close()
 

@@ -1,6 +1,6 @@
 """Says of every request how it was answered, to those who count and log; it has nothing that could be a secret.
 
-What is said has no address, path, query, header or name: the template of the address, and the number of who asked.
+What is said has no address, path, query, header or name: the template of the address, and the number of whoever asked.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ UNKNOWN_ROUTE = "unknown"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER_METHOD = "OTHER"
 NO_ANSWER = 0
-"""In place of a status: who asked has gone before an answer began."""
+"""In place of a status: whoever asked has gone before an answer began."""
 
 OUR_FAULT = 500
 REQUEST_HEADER = b"x-request-id"
-"""Of an answer that says that something is wrong here, so that who sees it can say which; others are alike for all."""
+"""Of an answer that says that something is wrong here, so that its reader can say which; others are alike for all."""
 
 
 @dataclass(frozen=True, slots=True)

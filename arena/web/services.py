@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 30.0
 STEADY_SECONDS = 60.0
-"""Who has run for so long begins with the first pause again."""
+"""A program that has run for so long begins with the first pause again."""
 LEAVING_SECONDS = 5.0
 
 _log = logging.getLogger("arena.web")

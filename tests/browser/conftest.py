@@ -23,6 +23,19 @@ QUIET = (
 )  # fmt: skip
 """A browser that asks for nothing but what it is told to."""
 
+SMALL_LADDER = """
+game = "differences"
+options = { size = 4 }
+format = "ladder"
+[ladder]
+matches = 2
+[[entrants]]
+bot = "arena:minimal"
+[[entrants]]
+bot = "arena:random_legal"
+"""
+"""A ladder that is played within seconds."""
+
 NOTE = "</script><img src=x onerror=alert(1)> \x1b[31m \u202edlrow ]]> {{7*7}} =cmd()"
 
 

@@ -15,22 +15,11 @@ from arena.people.roles import Role
 from arena.site.publish.signature import public_key
 from arena.site.publish.verification import verify_folder
 from arena.uploads.containment import can_contain_uploads
-from tests.browser.conftest import served
+from tests.browser.conftest import SMALL_LADDER, served
 from tests.browser.test_authors import BOT, hand_in
 
 pytestmark = pytest.mark.processes
 
-LADDER = """
-game = "differences"
-options = { size = 4 }
-format = "ladder"
-[ladder]
-matches = 2
-[[entrants]]
-bot = "arena:minimal"
-[[entrants]]
-bot = "arena:random_legal"
-"""
 TO_HAND_IN = timedelta(seconds=40)
 
 
@@ -47,7 +36,7 @@ def arena(tmp_path):
             name: people.sessions.begin(people.accounts.add(name, role, "the command line"), "a browser", "192.0.2.1")
             for name, role in (("dora", Role.DIRECTOR), ("ada", Role.AUTHOR))
         }
-    (tmp_path / "ladder.toml").write_text(LADDER)
+    (tmp_path / "ladder.toml").write_text(SMALL_LADDER)
     with served(directory, "--open-to", "authors", "--ladder", tmp_path / "ladder.toml") as site:
         yield site, sessions
 

@@ -124,18 +124,22 @@ def test_a_page_asks_for_nothing_elsewhere_and_complains_of_nothing(chromium, si
     context.close()
 
 
+@pytest.fixture(scope="module")
+def window_without_scripts(chromium):
+    context = chromium.new_context(java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
 @pytest.mark.parametrize("address", PAGES)
-def test_a_page_says_the_same_without_scripts(chromium, site, address):
+def test_a_page_says_the_same_without_scripts(window, window_without_scripts, site, address):
     built(site + address)
     said = []
-    for has_scripts in (True, False):
-        context = chromium.new_context(java_script_enabled=has_scripts)
-        page = context.new_page()
+    for page in (window, window_without_scripts):
         page.goto(site + address)
         said.append(
             [" ".join(text.split()) for text in page.locator("h1, h2, p.verdict, table caption").all_inner_texts()]
         )
-        context.close()
     assert said[0] == said[1]
     assert said[0]
 

@@ -23,23 +23,12 @@ from arena.people.unrated_match import Choices, MatchState, Position
 from arena.playing.view import Played, view_of
 from arena.records import TimeControl
 from arena.web.people.table import OPERATIONS
-from tests.browser.conftest import served
+from tests.browser.conftest import SMALL_LADDER, served
 from tests.browser.test_pages import SCHEMES, WIDTHS
 from tests.report.tournaments import play
 
 pytestmark = pytest.mark.processes
 
-LADDER = """
-game = "differences"
-options = { size = 4 }
-format = "ladder"
-[ladder]
-matches = 2
-[[entrants]]
-bot = "arena:minimal"
-[[entrants]]
-bot = "arena:random_legal"
-"""
 CONTEST = """
 name = "{}"
 title = "{}"
@@ -195,7 +184,7 @@ def people(tmp_path_factory):
     with ArenaHome(directory) as home:
         play(home, "league", ["alpha", "beta"], encounters=1)
     found = People(directory)
-    (directory / "ladder.toml").write_text(LADDER)
+    (directory / "ladder.toml").write_text(SMALL_LADDER)
     with served(directory, "--open-to", "authors", "--ladder", directory / "ladder.toml") as found.site:
         yield found
 
@@ -206,6 +195,22 @@ def window_of(chromium, people, who, **options):
     if who is not None:
         context.add_cookies([{"name": "arena-here", "value": people.sessions[who], "url": people.site}])
     return context.new_page()
+
+
+@pytest.fixture(scope="module")
+def windows(chromium, people):
+    """Return a function that returns somebody's window; it is kept, for a new one takes longer than a page in it."""
+    kept = {}
+
+    def window(who, **options):
+        key = (who, *options.items())
+        if key not in kept:
+            kept[key] = window_of(chromium, people, who, **options)
+        return kept[key]
+
+    yield window
+    for page in kept.values():
+        page.context.close()
 
 
 @pytest.fixture(params=PAGES)
@@ -231,14 +236,13 @@ def open_all(page):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_nothing_bars_anybody(chromium, people, shown, scheme):
+def test_nothing_bars_anybody(windows, shown, scheme):
     address, who = shown
-    page = window_of(chromium, people, who, **SCHEMES[scheme])
+    page = windows(who, **SCHEMES[scheme])
     page.goto(address)
     open_all(page)
     violations = Axe().run(page).response["violations"]
     assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in violations] == []
-    page.context.close()
 
 
 def test_a_page_fits_every_width_and_asks_for_nothing_elsewhere(chromium, people, shown):
@@ -259,15 +263,14 @@ def test_a_page_fits_every_width_and_asks_for_nothing_elsewhere(chromium, people
     page.context.close()
 
 
-def test_a_page_is_valid_html_and_says_the_same_without_scripts(chromium, people, shown):
+def test_a_page_is_valid_html_and_says_the_same_without_scripts(windows, shown):
     address, who = shown
     said = []
     for has_scripts in (True, False):
-        page = window_of(chromium, people, who, java_script_enabled=has_scripts)
+        page = windows(who, java_script_enabled=has_scripts)
         answer = page.goto(address)
         html5lib.HTMLParser(strict=True).parse(answer.text())
         said.append(page.locator("h1, h2, p.verdict, th, label, button").all_inner_texts())
-        page.context.close()
     assert said[0] == said[1]
     assert said[0]
 

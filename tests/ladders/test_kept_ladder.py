@@ -11,40 +11,15 @@ import pytest
 from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
 from arena.enums import CorrectionKind
-from arena.home import ArenaHome, open_people
+from arena.home import open_people
 from arena.ladders.kept_ladder import KeptLadder
 from arena.ladders.open_ladder import OpenLadder
 from arena.people.directing import DirectorState, RequestState, Wish
+from tests.ladders.conftest import LADDER
 
 pytestmark = pytest.mark.processes
 
-LADDER = """
-name = "open"
-game = "differences"
-options = { size = 4 }
-format = "ladder"
-workers = 1
-[ladder]
-matches = 6
-[[entrants]]
-bot = "arena:random_legal"
-[[entrants]]
-bot = "arena:minimal"
-"""
 DEADLINE_SECONDS = 60.0
-
-
-@pytest.fixture
-def file(tmp_path):
-    path = tmp_path / "open.toml"
-    path.write_text(LADDER)
-    return path
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        yield opened
 
 
 @pytest.fixture

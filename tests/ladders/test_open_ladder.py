@@ -4,9 +4,9 @@ import pytest
 
 from arena.conformance.submission import submit
 from arena.errors import DefinitionError
-from arena.home import ArenaHome
 from arena.ladders.open_ladder import OpenLadder
 from arena.tournament.director import run_tournament
+from tests.ladders.conftest import LADDER
 
 pytestmark = pytest.mark.processes
 
@@ -17,31 +17,6 @@ def choose(game, state, clock):
 
 run(choose)
 """
-LADDER = """
-name = "open"
-game = "differences"
-options = { size = 4 }
-format = "ladder"
-[ladder]
-matches = 6
-[[entrants]]
-bot = "arena:random_legal"
-[[entrants]]
-bot = "arena:minimal"
-"""
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        yield opened
-
-
-@pytest.fixture
-def file(tmp_path):
-    path = tmp_path / "open.toml"
-    path.write_text(LADDER)
-    return path
 
 
 def hand_in(home, tmp_path, name, version, index=0, games='["differences"]'):

@@ -58,7 +58,15 @@ def test_the_site_has_most_of_a_busy_machine_and_runs_no_bots():
     assert all(int(web["CPUWeight"]) > int(section(text, "Service")["CPUWeight"]) for text in others)
     assert "Delegate" not in web
     assert all(section(text, "Service")["Delegate"] == "yes" for text in others)
-    assert not any("RestrictNamespaces" in section(text, "Service") for text in others)
+    for setting in ("RestrictNamespaces", "RestrictSUIDSGID"):  # bubblewrap, and openat2 for Landlock, need them
+        assert not any(setting in section(text, "Service") for text in others)
+
+
+def test_matches_that_count_come_before_unrated_ones():
+    made = units(PLAIN)
+    weights = {name: int(section(text, "Service")["CPUWeight"]) for name, text in made.items() if "CPUWeight" in text}
+    for name in ("arena-ladder-open_ladder.service", "arena-contests.service"):
+        assert weights[name] > 2 * weights["arena-play.service"]
 
 
 def test_what_is_given_stands_where_systemd_reads_it():
@@ -92,16 +100,23 @@ def test_metrics_are_reached_by_network_and_people_play_in_as_many_slots_as_want
 
 
 @pytest.mark.parametrize(
-    ("python", "protection"), [("/opt/arena/bin/python", "yes"), ("/home/a/bin/python", "read-only")]
+    ("python", "package", "protection"),
+    [
+        ("/opt/arena/bin/python", "/opt/arena/lib/arena", "yes"),
+        ("/home/a/bin/python", "/opt/arena/lib/arena", "read-only"),
+        ("/opt/arena/bin/python", "/home/a/source/arena", "read-only"),
+    ],
 )
-def test_homes_of_people_are_hidden_unless_the_arena_is_installed_there(monkeypatch, python, protection):
+def test_homes_of_people_are_hidden_unless_the_arena_is_installed_there(monkeypatch, python, package, protection):
     monkeypatch.setattr(module.sys, "executable", python)
+    monkeypatch.setattr(module, "PACKAGE", Path(package))
     monkeypatch.setattr(module.sys, "base_prefix", "/usr")
     assert section(units(PLAIN)["arena-checker.service"], "Service")["ProtectHome"] == protection
 
 
 def test_a_ladder_in_somebodys_home_can_be_read(monkeypatch):
     monkeypatch.setattr(module.sys, "executable", "/opt/arena/bin/python")
+    monkeypatch.setattr(module, "PACKAGE", Path("/opt/arena/lib/arena"))
     monkeypatch.setattr(module.sys, "base_prefix", "/usr")
     made = units(replace(PLAIN, ladders=("/home/ada/spring.toml",)))
     assert section(made["arena-ladder-spring.service"], "Service")["ProtectHome"] == "read-only"

@@ -1,7 +1,8 @@
-"""A database of people on each kind of database, and a clock that tests set."""
+"""A database of people on each kind of database, two authors, and a clock that tests set."""
 
 import pytest
 
+from arena.people.roles import Role
 from arena.store.people.people_store import PeopleStore
 
 
@@ -29,3 +30,13 @@ def place(request, tmp_path):
 def store(place, now):
     with PeopleStore(place, now) as opened:
         yield opened
+
+
+@pytest.fixture
+def ada(store):
+    return store.accounts.add("ada", Role.AUTHOR, "test")
+
+
+@pytest.fixture
+def eve(store):
+    return store.accounts.add("eve", Role.AUTHOR, "test")

@@ -29,16 +29,6 @@ def spring(store, now):
     return store.contests.add("dora", contest_of())
 
 
-@pytest.fixture
-def ada(store):
-    return store.accounts.add("ada", Role.AUTHOR, "test")
-
-
-@pytest.fixture
-def eve(store):
-    return store.accounts.add("eve", Role.AUTHOR, "test")
-
-
 def hand_in(store, person, content="a"):
     return store.submissions.add(person, new_secret(), content * 64, 100, "bot.py", "").number
 

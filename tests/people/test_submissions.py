@@ -11,22 +11,13 @@ from arena.people.secret import new_secret
 from arena.people.submission import SubmissionState
 from arena.store.people import submissions as submissions_module
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submissions import CLAIM_SECONDS, MAX_REPORT_CHARACTERS, MAX_WAITING, PER_PERSON
+from arena.store.people.submission_claims import CLAIM_SECONDS, MAX_REPORT_CHARACTERS
+from arena.store.people.submissions import MAX_WAITING, PER_PERSON
 from tests.people.test_people_store import PARALLEL, at_once
 
 pytestmark = pytest.mark.processes  # of PostgreSQL
 
 ACCEPTED, REFUSED, FAILED = SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.FAILED
-
-
-@pytest.fixture
-def ada(store):
-    return store.accounts.add("ada", Role.AUTHOR, "test")
-
-
-@pytest.fixture
-def eve(store):
-    return store.accounts.add("eve", Role.AUTHOR, "test")
 
 
 def hand_in(store, person, content="a"):

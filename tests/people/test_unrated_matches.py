@@ -5,8 +5,9 @@ import pytest
 from arena.errors import UsageError
 from arena.people.roles import Role
 from arena.people.unrated_match import Choices, MatchState, Position, Wish
+from arena.store.people.match_claim import CLAIM_SECONDS
 from arena.store.people.play_slots import IDLE_SECONDS, LONG_HELD_SECONDS, MENU_SECONDS, SLOTS_OF_A_PERSON
-from arena.store.people.unrated_matches import CLAIM_SECONDS, FINISHING_SECONDS, KEPT_DAYS, MAX_TRIES
+from arena.store.people.unrated_matches import FINISHING_SECONDS, KEPT_DAYS, MAX_TRIES
 from tests.people.test_people_store import at_once
 
 pytestmark = pytest.mark.processes  # of PostgreSQL
@@ -20,11 +21,6 @@ OF_VISITORS = 2
 def matches(store):
     store.unrated_matches.set_menu("{}", SLOTS)
     return store.unrated_matches
-
-
-@pytest.fixture
-def ada(store):
-    return store.accounts.add("ada", Role.AUTHOR, "test")
 
 
 def later(matches, now, seconds):

@@ -14,7 +14,7 @@ from arena.home import ArenaHome
 from arena.people.roles import Role
 from arena.people.submission import SubmissionState
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submissions import CLAIM_SECONDS
+from arena.store.people.submission_claims import CLAIM_SECONDS
 from arena.submissions import checker as checker_module
 from arena.submissions.checker import MAX_TRIES, Checker
 from arena.submissions.upload_directory import UploadDirectory

@@ -67,7 +67,7 @@ class LaddersPage(Model):
 
     Attributes:
         ladders: by name.
-        may_direct: whether who looks may pause and correct them.
+        may_direct: whether whoever looks may pause and correct them.
     """
 
     ladders: tuple[KeptTournament, ...]

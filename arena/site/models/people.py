@@ -175,7 +175,7 @@ class PersonLine(Model):
         created_at: since when.
         closed_at: when the account was closed; None if it is open.
         has_password: whether they have used their invitation.
-        may_be_moderated: whether who looks may close or open the account.
+        may_be_moderated: whether whoever looks may close or open the account.
     """
 
     name: str
@@ -195,7 +195,7 @@ class InvitationLine(Model):
         person: whose account it opens; None if whoever comes chooses a name.
         made_by: who made it.
         expires_at: until when it can be used.
-        may_be_ended: whether who looks may end it.
+        may_be_ended: whether whoever looks may end it.
     """
 
     number: int
@@ -211,8 +211,8 @@ class PeoplePage(Model):
 
     Attributes:
         people: by name.
-        roles: that who looks may give.
-        may_change_roles: whether who looks may change what somebody is.
+        roles: that whoever looks may give.
+        may_change_roles: whether whoever looks may change what somebody is.
         invitations: that nobody has used, the latest first.
     """
 
@@ -284,7 +284,7 @@ class OwnSubmission(Model):
     has_upload: bool
 
 
-class OwnMatch(Model):
+class PlayedMatch(Model):
     """A match that a person has played in the browser; it is in no tournament.
 
     Attributes:
@@ -324,5 +324,5 @@ class OwnDataPage(Model):
     bot_names: tuple[str, ...]
     submissions: tuple[OwnSubmission, ...]
     older: int | None
-    matches: tuple[OwnMatch, ...]
+    matches: tuple[PlayedMatch, ...]
     log: tuple[LogLine, ...]

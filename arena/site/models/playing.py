@@ -59,7 +59,7 @@ class PlayMenu(Model):
 
 
 class OwnMatch(Model):
-    """An unrated match of who asks.
+    """An unrated match of whoever asks.
 
     Attributes:
         address: its page.
@@ -88,7 +88,7 @@ class PlayPage(Model):
         bot: the one that is proposed.
         seconds: what a bot may be given for each action.
         refusal: why nobody can play here, as a sentence; empty if everybody can.
-        own: the latest matches of who asks.
+        own: the latest matches of whoever asks.
     """
 
     games: tuple[PlayableGame, ...]

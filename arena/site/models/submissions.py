@@ -16,7 +16,7 @@ class SubmissionLine(Model):
         state: how far it is.
         created_at: when it came.
         finished_at: when it was decided; None before.
-        is_own: whether it belongs to who looks.
+        is_own: whether it belongs to whoever looks.
     """
 
     number: int
@@ -36,7 +36,7 @@ class SubmissionsPage(Model):
         waiting_count: how many wait or are being checked, in all.
         seconds_each: what a check has taken lately, in the middle; None if none is known.
         latest: what was decided, the latest first.
-        may_submit: whether who looks may hand in a bot.
+        may_submit: whether whoever looks may hand in a bot.
         refusal: why nobody may hand in anything here; "" if one may.
         max_upload_bytes: how large an upload may be.
     """

@@ -23,7 +23,7 @@ PIECE_BYTES = 2**20
 
 
 class Signature(NamedTuple):
-    """What a folder says of who has signed it.
+    """What a folder says of whoever has signed it.
 
     Attributes:
         signature: of the manifest; empty if it is missing.

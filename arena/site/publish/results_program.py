@@ -12,17 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from arena.contests.visibility import visible
-from arena.errors import ArenaError, DatabaseError, UsageError
+from arena.errors import ArenaError, DatabaseError
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, StoredContest, phase_of
-from arena.service_program import service_program
+from arena.service_program import keep_trying, service_program
 from arena.site.publish.contest_results import current_version, make_result, version_of
 from arena.site.publish.result_place import result_path
 from arena.store.people.people_store import PeopleStore
 from arena.store.values import StoredTournament
 
 PAUSE_SECONDS = 2.0
-AWAY_SECONDS = 5.0
 AGAIN_SECONDS = 60.0
 """A result that could not be made is tried again then, or when more is recorded."""
 NICENESS = 10
@@ -38,21 +37,17 @@ def main(arguments: list[str]) -> int:
         arguments: the process that started this one, 0 if it runs alone; the home, and the URL of its store or "".
     """
     parent, directory, store = arguments
-    maker, said = ResultMaker(), ""
+    maker = ResultMaker()
     with service_program(int(parent), NICENESS):
-        while True:
-            try:
-                with ArenaHome(directory, store=store or None) as home, open_people(directory) as people:
-                    while True:
-                        maker.make_results(home, people)
-                        said = ""
-                        time.sleep(PAUSE_SECONDS)
-            except (DatabaseError, UsageError, OSError) as error:
-                if str(error) != said:
-                    _log.error("no results can be made now: %s", error)
-                said = str(error)
-                time.sleep(AWAY_SECONDS)
+        keep_trying(lambda: _run(directory, store or None, maker), _log, "no results can be made now")
     return 0
+
+
+def _run(directory: str, store: str | None, maker: ResultMaker) -> None:
+    with ArenaHome(directory, store=store) as home, open_people(directory) as people:
+        while True:
+            maker.make_results(home, people)
+            time.sleep(PAUSE_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)

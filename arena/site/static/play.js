@@ -1,13 +1,13 @@
 "use strict";
-// A match against a bot: what is pressed is sent without leaving the page, the page looks again while the bot thinks, the
+// A match against a bot: what is pressed is sent without leaving the page, the page follows the match, the
 // arrow keys go over the board, and screen readers hear what happened. Without this script, pages do all of it.
 (() => {
-  const LOOK_MS = 250, LATER_MS = 1000, MANY_LOOKS = 20;
+  const LOOK_MS = 250, LATER_MS = 1000, MANY_LOOKS = 20, SELDOM_MS = 10000, REFUSED_MS = 30000;
   const status = document.createElement("p");
   status.className = "sr";
   status.setAttribute("role", "status");
   document.body.append(status);
-  let looks = 0, timer = 0, isSending = false;
+  let looks = 0, timer = 0, isSending = false, isAsking = false, isNews = false, stream = null, isFollowed = false;
 
   const match = () => document.getElementById("match");
   const text = (root, selector) => root.querySelector(selector)?.textContent.replace(/\s+/g, " ").trim() ?? "";
@@ -131,21 +131,50 @@
       status.textContent = said.filter(Boolean).join(" ");
       document.title = page.title;
     }
-    look();
   }
 
-  function look() {
+  async function refresh() {
+    clearTimeout(timer);
+    isNews = true;
+    if (isAsking || isSending) return;
+    isAsking = true;
+    isNews = false;
+    try {
+      const response = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      if (!isSending && response.ok) show(page);
+    } catch { /* the server is away; it is asked again */ }
+    isAsking = false;
+    if (isNews && !isSending) refresh();
+    else look();
+  }
+
+  function look() { // at each event; without a stream of them, while the bot thinks
     clearTimeout(timer);
     if (!match().hasAttribute("data-waiting")) { looks = 0; return; }
-    timer = setTimeout(async () => {
-      looks += 1;
-      try {
-        const response = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
-        if (!isSending && response.ok) { show(new DOMParser().parseFromString(await response.text(), "text/html")); return; }
-      } catch { /* the server is away; it is asked again */ }
-      look();
-    }, looks < MANY_LOOKS ? LOOK_MS : LATER_MS);
+    looks += 1;
+    timer = setTimeout(refresh, isFollowed ? SELDOM_MS : looks < MANY_LOOKS ? LOOK_MS : LATER_MS);
   }
+
+  function follow() {
+    const isSeen = document.visibilityState === "visible";
+    if (isSeen === Boolean(stream)) return;
+    if (!isSeen) {
+      stream.close();
+      stream = null;
+      isFollowed = false;
+      return;
+    }
+    stream = new EventSource(`${location.pathname}/events`);
+    stream.addEventListener("changed", () => { isFollowed = true; refresh(); });
+    stream.addEventListener("error", () => { // the browser connects again, unless it was refused
+      isFollowed = false;
+      look();
+      if (stream?.readyState !== EventSource.CLOSED) return;
+      setTimeout(() => { stream = null; follow(); }, REFUSED_MS);
+    });
+  }
+  document.addEventListener("visibilitychange", follow);
 
   document.addEventListener("submit", async (event) => {
     const form = event.target;
@@ -158,7 +187,7 @@
     try {
       const response = await fetch(form.getAttribute("action"), { method: "POST", body: sent, headers: { accept: "text/html" } });
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      if (page.getElementById("match")) show(page);
+      if (page.getElementById("match")) { show(page); look(); }
       else status.textContent = text(page, "main");
       if (!page.getElementById("match")) match().querySelector("#turn").textContent = text(page, "main .verdict") || text(page, "main");
     } catch {
@@ -166,9 +195,11 @@
       match().querySelector("#turn").textContent = status.textContent;
     } finally {
       isSending = false;
+      if (isNews) refresh();
     }
   });
 
   settle();
   look();
+  follow();
 })();

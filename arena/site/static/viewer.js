@@ -301,7 +301,7 @@
     show(wanted);
   }
 
-  // One match: while it is played its data is replaced, and who looks at the last ply sees the next one.
+  // One match: while it is played its data is replaced, and whoever looks at the last ply sees the next one.
 
   const data = () => JSON.parse(at("match-data").textContent);
 

@@ -54,7 +54,7 @@ class Accounts:
         return self._database.read(lambda connection: find_person(connection, name))
 
     def with_password(self, name: str) -> tuple[Person | None, str | None]:
-        """Return the person who may sign in under a name, and the hash of the password; None for who may not."""
+        """Return the person who may sign in under a name, and the hash of the password; None for whoever may not."""
         query = select(people).where(func.lower(people.c.name) == name.lower(), people.c.closed_at.is_(None))
         row = self._database.read(lambda connection: connection.execute(query).one_or_none())
         return (person_of(row), row.password_hash) if row is not None else (None, None)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from sqlalchemy import Connection, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from arena.people.person_name import look_alike_key
 from arena.people.values import Person
-from arena.store.connection import Database
+from arena.store.connection import Database, insert_into
 from arena.store.people.schema import bot_owners
 
 
@@ -41,8 +40,7 @@ class BotNames:
         row = {"look_alike_key": look_alike_key(name), "name": name, "person_id": person}
 
         def own(connection: Connection) -> bool:
-            insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-            connection.execute(insert(bot_owners).values(row).on_conflict_do_nothing())
+            connection.execute(insert_into(connection, bot_owners).values(row).on_conflict_do_nothing())
             owner = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == row["look_alike_key"])
             return bool(connection.execute(owner).scalar_one() == person)
 

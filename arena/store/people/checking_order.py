@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import ColumnElement, Subquery, case, func, select
 
-from arena.people.submission import SubmissionState
+from arena.people.submission import UNFINISHED, SubmissionState
 from arena.store.people.schema import submissions
-
-UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
 
 
 def last_turn() -> ColumnElement[int]:

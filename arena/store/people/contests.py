@@ -22,10 +22,9 @@ from arena.people.contest import (
     phase_of,
 )
 from arena.people.contest_change import check_change, check_deadline
-from arena.people.submission import SubmissionState
+from arena.people.submission import UNFINISHED, SubmissionState
 from arena.reason import check_reason
 from arena.store.connection import Database
-from arena.store.people.checking_order import UNFINISHED
 from arena.store.people.contest_checks import check_invited, check_tournaments
 from arena.store.people.contest_schema import contest_entries, contests
 from arena.store.people.public_log import add_line

@@ -10,12 +10,11 @@ from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, Row, case, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from arena.errors import UsageError
 from arena.people.directing import DirectorReport, DirectorState, RunFigures, Wish, WishedState
 from arena.reason import check_reason
-from arena.store.connection import Database
+from arena.store.connection import Database, insert_into
 from arena.store.people.directing_schema import reports, wishes
 from arena.store.people.public_log import add_line
 from arena.store.people.requests import lock_kept
@@ -93,8 +92,7 @@ class Directors:
         changed["since"] = case((reports.c.state == state, reports.c.since), else_=now)
 
         def say(connection: Connection) -> None:
-            insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-            statement = insert(reports).values(row)
+            statement = insert_into(connection, reports).values(row)
             connection.execute(statement.on_conflict_do_update(index_elements=[reports.c.tournament], set_=changed))
 
         self._database.write(say)

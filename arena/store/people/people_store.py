@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from arena.errors import StoreError
+from arena.store.commit_signal import CommitSignal
 from arena.store.connection import Database
 from arena.store.people.accounts import Accounts
 from arena.store.people.contests import Contests
@@ -88,6 +89,10 @@ class PeopleStore(Copyable):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def commit_signal(self) -> CommitSignal:
+        """Return what says cheaply whether anything was committed; to be closed."""
+        return CommitSignal(self._database)
 
     def close(self) -> None:
         """Close the database."""

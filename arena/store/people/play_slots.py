@@ -96,7 +96,7 @@ class PlaySlots:
 
 
 def slots_of_visitors(slots: int) -> int:
-    """Return how many visitors may play: half of the slots, and at least one, are kept for who has signed in."""
+    """Return how many visitors may play: half of the slots, and at least one, are kept for whoever has signed in."""
     return slots // 2
 
 

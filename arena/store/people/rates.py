@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from math import ceil
 
 from sqlalchemy import Connection, case, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 
-from arena.store.connection import Database
+from arena.store.connection import Database, insert_into
 from arena.store.people.schema import rates
 from arena.store.people.times import Clock
 
@@ -65,13 +64,12 @@ class Rates:
 
 def take(connection: Connection, clock: Clock, key: str, rate: Rate) -> float:
     """Do something once more, in a transaction; return 0 if it is allowed, else after how many seconds it will be."""
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     now = int(clock.now() * 1000)
     cost = rate.cost_milliseconds
     free_at = rates.c.free_at_milliseconds
     after = case((free_at > now, free_at), else_=now) + cost
     statement = (
-        insert(rates)
+        insert_into(connection, rates)
         .values(key=key, free_at_milliseconds=now + cost)
         .on_conflict_do_update(
             index_elements=[rates.c.key],

@@ -23,7 +23,7 @@ SCHEMA_VERSION = 1
 metadata = MetaData()
 
 SUBMITTING = "submitting"
-"""The key in ``people_meta`` of what is locked by submissions, and by who must know all of them up to now."""
+"""The key in ``people_meta`` of what is locked by submissions, and by whoever must know all of them up to now."""
 
 meta = Table(
     "people_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False)

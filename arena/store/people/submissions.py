@@ -1,26 +1,22 @@
-"""Submissions: what authors handed in, in the order in which it is checked.
-
-A checker claims the oldest that waits, and says again and again that it is still at it. What nobody is at any more, for
-the checker was killed, can be claimed again. Only who holds the claim can finish it, so that nothing is decided twice.
-"""
+"""Submissions: what authors handed in, and how much of it waits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
 
 from arena.errors import UsageError
-from arena.people.secret import new_secret
-from arena.people.submission import FINAL, ClaimedSubmission, ListedSubmission, Submission, SubmissionState
+from arena.people.submission import FINAL, UNFINISHED, ListedSubmission, Submission, SubmissionState
 from arena.people.values import Person
 from arena.store.connection import Database
 from arena.store.people.accounts import lock_person
 from arena.store.people.bot_names import BotNames
-from arena.store.people.checking_order import UNFINISHED, checking_order, last_turn
+from arena.store.people.checking_order import checking_order
 from arena.store.people.rates import Rate, take
 from arena.store.people.schema import SUBMITTING, meta, people, submissions
+from arena.store.people.submission_claims import Claim, claim_next
 from arena.store.people.submission_rows import (
     all_submissions,
     get_submission,
@@ -33,8 +29,6 @@ from arena.store.people.times import Clock
 MAX_WAITING = 3
 """Of a person, at once."""
 PER_PERSON = Rate(30, 3600.0)
-CLAIM_SECONDS = 60.0
-MAX_REPORT_CHARACTERS = 64 * 1024
 MAX_NOTE_CHARACTERS = 2000
 MAX_FILE_NAME_CHARACTERS = 200
 LISTED = 100
@@ -53,48 +47,6 @@ class Queue(NamedTuple):
 
     counts: Mapping[SubmissionState, int]
     oldest_seconds: float
-
-
-class Decision(NamedTuple):
-    """What becomes of a submission, as ``Claim.finish`` takes it."""
-
-    state: SubmissionState
-    report: str
-    reason: str
-    bot: str | None
-    copy_bytes: int | None
-
-
-class Claim:
-    """The right to finish a submission; it is lost when it was not kept up in time."""
-
-    def __init__(self, store: Submissions, submission: ClaimedSubmission, secret: str) -> None:
-        self.submission = submission
-        self._store, self._secret = store, secret
-
-    def keep(self, report: str, bot: str | None = None) -> bool:
-        """Say that it is still being checked, and what was found so far; return whether the claim still holds."""
-        return self._store.keep(self.submission.number, self._secret, report, bot)
-
-    def finish(
-        self,
-        state: SubmissionState,
-        report: str,
-        reason: str = "",
-        bot: str | None = None,
-        copy_bytes: int | None = None,
-    ) -> bool:
-        """Decide what becomes of it; return whether the claim held until now.
-
-        Args:
-            state: what becomes of it.
-            report: what was tried.
-            reason: why not, in a sentence.
-            bot: its name@version, if it is known.
-            copy_bytes: how much of the disk the arena's copy takes, if this has made one.
-        """
-        decision = Decision(state, report, reason, bot, copy_bytes)
-        return self._store.finish(self.submission.number, self._secret, decision)
 
 
 class Submissions(BotNames):
@@ -287,74 +239,9 @@ class Submissions(BotNames):
 
         return self._database.write(withdraw)
 
-    # checking
-
     def claim(self) -> Claim | None:
-        """Take the submission whose turn it is; None if nothing waits.
-
-        Authors take turns: it is the oldest of the one whose last turn is longest ago.
-        """
-        secret = new_secret()
-        now, until = self._clock.text(), self._clock.text(CLAIM_SECONDS)
-        waits = submissions.c.state == SubmissionState.WAITING
-        abandoned = (submissions.c.state == SubmissionState.CHECKING) & (submissions.c.claimed_until <= now)
-        oldest = select(submissions).where(waits | abandoned).order_by(last_turn(), submissions.c.id).limit(1)
-        if self._database.is_server:
-            oldest = oldest.with_for_update(skip_locked=True)
-
-        def claim(connection: Connection) -> Claim | None:
-            row = connection.execute(oldest).one_or_none()
-            if row is None:
-                return None
-            values = {
-                "state": SubmissionState.CHECKING,
-                "tries": row.tries + 1,
-                "turn": connection.execute(select(func.coalesce(func.max(submissions.c.turn), 0))).scalar_one() + 1,
-                "claimed_at": now,
-                "claim": secret,
-                "claimed_until": until,
-                "report": "",
-            }
-            connection.execute(submissions.update().where(submissions.c.id == row.id).values(values))
-            author = connection.execute(select(people.c.name).where(people.c.id == row.person_id)).scalar_one()
-            taken = ClaimedSubmission(
-                number=row.id,
-                person=row.person_id,
-                author=author,
-                upload=row.upload,
-                file_name=row.file_name,
-                bot=row.bot,
-                created_at=row.created_at,
-                tries=row.tries + 1,
-            )
-            return Claim(self, taken, secret)
-
-        return self._database.write(claim)
-
-    def keep(self, number: int, secret: str, report: str, bot: str | None) -> bool:
-        """Keep a claim up; return whether it still holds."""
-        values: dict[str, Any] = {"claimed_until": self._clock.text(CLAIM_SECONDS), "report": _bounded(report)}
-        if bot is not None:
-            values["bot"] = bot
-        return self._change(number, secret, values)
-
-    def finish(self, number: int, secret: str, decision: Decision) -> bool:
-        """Finish a claimed submission; return whether the claim held until now."""
-        assert decision.state in FINAL
-        values: dict[str, Any] = {
-            "state": decision.state,
-            "report": _bounded(decision.report),
-            "reason": decision.reason,
-            "finished_at": self._clock.text(),
-            "claim": None,
-        }
-        values |= {"bot": decision.bot} if decision.bot is not None else {}
-        values |= {"copy_bytes": decision.copy_bytes} if decision.copy_bytes is not None else {}
-        return self._change(number, secret, values)
-
-    def _change(self, number: int, secret: str, values: dict[str, Any]) -> bool:
-        change = submissions.update().where(submissions.c.id == number, submissions.c.claim == secret).values(values)
-        return self._database.write(lambda connection: connection.execute(change).rowcount == 1)
+        """Take the submission whose turn it is, to check it; None if nothing waits."""
+        return claim_next(self._database, self._clock)
 
 
 def share_submitting(connection: Connection) -> None:
@@ -365,10 +252,3 @@ def share_submitting(connection: Connection) -> None:
 def end_submitting(connection: Connection) -> None:
     """Wait until every submission is known whose time has been taken: all that follow come later than now."""
     connection.execute(meta.update().where(meta.c.key == SUBMITTING).values(value="1"))
-
-
-def _bounded(report: str) -> str:
-    if len(report) <= MAX_REPORT_CHARACTERS:
-        return report
-    half = MAX_REPORT_CHARACTERS // 2
-    return f"{report[:half]}\n…\n{report[-half:]}"

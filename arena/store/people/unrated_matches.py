@@ -8,20 +8,22 @@ its end, or until the person has done nothing for a while; coming back takes a s
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, case, delete, or_, select
+from sqlalchemy import Connection, Row, case, delete, or_, select
 
 from arena.errors import UsageError
 from arena.people.secret import new_secret
-from arena.people.unrated_match import ENDED, Choices, MatchState, Position, UnratedMatch, Wish
+from arena.people.unrated_match import ENDED, Choices, MatchState, Position, Shown, UnratedMatch, Wish
 from arena.store.connection import Database
+from arena.store.people.match_claim import CLAIM_SECONDS, MatchClaim
 from arena.store.people.play_slots import IDLE_SECONDS, LEFT, MENU_SECONDS, PlaySlots, one_at_a_time
 from arena.store.people.times import DAY_SECONDS, Clock
+from arena.store.people.unrated_rows import UnratedRows, values_of
 from arena.store.people.unrated_schema import play_menu
 from arena.store.people.unrated_schema import unrated_matches as matches
 
-CLAIM_SECONDS = 5.0
 MAX_TRIES = 5
 """Programs of the play host that may end, one after the other, without having got any further."""
 KEPT_DAYS = 30
@@ -34,66 +36,18 @@ act again.
 OUR_FAILURE = "The arena could not continue this match. That is no fault of yours, or of the bot."
 
 
-class MatchClaim:
-    """The right to play on a match; it is lost when it was not kept up in time, or when the match has ended."""
-
-    def __init__(self, store: UnratedMatches, number: int, secret: str) -> None:
-        self.number = number
-        self._store, self._secret = store, secret
-
-    def keep(self) -> bool:
-        """Say that somebody is at it; return whether the claim still holds."""
-        return self._write({"claimed_until": self._store.clock.text(CLAIM_SECONDS)})
-
-    def read(self) -> UnratedMatch | None:
-        """Return the match as it is now; None if the claim is lost, or the match has no slot any more."""
-        one = self._store.one(self._holds())
-        return one if one is not None and one.has_slot else None
-
-    def write(self, position: Position, bot_digest: str, is_resumed: bool = False) -> bool:
-        """Write how far the match has got; return whether the claim held.
-
-        Args:
-            position: how far.
-            bot_digest: of the bot's files.
-            is_resumed: it has got no further than before, so what the person wishes is still to be done.
-        """
-        tries = case((matches.c.plies < position.plies, 0), else_=matches.c.tries)
-        values = _values(position) | {"bot_digest": bot_digest, "tries": tries}
-        values |= {} if is_resumed else {"wish": None, "answer": ""}
-        return self._write(values | (LEFT if position.state in ENDED else {}))
-
-    def answer(self, sentence: str) -> bool:
-        """Answer a wish that changes nothing; return whether the claim held."""
-        return self._write({"wish": None, "answer": sentence, "tries": 0})
-
-    def end(self, state: MatchState, reason: str) -> bool:
-        """End the match where it is; return whether the claim held."""
-        return self._write({"state": state, "reason": reason, "wish": None, "answer": ""} | LEFT)
-
-    def release(self, has_failed: bool = False) -> None:
-        """Give the claim up; after a failure, another try counts as one."""
-        self._write({"claim": None, "claimed_until": None} | ({} if has_failed else {"tries": 0}))
-
-    def _write(self, values: dict[str, Any]) -> bool:
-        return self._store.write(self._holds(), values)
-
-    def _holds(self) -> ColumnElement[bool]:
-        return (matches.c.id == self.number) & (matches.c.claim == self._secret)
-
-
 class UnratedMatches:
     """The matches in a database."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self.clock = database, clock
-        self._slots = PlaySlots(clock)
+        self._database, self._clock = database, clock
+        self._rows, self._slots = UnratedRows(database, clock), PlaySlots(clock)
 
     # the menu
 
     def set_menu(self, body: str, slots: int) -> None:
         """Write what can be chosen, and how many may play at once."""
-        row = {"id": 1, "body": body, "slots": slots, "at": self.clock.text()}
+        row = {"id": 1, "body": body, "slots": slots, "at": self._clock.text()}
 
         def write(connection: Connection) -> None:
             connection.execute(delete(play_menu))
@@ -103,7 +57,7 @@ class UnratedMatches:
 
     def menu(self) -> str | None:
         """Return what can be chosen; None if no play host is at work."""
-        query = select(play_menu.c.body).where(play_menu.c.at > self.clock.text(-MENU_SECONDS))
+        query = select(play_menu.c.body).where(play_menu.c.at > self._clock.text(-MENU_SECONDS))
         return self._database.read(lambda connection: connection.execute(query).scalar())
 
     # by people
@@ -114,7 +68,7 @@ class UnratedMatches:
         Raises:
             UsageError: if all slots are taken.
         """
-        secret, now = new_secret(), self.clock.text()
+        secret, now = new_secret(), self._clock.text()
         row = {
             "secret": secret,
             "person_id": person,
@@ -125,12 +79,12 @@ class UnratedMatches:
             "bot": choices.bot,
             "bot_digest": "",
             "per_action_milliseconds": choices.per_action_milliseconds,
-            **_values(Position(state=MatchState.BEGINNING, actions="[]", plies=0, view="")),
+            **values_of(Position(state=MatchState.BEGINNING, actions="[]", plies=0, view="")),
             "wished_action": "",
             "answer": "",
             "begun_at": now,
             "acted_at": now,
-            "slot_until": self.clock.text(IDLE_SECONDS),
+            "slot_until": self._clock.text(IDLE_SECONDS),
             "held_seconds": 0,
             "tries": 0,
         }
@@ -138,19 +92,26 @@ class UnratedMatches:
         def begin(connection: Connection) -> UnratedMatch:
             self._slots.take(connection, person, network)
             connection.execute(matches.insert(), row)
-            return self._get(connection, matches.c.secret == secret)
+            return self._rows.match_of(connection.execute(select(matches).where(matches.c.secret == secret)).one())
 
         return self._database.write(begin)
 
     def find(self, secret: str) -> UnratedMatch | None:
         """Return the match with an address; None without one."""
-        return self.one(matches.c.secret == secret)
+        return self._rows.one(matches.c.secret == secret)
 
     def of_person(self, person: int) -> list[UnratedMatch]:
         """Return the latest matches of a person, the latest first."""
         query = select(matches).where(matches.c.person_id == person).order_by(matches.c.acted_at.desc(), matches.c.id)
         rows = self._database.read(lambda connection: connection.execute(query.limit(LISTED)).all())
-        return [self._match_of(row) for row in rows]
+        return [self._rows.match_of(row) for row in rows]
+
+    def shown(self, numbers: Collection[int]) -> dict[int, Shown]:
+        """Return what pages follow of some matches, by number; those that are there."""
+        columns = (matches.c.state, matches.c.plies, matches.c.wish, matches.c.answer, matches.c.reason)
+        query = select(matches.c.id, *columns).where(matches.c.id.in_(numbers))
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return {number: Shown(*values) for number, *values in rows}
 
     def wish(self, number: int, wish: Wish, plies: int, action: str = "") -> None:
         """Say what the person wants to do next.
@@ -180,8 +141,14 @@ class UnratedMatches:
         Raises:
             UsageError: if it is over already.
         """
-        values = {"state": MatchState.OVER, "reason": reason, "wish": None, "answer": "", "acted_at": self.clock.text()}
-        if not self.write((matches.c.id == number) & matches.c.state.not_in(ENDED), values | LEFT):
+        values = {
+            "state": MatchState.OVER,
+            "reason": reason,
+            "wish": None,
+            "answer": "",
+            "acted_at": self._clock.text(),
+        }
+        if not self._rows.write((matches.c.id == number) & matches.c.state.not_in(ENDED), values | LEFT):
             raise UsageError("the match is over already")
 
     def retry(self, number: int) -> None:
@@ -203,13 +170,13 @@ class UnratedMatches:
 
     def _acted(self, row: Row[Any]) -> dict[str, Any]:
         held = {"held_seconds": self._slots.held_seconds(row)}
-        return held | {"acted_at": self.clock.text(), "slot_until": self.clock.text(IDLE_SECONDS)}
+        return held | {"acted_at": self._clock.text(), "slot_until": self._clock.text(IDLE_SECONDS)}
 
     # by the play host
 
     def waiting(self) -> list[int]:
         """Return the matches in which something is to be done and nobody is at it, those with a slot first."""
-        now = self.clock.text()
+        now = self._clock.text()
         query = select(matches.c.id).where(
             matches.c.state.not_in(ENDED),
             or_(matches.c.wish.is_not(None), matches.c.state != MatchState.PERSON),
@@ -221,14 +188,14 @@ class UnratedMatches:
 
     def claim(self, number: int) -> MatchClaim | None:
         """Claim a match; None if another has, or if it has been tried too often: then it has failed."""
-        secret, now = new_secret(), self.clock.text()
+        secret, now = new_secret(), self._clock.text()
         is_free = or_(matches.c.claimed_until.is_(None), matches.c.claimed_until < now)
         here = (matches.c.id == number) & matches.c.state.not_in(ENDED) & is_free
         failed = {"state": MatchState.FAILED, "reason": OUR_FAILURE, "wish": None} | LEFT
-        finishing = self.clock.text(FINISHING_SECONDS)
+        finishing = self._clock.text(FINISHING_SECONDS)
         values = {
             "claim": secret,
-            "claimed_until": self.clock.text(CLAIM_SECONDS),
+            "claimed_until": self._clock.text(CLAIM_SECONDS),
             "tries": matches.c.tries + 1,
             "slot_until": case((matches.c.slot_until > finishing, matches.c.slot_until), else_=finishing),
         }
@@ -236,66 +203,19 @@ class UnratedMatches:
         def claim(connection: Connection) -> MatchClaim | None:
             connection.execute(matches.update().where(here, matches.c.tries >= MAX_TRIES).values(failed))
             taken = connection.execute(matches.update().where(here).values(values).returning(matches.c.id)).scalar()
-            return MatchClaim(self, number, secret) if taken is not None else None
+            return MatchClaim(self._rows, self._clock, number, secret) if taken is not None else None
 
         return self._database.write(claim)
 
     def prune(self) -> None:
         """Delete the matches in which nobody has done anything for long, and of too many those left the longest."""
-        old = matches.c.acted_at < self.clock.text(-KEPT_DAYS * DAY_SECONDS)
+        old = matches.c.acted_at < self._clock.text(-KEPT_DAYS * DAY_SECONDS)
         latest = select(matches.c.id).order_by(matches.c.acted_at.desc(), matches.c.id.desc()).limit(MAX_KEPT)
 
         def prune(connection: Connection) -> None:
             connection.execute(delete(matches).where(old | matches.c.id.not_in(latest)))
 
         self._database.write(prune)
-
-    # rows
-
-    def one(self, which: ColumnElement[bool]) -> UnratedMatch | None:
-        """Return a match; None without one."""
-        row = self._database.read(lambda connection: connection.execute(select(matches).where(which)).one_or_none())
-        return self._match_of(row) if row is not None else None
-
-    def write(self, which: ColumnElement[bool], values: dict[str, Any]) -> bool:
-        """Change a match; return whether there was one."""
-        statement = matches.update().where(which).values(values).returning(matches.c.id)
-        return self._database.write(lambda connection: connection.execute(statement).scalar()) is not None
-
-    def _get(self, connection: Connection, which: ColumnElement[bool]) -> UnratedMatch:
-        return self._match_of(connection.execute(select(matches).where(which)).one())
-
-    def _match_of(self, row: Row[Any]) -> UnratedMatch:
-        return UnratedMatch(
-            number=row.id,
-            secret=row.secret,
-            person=row.person_id,
-            choices=Choices(
-                game=row.game,
-                options=row.options,
-                seat=row.seat,
-                bot=row.bot,
-                per_action_milliseconds=row.per_action_milliseconds,
-            ),
-            position=Position(state=row.state, actions=row.actions, plies=row.plies, view=row.view, reason=row.reason),
-            bot_digest=row.bot_digest,
-            wish=Wish(row.wish) if row.wish is not None else None,
-            wished_action=row.wished_action,
-            answer=row.answer,
-            begun_at=row.begun_at,
-            acted_at=row.acted_at,
-            has_slot=row.slot_until is not None and row.slot_until > self.clock.text(),
-        )
-
-
-def _values(position: Position) -> dict[str, Any]:
-    return {
-        "state": position.state,
-        "actions": position.actions,
-        "plies": position.plies,
-        "view": position.view,
-        "reason": position.reason,
-    }
 
 
 def _check_turn(row: Row[Any], plies: int) -> None:

@@ -76,7 +76,7 @@ class Ladder(Format[LadderSettings]):
         return None if matches is None else -(-matches // (self.field.players * self.field.encounters))
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
-        """Count the results; everybody is rated when that is asked for, for who resumes adds thousands of rounds."""
+        """Count the results; everybody is rated when that is asked for: a resumed ladder adds thousands of rounds."""
         self._round += 1
         for meeting in meetings:
             for result in meeting.results:

@@ -19,7 +19,7 @@ from arena.site.models.contests import ContestTemplate, NewContestPage
 from arena.store.people.rates import Rate
 from arena.web.people.contest_form import EXAMPLE, TEMPLATES, VALUES, changed_text, form_text
 from arena.web.people.contests import ContestNamed, found_contest
-from arena.web.people.operation import Done, Fields, Operation, Visit
+from arena.web.people.operation import Done, Fields, Operation, Reason, Visit
 from arena.web.problems import bad_address
 
 CHANGES = Rate(120, 3600.0)
@@ -32,7 +32,6 @@ GAMES = ("differences", "plaid", "plusminus", "coprimality", "multiplication")
 FINAL_FORMATS = ("round-robin", "swiss", "knockout", "gauntlet")
 """Both by name: who answers requests loads neither."""
 
-Reason = Annotated[str, Field(min_length=1, max_length=500)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(lambda sent: (sent,) if isinstance(sent, str) else sent)]
 
 

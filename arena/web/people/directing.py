@@ -18,7 +18,7 @@ from arena.people.roles import Permission
 from arena.site.models.directing import DirectingPage, KeptTournament, LaddersPage, RequestLine, SittingOutLine
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.rates import Rate
-from arena.web.people.operation import Done, Fields, Handler, Operation, Visit, Who
+from arena.web.people.operation import Done, Fields, Handler, Operation, Reason, Visit, Who
 from arena.web.problems import bad_address
 
 MAX_MATCHES = 1000
@@ -45,7 +45,7 @@ class Directed(Fields):
 class Reasoned(Directed):
     """Which tournament, and why."""
 
-    reason: str = Field(min_length=1, max_length=500)
+    reason: Reason
 
 
 class Withdrawal(Reasoned):

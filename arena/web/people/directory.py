@@ -10,7 +10,7 @@ from arena.people.values import HiddenTournament, Invitation, LogEntry, Person
 from arena.site.models.people import InvitationLine, LogLine, LogPage, PeoplePage, PersonLine
 from arena.store.people.public_log import PAGE_LENGTH
 from arena.web.people.actor import Actor
-from arena.web.people.operation import Done, Fields, Operation, Visit, Who
+from arena.web.people.operation import Done, Fields, Operation, Reason, Visit, Who
 from arena.web.problems import Problem, ProblemError
 
 
@@ -18,7 +18,7 @@ class Moderation(Fields):
     """Whose account is closed or opened, and why."""
 
     person: str
-    reason: str = Field(min_length=1, max_length=500)
+    reason: Reason
 
 
 class RoleChange(Fields):
@@ -26,7 +26,7 @@ class RoleChange(Fields):
 
     person: str
     role: Role
-    reason: str = Field(min_length=1, max_length=500)
+    reason: Reason
 
 
 class LogQuery(Fields):

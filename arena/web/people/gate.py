@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from math import ceil
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -32,8 +33,20 @@ from arena.web.people.actor import Actor, actor_of, cookie_of
 from arena.web.people.body import fields_of
 from arena.web.people.client_address import address_of, network_of
 from arena.web.people.description import description_of
+from arena.web.people.followed_matches import HEADERS, FollowedMatches
 from arena.web.people.homes import HomeBuilders, Homes
-from arena.web.people.operation import Document, Done, Download, OfHome, Operation, Result, ToBuild, Visit, Who
+from arena.web.people.operation import (
+    Document,
+    Done,
+    Download,
+    Follow,
+    OfHome,
+    Operation,
+    Result,
+    ToBuild,
+    Visit,
+    Who,
+)
 from arena.web.people.origin import check_encryption, check_origin, site_of
 from arena.web.people.upload import receive_upload
 from arena.web.problems import Problem, ProblemError, problem_of
@@ -79,6 +92,7 @@ class Gate:
         """
         self._people, self._uploads, self._homes, self._links = people, uploads, homes, links
         self._builders = HomeBuilders()
+        self._followed = FollowedMatches(people)
         self._threads = anyio.CapacityLimiter(THREADS)
         self._password_threads = anyio.CapacityLimiter(PASSWORDS_AT_A_TIME)
         self._by_path: dict[str, dict[str, Operation]] = {}
@@ -92,8 +106,13 @@ class Gate:
             _endpoint(path, self._answering(by_method), by_method) for path, by_method in self._by_path.items()
         )
 
+    def end_streams(self) -> None:
+        """End the streams, which would else keep the server from ending."""
+        self._followed.end_streams()
+
     async def close(self) -> None:
-        """End the processes that build pages."""
+        """End the streams, and the processes that build pages."""
+        await self._followed.close()
         await self._builders.close()
 
     def _answering(self, by_method: dict[str, Operation]) -> Any:
@@ -137,6 +156,11 @@ class Gate:
                 return _document(request, result)
             case OfHome():
                 return _of_home(request, result)
+            case Follow():
+                if request.method == "HEAD":
+                    return Response(headers=HEADERS)
+                may_follow = partial(self._may_still, request, operation, actor)
+                return self._followed.follow(result.number, result.shown, may_follow)
         return self._shown(request, operation, visit, result)
 
     def _remove_unless_kept(self, received: Received) -> None:
@@ -201,6 +225,14 @@ class Gate:
             raise ProblemError(Problem(status=401, title="Sign in first", error="Only who has signed in may do this."))
         who = "This token" if actor.token is not None else f"Your role, {actor.person.role},"
         raise ProblemError(Problem(status=403, title="Not allowed", error=f"{who} may not do this."))
+
+    def _may_still(self, request: Request, operation: Operation, actor: Actor) -> bool:
+        """Return whether who asked is still who they were, and may do it."""
+        try:
+            now = actor_of(request, self._people)
+        except ProblemError:
+            return False
+        return now.number == actor.number and may(now, operation)
 
     def _count(self, operation: Operation, whose: str) -> None:
         if operation.rate is not None:

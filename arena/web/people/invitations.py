@@ -1,4 +1,4 @@
-"""Invitations: made by directors, and used by who gets the link."""
+"""Invitations: made by directors, and used by whoever gets the link."""
 
 from __future__ import annotations
 

@@ -71,6 +71,10 @@ class OpenedPeople:
                 found.append(f"{one.tournament}: {one.sentence or one.state}")
         return tuple(found)
 
+    def end_streams(self) -> None:
+        """End the streams of who follows a match; in the loop of events."""
+        self._gate.end_streams()
+
     async def end(self) -> None:
         """End the processes that build pages for people; in the loop of events that started them."""
         await self._gate.close()

@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 from unicodedata import category
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from arena.people.roles import Permission
+from arena.people.unrated_match import Shown
 from arena.people.values import Person
+from arena.reason import MAX_REASON_CHARACTERS
 from arena.site.links import Links
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
@@ -61,8 +63,12 @@ class Fields(BaseModel):
         return value
 
 
+Reason = Annotated[str, Field(min_length=1, max_length=MAX_REASON_CHARACTERS)]
+"""Why something is done, for others to read."""
+
+
 class Numbered(Fields):
-    """Which session, token or invitation."""
+    """Which session, token, invitation or submission."""
 
     number: int = Field(ge=1, le=2**31 - 1)
 
@@ -181,7 +187,20 @@ class ToBuild:
     finish: Callable[[Sequence[Model]], Result]
 
 
-Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToBuild"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Follow:
+    """The result of an operation that says when an unrated match changes, as long as somebody listens.
+
+    Attributes:
+        number: of the match.
+        shown: how it is now.
+    """
+
+    number: int
+    shown: Shown
+
+
+Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToBuild | Follow"
 
 Handler = Callable[[Visit], Result]
 """Does it, in a thread of its own; may raise our errors."""
@@ -208,7 +227,7 @@ class Operation:
         takes_upload: whether a file is sent with it.
         only_in_browser: whether no token is good for it.
         is_in_the_open: whether there is no secret in it, so that it may be read on its way.
-        media_type: of the file that is returned; "" for no file.
+        media_type: of the file or the stream that is returned; "" for neither.
         max_body_bytes: how much is sent with it, at most.
     """
 

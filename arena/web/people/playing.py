@@ -26,7 +26,7 @@ from arena.store.people.play_slots import IDLE_SECONDS
 from arena.store.people.rates import Rate
 from arena.text import any_of
 from arena.web.people.client_address import network_of
-from arena.web.people.operation import Done, Fields, Operation, Visit
+from arena.web.people.operation import Done, Fields, Follow, Operation, Visit
 from arena.web.problems import bad_address
 
 BEGINNINGS = Rate(120, 3600.0)
@@ -176,6 +176,12 @@ def show_match(visit: Visit) -> UnratedMatchPage:
         view=view,
         idle_minutes=round(IDLE_SECONDS / 60),
     )
+
+
+def follow_match(visit: Visit) -> Follow:
+    """Return what is said each time the match changes."""
+    one = _own(visit)
+    return Follow(number=one.number, shown=one.shown)
 
 
 def act(visit: Visit) -> Done:
@@ -346,6 +352,17 @@ OPERATIONS = (
         model=UnratedMatchPage,
         template="unrated_match.html.jinja",
         room="play",
+        is_in_the_open=True,
+    ),
+    Operation(
+        method="GET",
+        path="/play/{match}/events",
+        summary="Says each time that an unrated match has changed, as server-sent events.",
+        who=Permission.PLAY,
+        handler=follow_match,
+        fields=OneMatch,
+        rate=ACTIONS,
+        media_type="text/event-stream",
         is_in_the_open=True,
     ),
     _change("/play/{match}/act", "Play an action in the position that was seen.", act, NewAction),

@@ -74,7 +74,7 @@ def show_program(visit: Visit) -> ProgramPage:
 
 
 def confirm(visit: Visit) -> Done:
-    """Let the program act for who confirms."""
+    """Let the program act for whoever confirms."""
     visit.people.device_logins.confirm(visit.fields.code, visit.person)
     return Done(to="/account?signed_in=1", sentence="the program is signed in")
 

@@ -7,25 +7,18 @@ from statistics import median
 from pydantic import Field
 
 from arena.people.roles import Permission
-from arena.people.submission import HINT, ListedSubmission, Submission, SubmissionState
+from arena.people.submission import HINT, UNFINISHED, ListedSubmission, Submission, SubmissionState
 from arena.records import MEBIBYTE
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
 from arena.store.people.rates import Rate
 from arena.submissions.upload_directory import MAX_UPLOAD_BYTES
-from arena.web.people.operation import Done, Download, Fields, Operation, Visit, Who
+from arena.web.people.operation import Done, Download, Fields, Numbered, Operation, Visit, Who
 from arena.web.problems import bad_address
 
 UPLOADS = Rate(60, 3600.0)
 """Also of what is refused after it has come."""
 MAX_KEPT_BYTES = 256 * MEBIBYTE
 """Of a person: of older submissions the upload is removed, and what the arena copied of an accepted bot stays."""
-UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
-
-
-class Numbered(Fields):
-    """Which submission."""
-
-    number: int = Field(ge=1, le=2**31 - 1)
 
 
 class NewSubmission(Fields):
@@ -94,7 +87,7 @@ def download(visit: Visit) -> Download:
 
 
 def _own(visit: Visit) -> Submission:
-    """Return a submission of who asks; those of others are not there."""
+    """Return a submission of whoever asks; those of others are not there."""
     one = visit.people.submissions.find_own(visit.person, visit.fields.number)
     if one is None:
         raise bad_address(f"You have no submission {visit.fields.number}.", 404)
@@ -106,7 +99,7 @@ def _is_own(one: ListedSubmission, visit: Visit) -> bool:
 
 
 def _may_see_details(visit: Visit) -> bool:
-    """Return whether who asks is a person in a browser, or a program that may hand in."""
+    """Return whether whoever asks is a person in a browser, or a program that may hand in."""
     return visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
 
 

@@ -36,7 +36,7 @@ async def receive_upload(
     Args:
         request: that sends it.
         uploads: where it is written.
-        person: the number of who sends it.
+        person: the number of whoever sends it.
 
     Raises:
         ProblemError: if it is neither, too slow, or has no file.

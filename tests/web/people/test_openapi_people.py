@@ -5,6 +5,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from arena.site.pages import PAGES
 from arena.web.openapi import document
+from arena.web.people.description import description_of
 from arena.web.people.table import OPERATIONS
 from tests.web.people.conftest import JSON, PASSWORD
 
@@ -18,6 +19,13 @@ async def described(world):
 
 async def test_it_is_openapi(described):
     OpenAPIV31SpecValidator(described).validate()
+
+
+def test_a_name_of_a_schema_stands_for_one_thing():
+    found = dict(document(PAGES, ())["components"]["schemas"])
+    for operation in OPERATIONS:
+        for name, schema in description_of(operation).schemas.items():
+            assert found.setdefault(name, schema) == schema, name
 
 
 async def test_every_operation_has_its_fields_its_model_and_who_may(described):

@@ -74,6 +74,7 @@ MAY = {
     "GET /play": PLAYING,
     "POST /play": PLAYING,
     "GET /play/{match}": PLAYING,
+    "GET /play/{match}/events": PLAYING,
     "POST /play/{match}/act": PLAYING,
     "POST /play/{match}/undo": PLAYING,
     "POST /play/{match}/hint": PLAYING,

@@ -97,10 +97,10 @@ async def test_the_match_of_somebody_is_as_if_it_were_not_there(world, matches, 
     world.add("eve", Role.AUTHOR)
     others = [world.client(), world.browser("eve"), world.browser("olga"), world.program("eve", Scope.PLAY)]
     for client in others:
-        for what in ("", "/act", "/undo", "/hint", "/resign", "/retry", "/again"):
+        for what in ("", "/events", "/act", "/undo", "/hint", "/resign", "/retry", "/again"):
             answers = []
             for place in (address, nothing, "/play/nothing", address[:-1], f"/play/{address[6:].swapcase()}"):
-                method = "POST" if what else "GET"
+                method = "GET" if what in ("", "/events") else "POST"
                 sent = (
                     {"plies": 0, "action": "a1"}
                     if what == "/act"
@@ -109,7 +109,7 @@ async def test_the_match_of_somebody_is_as_if_it_were_not_there(world, matches, 
                     else {}
                 )
                 response = await client.request(
-                    method, place + what, headers={"accept": accept}, json=sent if what else None
+                    method, place + what, headers={"accept": accept}, json=sent if method == "POST" else None
                 )
                 answers.append((response.status_code, response.content))
             assert answers[0][0] == 404

@@ -1,0 +1,161 @@
+"""The keys of a contest's text: which there are, and what each accepts by itself."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
+
+from arena.errors import suggestion
+from arena.games import GAMES
+from arena.names import is_visible_text
+from arena.people.contest import ContestEntrants, ContestResults
+from arena.people.person_name import ACCEPTED, is_person_name
+from arena.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT
+from arena.shipped import PREFIX, example_bots
+from arena.text import any_of
+from arena.tournament.formats import DEFAULT_FORMAT, FORMATS, table_key
+from arena.tournament.tournament_file import FORMAT_TABLES, LimitsTable, TimeControlTable
+
+MAX_NAME_CHARACTERS = 48
+MAX_HOUSE_BOTS = 20
+MAX_INVITED = 1000
+RESERVED = ("new",)
+"""Names that are addresses of pages."""
+FIRST_YEAR, LAST_YEAR = 2000, 2999
+
+_NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*")
+
+
+def _text(value: str) -> str:
+    if not is_visible_text(value.replace("\n", "").replace("\t", "")):
+        raise ValueError("expected a text without control characters and invisible ones")
+    return value
+
+
+def _line(value: str) -> str:
+    if not value.strip() or not is_visible_text(value):
+        raise ValueError("expected a line of visible characters")
+    return value
+
+
+def _name(value: str) -> str:
+    if len(value) > MAX_NAME_CHARACTERS or _NAME.fullmatch(value) is None or value in RESERVED:
+        raise ValueError(
+            f"expected 1 to {MAX_NAME_CHARACTERS} lower-case letters a-z and digits, with single '.', '_' or '-'"
+            " between them, and not 'new'"
+        )
+    return value
+
+
+def _time(value: Any) -> Any:
+    accepted = f"expected a date and time of the years {FIRST_YEAR} to {LAST_YEAR}, to the second, such as"
+    if not isinstance(value, datetime):
+        raise ValueError(f"{accepted} 2026-12-01T23:59:59")
+    if value.tzinfo is not None:
+        raise ValueError(f"{accepted} 2026-12-01T23:59:59; it is one of time_zone, so without an offset or Z")
+    if value.microsecond or not FIRST_YEAR <= value.year <= LAST_YEAR:
+        raise ValueError(f"{accepted} 2026-12-01T23:59:59")
+    return value
+
+
+def _zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError("expected a time zone of the IANA database, such as 'Europe/Berlin' or 'UTC'") from None
+    return value
+
+
+def _person(value: str) -> str:
+    if not is_person_name(value):
+        raise ValueError(ACCEPTED)
+    return value
+
+
+def _house_bot(value: str) -> str:
+    known = [PREFIX + name for name in example_bots()]
+    if value not in known:
+        raise ValueError(f"expected an example bot; {suggestion(value, known)}")
+    return value
+
+
+def _game(value: str) -> str:
+    if value not in GAMES:
+        raise ValueError(f"expected {any_of(list(GAMES))}")
+    return value
+
+
+LocalTime = Annotated[datetime, BeforeValidator(_time)]
+Line = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_line)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class StageKeys(_Strict):
+    """``[qualification]`` and ``[final]``, without the tables of formats.
+
+    Attributes:
+        format: the name of the format, which may have a table of its own.
+        encounters: for each pairing: one opening each, played in all seat rotations.
+        opening_plies: random actions before the bots take over.
+        ply_limit: a match ends after this many actions, the opening included.
+    """
+
+    format: str = DEFAULT_FORMAT
+    encounters: Annotated[int, Field(ge=1, le=100_000)] = 1
+    opening_plies: Annotated[int, Field(ge=0, le=1000)] = 2
+    ply_limit: Annotated[int, Field(ge=1, le=MAX_PLY_LIMIT)] = DEFAULT_PLY_LIMIT
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_table_of_format(cls, values: Any) -> Any:
+        """Add the table of the chosen format if it is left out, so that its keys have their defaults."""
+        name = values.get("format", DEFAULT_FORMAT) if isinstance(values, dict) else None
+        return {table_key(name): {}, **values} if isinstance(name, str) and name in FORMATS else values
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of the chosen format; a key without a value is left out."""
+        table: BaseModel | None = getattr(self, table_key(self.format), None)
+        return {} if table is None else table.model_dump(mode="json", exclude_none=True)
+
+
+class _QualificationKeys(StageKeys):
+    """``[qualification]``: ``places`` is how many bots go on to the final."""
+
+    places: Annotated[int, Field(ge=2, le=1000)]
+
+
+FinalTable: type[StageKeys] = create_model("FinalTable", __base__=StageKeys, **FORMAT_TABLES)
+QualificationTable: type[_QualificationKeys] = create_model(
+    "QualificationTable", __base__=_QualificationKeys, **FORMAT_TABLES
+)
+
+
+class ContestKeys(_Strict):
+    """The whole text of a contest."""
+
+    name: Annotated[str, AfterValidator(_name)]
+    title: Line
+    description: Annotated[str, Field(max_length=10_000), AfterValidator(_text)] = ""
+    game: Annotated[str, AfterValidator(_game)]
+    options: dict[str, Any] = {}
+    opens_at: LocalTime
+    deadline_at: LocalTime
+    time_zone: Annotated[str, AfterValidator(_zone)]
+    entrants: Annotated[ContestEntrants, Field(strict=False)] = ContestEntrants.EVERYBODY
+    invited: Annotated[list[Annotated[str, AfterValidator(_person)]], Field(max_length=MAX_INVITED)] = []
+    bots_per_author: Annotated[int, Field(ge=1, le=10)] = 1
+    house_bots: Annotated[list[Annotated[str, AfterValidator(_house_bot)]], Field(max_length=MAX_HOUSE_BOTS)] = []
+    results: Annotated[ContestResults, Field(strict=False)] = ContestResults.OPEN
+    frozen_hours: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] | None = None
+    reveal_at: LocalTime | None = None
+    time_control: TimeControlTable = TimeControlTable(per_action_seconds=1.0)
+    limits: LimitsTable = LimitsTable()
+    qualification: QualificationTable | None = None  # type: ignore[valid-type]  # made at run time
+    final: FinalTable = FinalTable()  # type: ignore[valid-type]

@@ -1,0 +1,116 @@
+"""Claims of submissions: who checks one says again and again that it is still at it, and nobody else can decide it.
+
+What nobody is at any more, for the checker was killed, can be claimed again, so that nothing is decided twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from arena.people.secret import new_secret
+from arena.people.submission import FINAL, ClaimedSubmission, SubmissionState
+from arena.store.connection import Database
+from arena.store.people.checking_order import last_turn
+from arena.store.people.schema import people, submissions
+from arena.store.people.times import Clock
+
+CLAIM_SECONDS = 60.0
+MAX_REPORT_CHARACTERS = 64 * 1024
+
+
+class Claim:
+    """The right to finish a submission; it is lost when it was not kept up in time."""
+
+    def __init__(self, database: Database, clock: Clock, submission: ClaimedSubmission, secret: str) -> None:
+        self.submission = submission
+        self._database, self._clock, self._secret = database, clock, secret
+
+    def keep(self, report: str, bot: str | None = None) -> bool:
+        """Say that it is still being checked, and what was found so far; return whether the claim still holds."""
+        values: dict[str, Any] = {"claimed_until": self._clock.text(CLAIM_SECONDS), "report": _bounded(report)}
+        return self._change(values | ({"bot": bot} if bot is not None else {}))
+
+    def finish(
+        self,
+        state: SubmissionState,
+        report: str,
+        reason: str = "",
+        bot: str | None = None,
+        copy_bytes: int | None = None,
+    ) -> bool:
+        """Decide what becomes of it; return whether the claim held until now.
+
+        Args:
+            state: what becomes of it.
+            report: what was tried.
+            reason: why not, in a sentence.
+            bot: its name@version, if it is known.
+            copy_bytes: how much of the disk the arena's copy takes, if this has made one.
+        """
+        assert state in FINAL
+        values: dict[str, Any] = {
+            "state": state,
+            "report": _bounded(report),
+            "reason": reason,
+            "finished_at": self._clock.text(),
+            "claim": None,
+        }
+        known = {"bot": bot, "copy_bytes": copy_bytes}
+        return self._change(values | {name: value for name, value in known.items() if value is not None})
+
+    def _change(self, values: dict[str, Any]) -> bool:
+        own = (submissions.c.id == self.submission.number) & (submissions.c.claim == self._secret)
+        change = submissions.update().where(own).values(values)
+        return self._database.write(lambda connection: connection.execute(change).rowcount == 1)
+
+
+def claim_next(database: Database, clock: Clock) -> Claim | None:
+    """Take the submission whose turn it is; None if nothing waits.
+
+    Authors take turns: it is the oldest of the one whose last turn is longest ago.
+    """
+    secret = new_secret()
+    now, until = clock.text(), clock.text(CLAIM_SECONDS)
+    waits = submissions.c.state == SubmissionState.WAITING
+    abandoned = (submissions.c.state == SubmissionState.CHECKING) & (submissions.c.claimed_until <= now)
+    oldest = select(submissions).where(waits | abandoned).order_by(last_turn(), submissions.c.id).limit(1)
+    if database.is_server:
+        oldest = oldest.with_for_update(skip_locked=True)
+
+    def claim(connection: Connection) -> Claim | None:
+        row = connection.execute(oldest).one_or_none()
+        if row is None:
+            return None
+        values = {
+            "state": SubmissionState.CHECKING,
+            "tries": row.tries + 1,
+            "turn": connection.execute(select(func.coalesce(func.max(submissions.c.turn), 0))).scalar_one() + 1,
+            "claimed_at": now,
+            "claim": secret,
+            "claimed_until": until,
+            "report": "",
+        }
+        connection.execute(submissions.update().where(submissions.c.id == row.id).values(values))
+        author = connection.execute(select(people.c.name).where(people.c.id == row.person_id)).scalar_one()
+        taken = ClaimedSubmission(
+            number=row.id,
+            person=row.person_id,
+            author=author,
+            upload=row.upload,
+            file_name=row.file_name,
+            bot=row.bot,
+            created_at=row.created_at,
+            tries=row.tries + 1,
+        )
+        return Claim(database, clock, taken, secret)
+
+    return database.write(claim)
+
+
+def _bounded(report: str) -> str:
+    if len(report) <= MAX_REPORT_CHARACTERS:
+        return report
+    half = MAX_REPORT_CHARACTERS // 2
+    return f"{report[:half]}\n…\n{report[-half:]}"
