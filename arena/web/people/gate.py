@@ -22,7 +22,6 @@ from starlette.responses import FileResponse, Response
 from arena.errors import UsageError
 from arena.names import as_file_name
 from arena.site.links import ServedLinks
-from arena.site.page import Lane
 from arena.site.render import Setting, render, render_template
 from arena.store.people.people_store import PeopleStore
 from arena.submissions.upload_directory import Received, UploadDirectory
@@ -30,8 +29,6 @@ from arena.text import counted, shortened_text
 from arena.web.addresses import query_of
 from arena.web.endpoint import Endpoint
 from arena.web.observation import ACTOR
-from arena.web.page_cache import PageCache
-from arena.web.page_response import FIRST_SECONDS, PROGRAM_SECONDS
 from arena.web.people.actor import Actor, actor_of, cookie_of
 from arena.web.people.body import fields_of
 from arena.web.people.client_address import address_of, network_of
@@ -95,7 +92,7 @@ class Gate:
             operations: what can be done.
         """
         self._people, self._uploads, self._homes, self._links = people, uploads, homes, links
-        self._builders = HomeBuilders(homes.public_place)
+        self._builders = HomeBuilders(homes)
         self._followed = FollowedMatches(people)
         self._threads = anyio.CapacityLimiter(THREADS)
         self._password_threads = anyio.CapacityLimiter(PASSWORDS_AT_A_TIME)
@@ -109,10 +106,6 @@ class Gate:
         return tuple(
             _endpoint(path, self._answering(by_method), by_method) for path, by_method in self._by_path.items()
         )
-
-    def show_pages_of(self, cache: PageCache) -> None:
-        """Take what is shown of public pages from those that the site has built."""
-        self._builders.pages = cache
 
     def end_streams(self) -> None:
         """End the streams, which would else keep the server from ending."""
@@ -203,8 +196,8 @@ class Gate:
             models = [await self._builders.build(result.home, *page) for page in result.pages]
             result = await anyio.to_thread.run_sync(result.finish, models, limiter=self._threads)
         elif isinstance(result, ToShow):
-            seconds = PROGRAM_SECONDS if wants_json(request) else FIRST_SECONDS[Lane.RATINGS]
-            found = [await self._builders.kept(result.home, *page, seconds) for page in result.pages]
+            is_program = wants_json(request)
+            found = [await self._builders.kept(result.home, *page, is_program=is_program) for page in result.pages]
             result = await anyio.to_thread.run_sync(result.finish, found, limiter=self._threads)
         return visit, result
 

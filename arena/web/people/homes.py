@@ -18,6 +18,7 @@ from arena.site.publish.result_place import result_path
 from arena.web.builders import Builders, LaneLimits
 from arena.web.opened_home import OpenedHome
 from arena.web.page_cache import PageCache
+from arena.web.page_response import FIRST_SECONDS, PROGRAM_SECONDS
 
 LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)
 MAX_BUILDERS = 3
@@ -42,7 +43,13 @@ class HomePlace:
 
 
 class Homes:
-    """The homes of an arena."""
+    """The homes of an arena.
+
+    Attributes:
+        public: the one that everybody sees.
+        public_place: where that is.
+        pages: of that, as the site has built them; None if they are to be built again.
+    """
 
     def __init__(self, home: OpenedHome, store: str | None = None) -> None:
         """Prepare; nothing is opened.
@@ -53,6 +60,7 @@ class Homes:
         """
         self.public = home
         self.public_place = HomePlace(home.directory, store)
+        self.pages: PageCache | None = None
 
     def hidden_place(self, contest: str) -> HomePlace:
         """Return where the hidden home of a contest is, or would be."""
@@ -78,20 +86,15 @@ class Homes:
 
 
 class HomeBuilders:
-    """Builds pages of any home in processes that end when nobody asks.
+    """Builds pages of any home in processes that end when nobody asks."""
 
-    Attributes:
-        pages: those of the home that everybody sees, as the site has built them; None if it is to build its own.
-    """
-
-    def __init__(self, public: HomePlace) -> None:
+    def __init__(self, homes: Homes) -> None:
         """Prepare; no process is started.
 
         Args:
-            public: where the home is that everybody sees.
+            homes: of which pages are built.
         """
-        self.pages: PageCache | None = None
-        self._public = public
+        self._homes = homes
         self._builders: dict[HomePlace, Builders] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._kept: dict[tuple[HomePlace, Page, Parameters], tuple[object, asyncio.Task[Model]]] = {}
@@ -111,20 +114,21 @@ class HomeBuilders:
         value = await builders.build(page, parameters)
         return page.model.model_validate_json(value.json)
 
-    async def kept(self, place: HomePlace, page: Page, parameters: Parameters, seconds: float) -> Model | None:
+    async def kept(self, place: HomePlace, page: Page, parameters: Parameters, *, is_program: bool) -> Model | None:
         """Return what a page shows, which is not built again before its home has changed.
 
         Args:
             place: of the home.
             page: the page.
             parameters: what its address says.
-            seconds: how long to wait for it.
+            is_program: whether a program waits for it, which is more patient than a person.
 
         Returns:
             None if it can't be built, or not so soon; it is being built then.
         """
-        if place == self._public and self.pages is not None:
-            found = await self.pages.find(page, parameters, seconds)
+        seconds = PROGRAM_SECONDS if is_program else FIRST_SECONDS[Lane.RATINGS]
+        if place == self._homes.public_place and self._homes.pages is not None:
+            found = await self._homes.pages.find(page, parameters, seconds)
             if found.value is None:
                 return None
             return await anyio.to_thread.run_sync(page.model.model_validate_json, found.value.json)

@@ -57,14 +57,14 @@ class OpenedPeople:
         uploads = UploadDirectory(uploads_path(directory), why_not or cache(_refusal))
         uploads.remove_unfinished(RECEIVING)
         self.links = ServedLinks(asset_digests(), ACCOUNT)
-        homes = Homes(self._home, store)
-        self.contest_news = ContestNews(self.store, homes.result_path)
-        self._gate = Gate(self.store, uploads, homes, self.links, OPERATIONS)
+        self._homes = Homes(self._home, store)
+        self.contest_news = ContestNews(self.store, self._homes.result_path)
+        self._gate = Gate(self.store, uploads, self._homes, self.links, OPERATIONS)
         self.endpoints: tuple[Endpoint, ...] = self._gate.endpoints
 
     def show_pages_of(self, cache: PageCache) -> None:
         """Take what is shown of public pages from those that the site has built."""
-        self._gate.show_pages_of(cache)
+        self._homes.pages = cache
 
     def troubles(self) -> tuple[str, ...]:
         """Return what is wrong with ladders; nothing about contests, of which not everybody may know."""
