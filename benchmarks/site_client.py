@@ -51,14 +51,16 @@ async def ask(host, port, path, asked_at=None):
     return Answer(status, time.monotonic() - asked_at, len(body))
 
 
-async def ask_json(host, port, path, token=None, body=None):
-    """Ask for JSON on a connection of its own, or send a file; return the status and what the JSON says."""
+async def ask_json(host, port, path, token=None, body=None, fields=None):
+    """Ask for JSON on a connection of its own, or send a file or fields; return the status and what the JSON says."""
+    kind = "application/octet-stream" if fields is None else "application/json"
+    body = body if fields is None else json.dumps(fields).encode()
     head = f"{'GET' if body is None else 'POST'} {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n"
     head += "Accept: application/json\r\nUser-Agent: benchmark\r\n"
     if token is not None:
         head += f"Authorization: Bearer {token}\r\n"
     if body is not None:
-        head += f"Content-Type: application/octet-stream\r\nContent-Length: {len(body)}\r\n"
+        head += f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
     reader, writer = await asyncio.open_connection(host, port)
     writer.write(head.encode() + b"\r\n" + (body or b""))
     data = await reader.read(-1)

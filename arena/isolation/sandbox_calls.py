@@ -1,7 +1,7 @@
 """The system calls by which a new process confines itself and executes a bot.
 
-The steps, in this order: session, control groups, the three pipes, mount namespace, Landlock ruleset, resource limits,
-uid, no_new_privs, Landlock, seccomp filter. Standard library only.
+The steps, in this order: session, niceness, control groups, the three pipes, mount namespace, Landlock ruleset,
+resource limits, uid, no_new_privs, Landlock, seccomp filter. Standard library only.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def add_confinement(calls: CallList, spec: LaunchSpec, pipes: Iterable[int], uid
     """
     filter_file = _make_filter_file(calls, spec)  # before the numbers of later files are known
     calls.add("setsid")
-    calls.add("setpriority", os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) + BOT_NICENESS)
+    _add_niceness(calls, os.getpriority(os.PRIO_PROCESS, 0))
     for group in spec["control_groups"]:
         _write_file(calls, os.path.join(group["directory"], "cgroup.procs"), "0", step="control group")
     for number, descriptor in enumerate(pipes):
@@ -69,6 +69,17 @@ def add_confinement(calls: CallList, spec: LaunchSpec, pipes: Iterable[int], uid
         calls.add("landlock_restrict_self", ruleset, 0, step="landlock")
         calls.add("close", ruleset)
     _add_filter(calls, spec, filter_file)
+
+
+def _add_niceness(calls: CallList, niceness: int) -> None:
+    """Add standing back as far as whoever launches it and a little more.
+
+    Linux may share out a core by sessions, whatever is nice in them, and a bot has a session of its own. Then it stands
+    back as far as whoever launches it. The file may be missing, and who is not root changes ten a second at most.
+    """
+    calls.add("setpriority", os.PRIO_PROCESS, 0, niceness + BOT_NICENESS)
+    if niceness > 0:
+        _write_file(calls, "/proc/self/autogroup", str(niceness), step="autogroup", is_optional=True)
 
 
 def add_user(calls: CallList, uid: int | None) -> None:

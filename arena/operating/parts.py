@@ -44,7 +44,7 @@ PARTS: tuple[Part, ...] = (
     Part("contests", "plays contests", "arena.contests.director_program"),
     Part("ladder", "plays a ladder", "arena.ladders.director_program", is_per_ladder=True, option="ladders"),
     Part("results", "signs the results of contests", "arena.site.publish.results_program", cpu_weight=20),
-    Part("play", "lets people play against bots", "arena.playing.host_program", option="play_slots", cpu_weight=150),
+    Part("play", "lets people play against bots", "arena.playing.host_program", option="play_slots", cpu_weight=20),
 )
 """Another program is another line: ``--only``, the locks and the systemd units follow from it."""
 

@@ -61,6 +61,22 @@ def test_a_new_fork_server_takes_over_the_bots_of_the_old_one():
     assert not traces_since(before)
 
 
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/proc/self/autogroup").exists(),
+    reason="Linux does not share out cores by sessions, or lets only root say so as often as tests do",
+)
+def test_bots_stand_back_behind_other_sessions_as_who_launches_them_does():
+    niceness = os.getpriority(os.PRIO_PROCESS, open_launcher().pid) + 3
+    os.setpriority(os.PRIO_PROCESS, open_launcher().pid, niceness)
+    with BotPool(choose_isolation("auto")) as pool:
+        play(pool)
+        assert len(open_launcher().alive) == 2
+        for pid in open_launcher().alive:
+            assert os.getpriority(os.PRIO_PROCESS, pid) > niceness
+            assert Path(f"/proc/{pid}/autogroup").read_text().endswith(f" nice {niceness}\n")
+    launcher_client.close_launcher()
+
+
 SCRIPT = """
 import sys
 from pathlib import Path

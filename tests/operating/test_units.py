@@ -62,6 +62,13 @@ def test_the_site_has_most_of_a_busy_machine_and_runs_no_bots():
         assert not any(setting in section(text, "Service") for text in others)
 
 
+def test_matches_that_count_come_before_unrated_ones():
+    made = units(PLAIN)
+    weights = {name: int(section(text, "Service")["CPUWeight"]) for name, text in made.items() if "CPUWeight" in text}
+    for name in ("arena-ladder-open_ladder.service", "arena-contests.service"):
+        assert weights[name] > 2 * weights["arena-play.service"]
+
+
 def test_what_is_given_stands_where_systemd_reads_it():
     options = ("--allowed-host", "arena.example.org", "--trusted-proxy", "10.0.0.0/8")
     made = units(replace(PLAIN, home=Path("/srv/a"), user="u", address="[::]:80", is_public=True, options=options))
