@@ -219,7 +219,7 @@ def test_nothing_bars_anybody_while_it_is_played(window, site, game, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-def test_the_match_is_there_again_in_another_window(window, site):
+def test_the_match_is_there_again_in_another_window_which_follows_it(window, site):
     page = window()
     begin(page, site, "differences", size=7)
     page.locator(".place[value='b2']").click()
@@ -229,6 +229,19 @@ def test_the_match_is_there_again_in_another_window(window, site):
     expect(other.locator(".said")).to_have_text(page.locator(".said").inner_text())
     other.locator(".place[value]").first.click()
     settled(other, 2)
+    expect(page.locator("#match")).to_have_attribute("data-plies", "4", timeout=LONG_MS)  # nothing was pressed here
+
+
+def test_a_window_that_can_not_follow_asks_while_the_bot_thinks_and_is_refused_what_is_stale(window, site):
+    page = window()
+    page.route("**/events", lambda route: route.fulfill(status=503))
+    begin(page, site, "differences", size=7)
+    page.locator(".place[value='b2']").click()
+    settled(page, 0)
+    other = window()
+    other.goto(page.url)
+    other.locator(".place[value]").first.click()
+    settled(other, 2)
     page.locator(".place[value]").last.click()  # of a position that is over
     expect(page.locator(".notice.bad")).to_contain_text("the match has got further meanwhile", ignore_case=True)
-    assert plies(page) == plies(other)
+    assert plies(page) == plies(other) == 4

@@ -8,9 +8,11 @@ import pytest
 from arena.errors import KernelError, UsageError
 from arena.games import make_game
 from arena.lab.kernels import solver_sameness
+from arena.lab.kernels.build import FLAGS, compile_kernel, find_compiler
 from arena.lab.kernels.encoding import KERNEL_NAMES
-from arena.lab.kernels.loading import load, solver_of
+from arena.lab.kernels.loading import load, open_library, solver_of
 from arena.lab.kernels.option_sets import small_games
+from arena.lab.kernels.solver import Solver as KernelSolver
 from arena.lab.kernels.solver_sameness import compare_solutions
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.proofs import proof_of
@@ -153,7 +155,29 @@ def test_bounds_are_left_when_the_kernel_does_not_end_in_time():
     assert (solution.worth.known, solution.worth.margin) == ("search", None)
 
 
-def test_a_mistake_of_the_rules_in_a_near_tie_is_not_lost(monkeypatch):
+@pytest.fixture(scope="module")
+def asking_plaid(tmp_path_factory):
+    """A kernel of plaid that asks the rules about all scores less than two points apart."""
+    path = tmp_path_factory.mktemp("asking") / "plaid.so"
+    compile_kernel("plaid", path, find_compiler(), flags=(*FLAGS, "-DNEAR_TIE=2.0"))
+    return open_library(path)
+
+
+def test_the_rules_are_asked_who_wins_a_near_tie(asking_plaid, monkeypatch):
+    asked = []
+    for options in ({"width": 6, "height": 4, "lines": lines} for lines in range(1, 9)):
+        game = make_game("plaid", **options)
+        monkeypatch.setattr(
+            game, "ranks", lambda state, game=game: asked.append((game, state)) or type(game).ranks(game, state)
+        )
+        assert KernelSolver(asking_plaid, game).solve() == solver_of(make_game("plaid", **options)).solve()
+    assert len(asked) > 50
+    assert not any(
+        game.scores(state)[0] == game.scores(state)[1] for game, state in asked
+    )  # those are known to be ties
+
+
+def test_a_mistake_of_the_rules_in_a_near_tie_is_not_lost(asking_plaid, monkeypatch):
     game = make_game("plaid", width=4, height=3, lines=2)
 
     def ranks(_state):
@@ -161,7 +185,7 @@ def test_a_mistake_of_the_rules_in_a_near_tie_is_not_lost(monkeypatch):
 
     monkeypatch.setattr(game, "ranks", ranks)
     with pytest.raises(ValueError, match="no ranks"):
-        solver_of(game).solve()
+        KernelSolver(asking_plaid, game).solve()
 
 
 def test_without_a_compiler_the_worth_is_the_same(cache, monkeypatch):

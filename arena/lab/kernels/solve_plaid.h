@@ -5,7 +5,11 @@
  */
 #include "solving.h"
 
-enum { MAX_SHEET = 40 };
+enum { MAX_SHEET = 40, MAX_SQUARED = 2 * (MAX_SHEET + 1) * (MAX_SHEET + 1) };
+
+#ifndef NEAR_TIE
+#define NEAR_TIE 1e-9   /* scores that differ by no more are compared exactly; a test sets more */
+#endif
 
 static const double PARTS = 1e9;                      /* of a point, in a margin */
 static const int64_t OUTCOME = (int64_t)1 << 61;      /* is worth more than any margin */
@@ -15,6 +19,7 @@ typedef struct {
     job *found;
     int64_t choose[MAX_SHEET + 1][MAX_SHEET + 2];
     double diagonals[MAX_SHEET + 1][MAX_SHEET + 1];
+    int32_t squarefree[MAX_SQUARED], factor[MAX_SQUARED];   /* number = squarefree * factor² */
 } sheet;
 
 static int has_ended(const game *rules, int upright, int level) {
@@ -67,6 +72,21 @@ static int gaps_of(uint64_t lines, int side, int *gaps) {
     return count;
 }
 
+/* Whether the two seats' sums of roots are equal: each is a sum of factors times roots of squarefree numbers, which are
+ * linearly independent (arena/games/surds.py). */
+static int is_tie(const sheet *all, const int *widths, int columns, const int *heights, int rows) {
+    int32_t sums[MAX_SQUARED] = {0}, sign = 1;
+    for (int row = rows - 1; row >= 0; row--) {
+        for (int column = 0; column < columns; column++, sign = -sign) {
+            int squared = widths[column] * widths[column] + heights[row] * heights[row];
+            sums[all->squarefree[squared]] += sign * all->factor[squared];
+        }
+    }
+    for (int number = 0; number < MAX_SQUARED; number++)
+        if (sums[number]) return 0;
+    return 1;
+}
+
 /* The value of a sheet that has ended (rule 5): the rectangles of the two seats take turns. */
 static int64_t value_of_end(const sheet *all, uint64_t lines) {
     const game *rules = all->rules;
@@ -82,7 +102,8 @@ static int64_t value_of_end(const sheet *all, uint64_t lines) {
         }
     }
     int64_t parts = llround(margin * PARTS);
-    if (fabs(margin) > fmax(1e-9, total * rows * columns * 0x1p-52)) return sign_of(parts) * OUTCOME + parts;
+    if (fabs(margin) > fmax(NEAR_TIE, total * rows * columns * 0x1p-52)) return sign_of(parts) * OUTCOME + parts;
+    if (is_tie(all, widths, columns, heights, rows)) return 0;
     int32_t packed[MAX_SHEET], count = 0;
     for (uint64_t rest = lines; rest; rest &= rest - 1) packed[count++] = __builtin_ctzll(rest);
     return all->found->decide(packed, count) * OUTCOME + parts;
@@ -140,6 +161,10 @@ static void prepare_sheet(sheet *all, const game *rules, job *found) {
     }
     for (int high = 0; high <= MAX_SHEET; high++)
         for (int wide = 0; wide <= MAX_SHEET; wide++) all->diagonals[high][wide] = sqrt(high * high + wide * wide);
+    for (int number = 0; number < MAX_SQUARED; number++) all->squarefree[number] = number, all->factor[number] = 1;
+    for (int root = 2; root * root < MAX_SQUARED; root++)
+        for (int number = root * root; number < MAX_SQUARED; number += root * root)
+            all->squarefree[number] = number / (root * root), all->factor[number] = root;
 }
 
 static int solve_levels(const sheet *all, int64_t *levels[2], job *found) {

@@ -1,4 +1,4 @@
-"""A person's own account: sessions, tokens, password, all that is stored, and leaving."""
+"""A person's own account: sessions, tokens and password."""
 
 from __future__ import annotations
 
@@ -9,28 +9,14 @@ from arena.people.device import device_text
 from arena.people.passwords import ACCEPTED as PASSWORD_RULE
 from arena.people.passwords import check_password, hash_password, is_right
 from arena.people.roles import Permission, Scope, scopes_of
-from arena.people.submission import Submission
-from arena.people.unrated_match import UnratedMatch
 from arena.people.values import Session, Token
-from arena.site.models.people import (
-    AccountPage,
-    NewTokenPage,
-    OwnDataPage,
-    OwnSubmission,
-    PlayedMatch,
-    SessionLine,
-    TokenLine,
-)
+from arena.site.models.people import AccountPage, NewTokenPage, SessionLine, TokenLine
 from arena.store.people.rates import Rate
-from arena.store.people.submissions import LISTED
-from arena.web.people.directory import hidden_tournaments, log_line
 from arena.web.people.gate import too_often
 from arena.web.people.operation import Done, Fields, Numbered, Operation, Visit, Who
-from arena.web.people.submissions import details_of, line_of
 
 PASSWORD_TRIES = Rate(10, 600.0)
 DEFAULT_TOKEN_DAYS = 90
-MAX_LOG_LINES = 10_000
 
 
 class PasswordChange(Fields):
@@ -60,24 +46,18 @@ class Arrival(Fields):
     signed_in: bool = False
 
 
-class Before(Fields):
-    """Which part of what was handed in: what came before a submission."""
-
-    before: int | None = Field(None, ge=1, le=2**31 - 1)
-
-
-class Leaving(Fields):
-    """The password of somebody who wants to leave."""
-
-    present: str
-
-
 def show_account(visit: Visit) -> AccountPage:
     """Return the account of whoever asks."""
-    return _account(visit, has_signed_in=visit.fields.signed_in)
+    return account_page(visit, has_signed_in=visit.fields.signed_in)
 
 
-def _account(visit: Visit, *, has_signed_in: bool = False) -> AccountPage:
+def account_page(visit: Visit, *, has_signed_in: bool = False) -> AccountPage:
+    """Return the account of whoever asks.
+
+    Args:
+        visit: of its owner.
+        has_signed_in: whether they have just signed in a program.
+    """
     person = visit.person
     return AccountPage(
         name=person.name,
@@ -111,7 +91,7 @@ def change_password(visit: Visit) -> Done:
         UsageError: if the password until now is wrong, or the new one is refused.
     """
     sent: PasswordChange = visit.fields
-    _check_present(visit, sent.present)
+    check_present(visit, sent.present)
     check_password(sent.password, visit.person.name)
     if sent.again is not None and sent.again != sent.password:
         raise UsageError("the two new passwords differ")
@@ -148,58 +128,18 @@ def end_this_token(visit: Visit) -> Done:
     return Done(to="/sign-in", sentence="the token has ended")
 
 
-def show_own_data(visit: Visit) -> OwnDataPage:
-    """Return all that is stored of whoever asks."""
-    handed_in = visit.people.submissions.of(visit.person, visit.fields.before)
-    entries = visit.people.log.lines(hidden=hidden_tournaments(visit), most=MAX_LOG_LINES)
-    name = visit.person.name
-    return OwnDataPage(
-        account=_account(visit),
-        bot_names=tuple(visit.people.submissions.names_of(visit.person)),
-        submissions=tuple(_submission(one, visit) for one in handed_in),
-        older=handed_in[-1].number if len(handed_in) >= LISTED else None,
-        matches=tuple(map(_match, visit.people.unrated_matches.of_person(visit.person.number))),
-        log=tuple(log_line(entry) for entry in entries if name in (entry.by, entry.subject)),
-    )
-
-
-def leave(visit: Visit) -> Done:
-    """Erase the account of whoever asks.
+def check_present(visit: Visit, password: str) -> None:
+    """Refuse what only the owner of an account may do, unless this is the password.
 
     Raises:
-        UsageError: if the password is wrong, or nobody would be left to manage people.
+        ProblemError: if it was tried too often.
+        UsageError: if it is wrong.
     """
-    _check_present(visit, visit.fields.present)
-    for name in visit.people.accounts.erase(visit.person):
-        visit.uploads.remove(name)
-    return Done(to="/", sentence="the account is erased", session="")
-
-
-def _check_present(visit: Visit, password: str) -> None:
     wait = visit.people.rates.take(f"password of {visit.person.number}", PASSWORD_TRIES)
     if wait:
         raise too_often(wait)
     if not is_right(password, visit.people.accounts.password_hash(visit.person)):
         raise UsageError("the present password is not right")
-
-
-def _submission(one: Submission, visit: Visit) -> OwnSubmission:
-    return OwnSubmission(
-        line=line_of(one, visit), details=details_of(one), has_upload=visit.uploads.path(one.upload).is_file()
-    )
-
-
-def _match(one: UnratedMatch) -> PlayedMatch:
-    return PlayedMatch(
-        game=one.choices.game,
-        options=one.choices.options,
-        bot=one.choices.bot,
-        seat=one.choices.seat,
-        state=one.position.state,
-        begun_at=one.begun_at,
-        acted_at=one.acted_at,
-        actions=one.position.actions,
-    )
 
 
 def _session(session: Session, visit: Visit) -> SessionLine:
@@ -235,16 +175,6 @@ OPERATIONS = (
         fields=Arrival,
         model=AccountPage,
         template="account.html.jinja",
-    ),
-    Operation(
-        method="GET",
-        path="/account/data",
-        summary="All that is stored of whoever asks.",
-        who=Who.MEMBER_IN_BROWSER,
-        handler=show_own_data,
-        fields=Before,
-        model=OwnDataPage,
-        template="own_data.html.jinja",
     ),
     Operation(
         method="POST",
@@ -296,15 +226,5 @@ OPERATIONS = (
         summary="End the token that the program asks with.",
         who=Who.PROGRAM,
         handler=end_this_token,
-    ),
-    Operation(
-        method="POST",
-        path="/account/erase",
-        summary="Erase one's own account.",
-        who=Who.MEMBER_IN_BROWSER,
-        handler=leave,
-        fields=Leaving,
-        form="/account",
-        takes_password=True,
     ),
 )

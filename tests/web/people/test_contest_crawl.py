@@ -130,18 +130,16 @@ class Crawl:
         self.actors["visitor"] = self.people.client()
 
     def addresses(self):
-        """Yield every address that is looked at."""
+        """Yield every address that is looked at, with what is accepted; ``.json`` and ``.csv`` say that themselves."""
         for path in sorted(PLAIN | WITH_FIELDS):
             found = [path]
             for field in re.findall(r"\{(\w+)\}", path):
                 found = [one.replace(f"{{{field}}}", value) for one in found for value in VALUES[field]]
             for one in found:
-                is_page = any(page == path for page in self.pages())
-                yield from (
-                    (one, f"{one if one != '/' else '/index'}.json", f"{one if one != '/' else '/index'}.csv")
-                    if is_page
-                    else (one,)
-                )
+                yield from ((one, JSON), (one, HTML))  # a program waits for what is being built
+                if path in self.pages():
+                    base = one if one != "/" else "/index"
+                    yield from ((f"{base}.json", JSON), (f"{base}.csv", JSON))
 
     @staticmethod
     def pages():
@@ -159,18 +157,17 @@ class Crawl:
     async def look(self, actor):
         """Return what somebody gets at every address: the text, as a page and for programs."""
         found = {}
-        for address in self.addresses():
-            for accept in (JSON, HTML):  # a program waits for what is being built
-                answer = await self.ask(actor, address, {"accept": accept})
-                kept = self.asked.get((address, accept))
-                if kept is not None:  # what the one before was given is not confirmed to somebody else
-                    again = await self.ask(actor, address, {"accept": accept, "if-none-match": kept})
-                    assert again.status_code != 304 or answer.headers["etag"] == kept
-                if actor == "dora":
-                    self.asked[address, accept] = answer.headers.get("etag", '"none"')
-                found[address, accept] = text_of(answer)
-                if address.startswith(("/contests", "/log", "/submissions", "/account", "/people")):
-                    assert answer.headers["cache-control"] == "no-store"
+        for address, accept in self.addresses():
+            answer = await self.ask(actor, address, {"accept": accept})
+            kept = self.asked.get((address, accept))
+            if kept is not None:  # what the one before was given is not confirmed to somebody else
+                again = await self.ask(actor, address, {"accept": accept, "if-none-match": kept})
+                assert again.status_code != 304 or answer.headers["etag"] == kept
+            if actor == "dora":
+                self.asked[address, accept] = answer.headers.get("etag", '"none"')
+            found[address, accept] = text_of(answer)
+            if address.startswith(("/contests", "/log", "/submissions", "/account", "/people")):
+                assert answer.headers["cache-control"] == "no-store"
         return found
 
     async def look_as_all(self, *actors):

@@ -80,7 +80,7 @@ def begin_match(world, person):
 
 async def test_much_is_shown_page_by_page(world, monkeypatch):
     monkeypatch.setattr("arena.store.people.submissions.LISTED", 2)
-    monkeypatch.setattr("arena.web.people.account.LISTED", 2)
+    monkeypatch.setattr("arena.web.people.own_data.LISTED", 2)
     assert LISTED > 2
     numbers = [hand_in(world, content=bytes([k])).number for k in range(3)]
     browser = world.browser("ann")

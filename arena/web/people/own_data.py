@@ -1,0 +1,98 @@
+"""All that is stored of a person, and leaving: then it is erased."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from arena.people.submission import Submission
+from arena.people.unrated_match import UnratedMatch
+from arena.site.models.people import OwnDataPage, OwnSubmission, PlayedMatch
+from arena.store.people.submissions import LISTED
+from arena.web.people.account import account_page, check_present
+from arena.web.people.directory import hidden_tournaments, log_line
+from arena.web.people.operation import Done, Fields, Operation, Visit, Who
+from arena.web.people.submissions import details_of, line_of
+
+MAX_LOG_LINES = 10_000
+
+
+class Before(Fields):
+    """Which part of what was handed in: what came before a submission."""
+
+    before: int | None = Field(None, ge=1, le=2**31 - 1)
+
+
+class Leaving(Fields):
+    """The password of somebody who wants to leave."""
+
+    present: str
+
+
+def show_own_data(visit: Visit) -> OwnDataPage:
+    """Return all that is stored of whoever asks."""
+    handed_in = visit.people.submissions.of(visit.person, visit.fields.before)
+    entries = visit.people.log.lines(hidden=hidden_tournaments(visit), most=MAX_LOG_LINES)
+    name = visit.person.name
+    return OwnDataPage(
+        account=account_page(visit),
+        bot_names=tuple(visit.people.submissions.names_of(visit.person)),
+        submissions=tuple(_submission(one, visit) for one in handed_in),
+        older=handed_in[-1].number if len(handed_in) >= LISTED else None,
+        matches=tuple(map(_match, visit.people.unrated_matches.of_person(visit.person.number))),
+        log=tuple(log_line(entry) for entry in entries if name in (entry.by, entry.subject)),
+    )
+
+
+def leave(visit: Visit) -> Done:
+    """Erase the account of whoever asks.
+
+    Raises:
+        UsageError: if the password is wrong, or nobody would be left to manage people.
+    """
+    check_present(visit, visit.fields.present)
+    for name in visit.people.accounts.erase(visit.person):
+        visit.uploads.remove(name)
+    return Done(to="/", sentence="the account is erased", session="")
+
+
+def _submission(one: Submission, visit: Visit) -> OwnSubmission:
+    return OwnSubmission(
+        line=line_of(one, visit), details=details_of(one), has_upload=visit.uploads.path(one.upload).is_file()
+    )
+
+
+def _match(one: UnratedMatch) -> PlayedMatch:
+    return PlayedMatch(
+        game=one.choices.game,
+        options=one.choices.options,
+        bot=one.choices.bot,
+        seat=one.choices.seat,
+        state=one.position.state,
+        begun_at=one.begun_at,
+        acted_at=one.acted_at,
+        actions=one.position.actions,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/account/data",
+        summary="All that is stored of whoever asks.",
+        who=Who.MEMBER_IN_BROWSER,
+        handler=show_own_data,
+        fields=Before,
+        model=OwnDataPage,
+        template="own_data.html.jinja",
+    ),
+    Operation(
+        method="POST",
+        path="/account/erase",
+        summary="Erase one's own account.",
+        who=Who.MEMBER_IN_BROWSER,
+        handler=leave,
+        fields=Leaving,
+        form="/account",
+        takes_password=True,
+    ),
+)
