@@ -56,6 +56,11 @@ class Host:
             if number not in self._running and len(self._running) < self._slots:
                 self._running[number] = self._start(number)
 
+    @property
+    def is_used(self) -> bool:
+        """Whether somebody plays."""
+        return bool(self._running)
+
     def _start(self, number: int) -> SpawnProcess:
         arguments = [str(os.getpid()), *self._arguments, str(number)]
         process = self._context.Process(target=slot_program.main, args=(arguments,))

@@ -20,6 +20,8 @@ from arena.service_program import keep_trying, service_program
 from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.05
+UNUSED_PAUSE_SECONDS = 0.25
+"""While nobody plays; a process for a match takes longer to start."""
 NICENESS = 10
 """Matches of tournaments come first."""
 CORES_PER_PLAY_CORE = 4
@@ -62,7 +64,7 @@ def _run(directory: str, store: str, slots: int) -> None:
     ):
         while True:
             host.step()
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(PAUSE_SECONDS if host.is_used else UNUSED_PAUSE_SECONDS)
 
 
 if __name__ == "__main__":
