@@ -19,6 +19,7 @@ from arena.cli.people_database import COMMAND_LINE, opened_people, required_reas
 from arena.cli.subcommands import Subcommands
 from arena.errors import UsageError
 from arena.people.contest import ContestEntrants, ContestPhase, ContestResults, StoredContest, phase_of
+from arena.people.contest_change import differences
 from arena.report.tables import Column, printable
 from arena.text import counted
 
@@ -138,7 +139,8 @@ def change(contest: str, file: Path, reason: str) -> None:
     """Change what can still be changed of CONTEST, as FILE says.
 
     Before it opens that is all but its name; then the title, the description, when results are revealed, a later
-    deadline, and more who are invited.
+    deadline, and more who are invited. The public log says what has become different; where nothing has, nothing is
+    logged.
     """
     from arena.contests import announcing
     from arena.contests.contest_file import read_contest_file
@@ -146,8 +148,14 @@ def change(contest: str, file: Path, reason: str) -> None:
 
     changed = read_contest_file(file)
     with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
+        before = people.contests.get(contest).contest
         announcing.change(home.store, people, COMMAND_LINE, contest, changed, reason)
-    click.echo(printable(f"{contest} is changed."))
+    if before == changed:
+        click.echo(printable(f"Nothing in {file} is different: {contest} stays as it is."))
+        return
+    click.echo(printable(f"{contest} is changed:"))
+    for one in differences(before, changed):
+        click.echo(printable(f"  {one}"))
 
 
 @command.command("reveal")

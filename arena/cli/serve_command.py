@@ -159,7 +159,7 @@ def command(
             home,
             hosts=Hosts(host, allowed_hosts),
             store=store,
-            events=Events(home),
+            events=Events(home, people.contest_news.number) if people is not None else Events(home),
             endpoints=people.endpoints if people is not None else (),
             links=people.links if people is not None else None,
             troubles=people.troubles if people is not None else tuple,
@@ -168,6 +168,8 @@ def command(
             observers=observers,
             services=tuple(Service(program.module, program.arguments) for program in beside),
         )
+        if people is not None:
+            people.show_pages_of(site.cache)
         beside_site = None
         if beside_listening is not None:
             state = StateMetrics(

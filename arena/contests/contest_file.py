@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from pydantic import ValidationError
+
 from arena.checked import check_model, parse_toml, read_toml
-from arena.contests.contest_keys import ContestKeys, StageKeys
+from arena.contests.contest_keys import FIRST_YEAR, ContestKeys, StageKeys
 from arena.errors import DefinitionError, OptionError, UsageError
 from arena.games import make_game
 from arena.people.contest import Contest, ContestEntrants, ContestResults, StageRules, utc_text
@@ -50,7 +52,11 @@ def read_contest_file(path: Path) -> Contest:
 
 
 def _contest_of(values: dict[str, Any], where: str) -> Contest:
-    keys = check_model(ContestKeys, values, where, DefinitionError)
+    try:
+        keys = check_model(ContestKeys, values, where, DefinitionError)
+    except DefinitionError as error:
+        others = _other_faults(values)
+        raise DefinitionError("; ".join([str(error), *others])) from error
     builder = _Builder(keys)
     contest = builder.build()
     if builder.faults or contest is None:
@@ -58,12 +64,54 @@ def _contest_of(values: dict[str, Any], where: str) -> Contest:
     return contest
 
 
-class _Builder:
-    """Makes a contest of keys, each of which is right by itself, and collects what is wrong with them together."""
+def _other_faults(values: dict[str, Any]) -> list[str]:
+    """Return what is wrong with the keys together that are right by themselves, where some others are not."""
+    try:
+        ContestKeys.model_validate(values)
+    except ValidationError as error:
+        wrong = {str(fault["loc"][0]) for fault in error.errors(include_url=False) if fault["loc"]}
+    else:
+        return []
+    right = {key: value for key, value in values.items() if key not in wrong}
+    builder = _Builder(ContestKeys.model_validate(_IN_PLACE_OF_WRONG | right), wrong)
+    builder.build()
+    return builder.faults
 
-    def __init__(self, keys: ContestKeys) -> None:
-        self._keys = keys
+
+_IN_PLACE_OF_WRONG = {
+    "name": "a",
+    "title": "a",
+    "game": "differences",
+    "opens_at": datetime(FIRST_YEAR, 1, 1),
+    "deadline_at": datetime(FIRST_YEAR, 1, 2),
+    "time_zone": "UTC",
+}
+"""Values of keys without a default; nothing is said about them."""
+
+
+class _Builder:
+    """Makes a contest of keys, each of which is right by itself, and collects what is wrong with them together.
+
+    Attributes:
+        faults: what is wrong, in sentences.
+    """
+
+    def __init__(self, keys: ContestKeys, wrong: Collection[str] = ()) -> None:
+        """Prepare.
+
+        Args:
+            keys: what was written.
+            wrong: keys whose values are not those that were written; what depends on them is not checked.
+        """
+        self._keys, self._wrong = keys, wrong
         self.faults: list[str] = []
+
+    @property
+    def _frozen_hours(self) -> float:
+        return DEFAULT_FROZEN_HOURS if self._keys.frozen_hours is None else self._keys.frozen_hours
+
+    def _are_right(self, *keys: str) -> bool:
+        return not any(key in self._wrong for key in keys)
 
     def build(self) -> Contest | None:
         keys = self._keys
@@ -89,7 +137,7 @@ class _Builder:
             bots_per_author=keys.bots_per_author,
             house_bots=tuple(dict.fromkeys(keys.house_bots)),
             results=keys.results,
-            frozen_hours=DEFAULT_FROZEN_HOURS if keys.frozen_hours is None else keys.frozen_hours,
+            frozen_hours=self._frozen_hours,
             reveal_at=None if reveal_at is None else utc_text(reveal_at),
             time_control=TimeControl(**keys.time_control.model_dump()),
             limits=Limits(**keys.limits.model_dump()),
@@ -99,7 +147,7 @@ class _Builder:
     def _instant(self, key: str) -> datetime | None:
         """Return a time of the text in UTC; None if it is left out, or is no time or two in its zone."""
         local: datetime | None = getattr(self._keys, key)
-        if local is None:
+        if local is None or not self._are_right(key, "time_zone"):
             return None
         times = instants(local, self._keys.time_zone)
         if len(times) == 1:
@@ -118,13 +166,22 @@ class _Builder:
                 f"deadline_at = {keys.deadline_at.isoformat()}: expected a time after opens_at, and at most {MAX_DAYS}"
                 " days after it"
             )
+        hours = (deadline_at - opens_at) / timedelta(hours=1)
+        is_frozen = keys.results is ContestResults.FROZEN and self._are_right("results", "frozen_hours")
+        if is_frozen and self._frozen_hours > hours > 0:
+            yield (
+                f"frozen_hours = {self._frozen_hours:g}: expected at most {hours:.8g}, the hours from opens_at to"
+                " deadline_at"
+            )
         if reveal_at is not None and reveal_at < deadline_at:
             yield f"reveal_at = {toml_value(keys.reveal_at)}: expected a time that is not before deadline_at"
 
     def _contradictions(self) -> Iterator[str]:
         keys = self._keys
-        if keys.invited and keys.entrants is not ContestEntrants.INVITED:
+        if keys.invited and keys.entrants is not ContestEntrants.INVITED and self._are_right("entrants"):
             yield f"invited: only with entrants = 'invited', but entrants = {str(keys.entrants)!r}"
+        if not self._are_right("results"):
+            return
         if keys.frozen_hours is not None and keys.results is not ContestResults.FROZEN:
             yield f"frozen_hours: only with results = 'frozen', but results = {str(keys.results)!r}"
         if keys.reveal_at is not None and keys.results is ContestResults.OPEN:
@@ -132,6 +189,8 @@ class _Builder:
 
     def _game(self) -> tuple[int, dict[str, Any]]:
         """Return how many players the game has, and all its options."""
+        if not self._are_right("game", "options"):
+            return 0, {}
         try:
             game = make_game(self._keys.game, **self._keys.options)
         except OptionError as error:
@@ -149,7 +208,8 @@ class _Builder:
         yield self._stage("final", keys.final, None)
 
     def _stage(self, place: str, keys: StageKeys, places: int | None) -> StageRules:
-        self.faults += [f"{place}.{fault}" for fault in _stage_faults(keys, is_final=places is None)]
+        if self._are_right(place):
+            self.faults += [f"{place}.{fault}" for fault in _stage_faults(keys, is_final=places is None)]
         settings = keys.settings()
         if keys.format == KNOCKOUT and settings.get("seeding") is None:  # else it needs a power of two
             is_ranked = places is None and self._keys.qualification is not None

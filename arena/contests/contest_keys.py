@@ -89,6 +89,12 @@ def _game(value: str) -> str:
     return value
 
 
+def _options(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise ValueError('expected a table such as { size = 6 }; in a form, a JSON object such as {"size": 6}')
+    return value
+
+
 LocalTime = Annotated[datetime, BeforeValidator(_time)]
 Line = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_line)]
 
@@ -144,7 +150,7 @@ class ContestKeys(_Strict):
     title: Line
     description: Annotated[str, Field(max_length=10_000), AfterValidator(_text)] = ""
     game: Annotated[str, AfterValidator(_game)]
-    options: dict[str, Any] = {}
+    options: Annotated[dict[str, Any], BeforeValidator(_options)] = {}
     opens_at: LocalTime
     deadline_at: LocalTime
     time_zone: Annotated[str, AfterValidator(_zone)]

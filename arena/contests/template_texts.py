@@ -17,6 +17,12 @@ def template_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _DIRECTORY.glob("*.toml")))
 
 
+def template_summary(template: str) -> str:
+    """Return what a template is good for, which its first line says."""
+    first = (_DIRECTORY / f"{template}.toml").read_text(encoding="utf-8").partition("\n")[0]
+    return first.partition(": ")[2].removesuffix(".")
+
+
 def template_text(template: str, name: str, time_zone: str, today: datetime) -> str:
     """Return the text of a contest that opens tomorrow at eight and lasts a week.
 

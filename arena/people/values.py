@@ -113,6 +113,7 @@ class LogEntry:
         action: what, such as "closed the account of".
         subject: to whom or what.
         reason: why.
+        details: what has become different, or why it was refused; "" where the action says it all.
         tournament: what it is about, if results may follow from it; None otherwise.
     """
 
@@ -122,4 +123,5 @@ class LogEntry:
     action: str
     subject: str
     reason: str
+    details: str = ""
     tournament: str | None = None

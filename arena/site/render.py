@@ -57,6 +57,7 @@ class Setting:
         topics: what a reader has to hear of to see the page change.
         age_seconds: since when the store can't be read; None if it can.
         notice: a sentence above the page; "" for none.
+        notice_address: of the page that it is about; "" for none.
     """
 
     links: Links
@@ -64,6 +65,7 @@ class Setting:
     topics: tuple[str, ...] = ()
     age_seconds: float | None = None
     notice: str = ""
+    notice_address: str = ""
 
 
 def render(page: Page, parameters: Parameters, model: Model, setting: Setting) -> str:

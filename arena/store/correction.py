@@ -113,5 +113,9 @@ def absences(corrections: Sequence[Correction]) -> tuple[Absence, ...]:
 
 def out_of_table(corrections: Sequence[Correction]) -> frozenset[int]:
     """Return the entrants without a line in tables: those disqualified, and late entrants whose entry is undone."""
-    disqualified = (c for c in in_force(corrections) if c.kind is CorrectionKind.DISQUALIFY)
-    return _entrants_of(disqualified) | taken_out(corrections)
+    return disqualified(corrections) | taken_out(corrections)
+
+
+def disqualified(corrections: Sequence[Correction]) -> frozenset[int]:
+    """Return the entrants that are disqualified."""
+    return _entrants_of(c for c in in_force(corrections) if c.kind is CorrectionKind.DISQUALIFY)

@@ -10,7 +10,7 @@ from arena.store.event_log import StoredEvent
 from arena.store.live_state import StoredLiveSummary
 from arena.web.cursor import Cursor, live_log, tournament_log
 from arena.web.entered import Entered
-from arena.web.topics import ARENA, Topic
+from arena.web.topics import ARENA, CONTESTS, Topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,7 @@ class StoreState:
         progress_times: when the progress of each run was written, by the tournament's number.
         entered: which bots and games are in which tournaments.
         corrected: how often each tournament was corrected, deleted or renamed while this is watched, by its number.
+        contests: a number that is another one when what everybody may know of contests has changed.
     """
 
     store: str
@@ -39,11 +40,14 @@ class StoreState:
     progress_times: Mapping[int, str] = field(default_factory=dict)
     entered: Entered = field(default_factory=Entered)
     corrected: Mapping[int, int] = field(default_factory=dict)
+    contests: int = 0
 
     def total_of(self, topic: Topic) -> int:
         """Return how many changes there have been of all there is, or of the tournaments of bots or of a game."""
         if topic == ARENA:
             return self.total
+        if topic == CONTESTS:
+            return self.contests + len(self.tournaments)  # for one may have begun
         return self.outside + sum(self.last_events.get(number, 0) for number in self.entered.numbers(topic))
 
     def progress(self, topics: Iterable[Topic]) -> str:

@@ -10,7 +10,7 @@ from arena.errors import UsageError
 from arena.text import shortened_text
 from arena.web.topics import MAX_TOPICS
 
-_PART = r"-(?:a|c[0-9a-f]{12}|\d{1,18}(?:m\d{1,10})?)\.\d{1,18}"
+_PART = r"-(?:a|k|c[0-9a-f]{12}|\d{1,18}(?:m\d{1,10})?)\.\d{1,18}"
 _CURSOR = re.compile(rf"[0-9a-f]{{8}}(?:{_PART}){{0,{2 * MAX_TOPICS}}}", re.ASCII)
 
 

@@ -66,7 +66,7 @@ async def _end_when_gone(reader: Reader, receive: Receive) -> None:
     reader.end()
 
 
-_TOPIC = {"type": "string", "pattern": "^(arena|tournaments/[^/,]+(/matches/[1-9][0-9]*)?)$"}
+_TOPIC = {"type": "string", "pattern": "^(arena|contests|tournaments/[^/,]+(/matches/[1-9][0-9]*)?)$"}
 
 OPERATION = operation(
     "What happens, as server-sent events.",
@@ -79,7 +79,7 @@ OPERATION = operation(
             "schema": {"type": "array", "items": _TOPIC, "minItems": 1, "maxItems": MAX_TOPICS},
             "style": "form",
             "explode": False,
-            "description": "arena, tournaments/NAME or tournaments/NAME/matches/NUMBER, names encoded as in addresses.",
+            "description": "arena, contests, tournaments/NAME or tournaments/NAME/matches/NUMBER, as in addresses.",
         },
         {
             "name": "cursor",

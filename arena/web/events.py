@@ -36,18 +36,19 @@ class Events:
         changed_at: when the watcher has last seen a change (monotonic seconds); None if it has seen none.
     """
 
-    def __init__(self, home: Callable[[], ArenaHome]) -> None:
+    def __init__(self, home: Callable[[], ArenaHome], contests: Callable[[], int] = int) -> None:
         """Read how far the logs are.
 
         Args:
             home: returns the home; another one if it was replaced.
+            contests: returns a number that is another one when what everybody may know of contests has changed.
 
         Raises:
             StoreError: if it can't be read.
         """
         self.changed_at: float | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.watcher = Watcher(home, self._notify)
+        self.watcher = Watcher(home, self._notify, contests=contests)
         self._hub = Hub(self.watcher.state, StoreLogs(home))
         self._home = home
         self.endpoint = event_endpoint(self._hub)

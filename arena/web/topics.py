@@ -1,4 +1,4 @@
-"""What readers of events can name: all there is, a tournament, a match, a bot, two bots, a game.
+"""What readers of events can name: all there is, a tournament, a match, a bot, two bots, a game, the contests.
 
 A topic is the path of its page, but for that of all there is.
 """
@@ -17,12 +17,15 @@ MAX_TOPICS = 20
 """Of a stream: a browser shares one among all its tabs."""
 
 ACCEPTED = (
-    "expected arena, tournaments/NAME, tournaments/NAME/matches/NUMBER, bots/NAME, bots/NAME/versus/RIVAL"
-    " or games/NAME, separated by commas"
+    "expected arena, tournaments/NAME, tournaments/NAME/matches/NUMBER, bots/NAME, bots/NAME/versus/RIVAL,"
+    " games/NAME or contests, separated by commas"
 )
 
 ARENA_LOG = "a"
 """The log that counts all changes."""
+
+CONTESTS_LOG = "k"
+"""What stands in cursors for how contests are."""
 
 _MAX_MATCH = 2**31 - 1
 """As the pages of matches."""
@@ -40,12 +43,14 @@ class Topic:
         match: the number of a match; None for the whole tournament.
         bots: the names of one bot or two, with or without versions: the tournaments that all of them entered.
         game: the name of a game: the tournaments in which it is played.
+        is_contests: whether it is what everybody may know of contests, which are in no tournament.
     """
 
     tournament: str | None = None
     match: int | None = None
     bots: tuple[str, ...] = ()
     game: str | None = None
+    is_contests: bool = False
 
     @cached_property
     def path(self) -> str:
@@ -55,11 +60,15 @@ class Topic:
             return path if self.match is None else f"{path}/matches/{self.match}"
         if self.game is not None:
             return f"games/{_quoted(self.game)}"
+        if self.is_contests:
+            return "contests"
         return f"bots/{'/versus/'.join(map(_quoted, self.bots))}" if self.bots else "arena"
 
     @cached_property
     def counter(self) -> str:
         """The name in cursors of what counts the changes of several tournaments together; not for one tournament."""
+        if self.is_contests:
+            return CONTESTS_LOG
         return ARENA_LOG if self == ARENA else f"c{blake2b(self.path.encode(), digest_size=6).hexdigest()}"
 
 
@@ -68,6 +77,7 @@ def _quoted(name: str) -> str:
 
 
 ARENA = Topic()
+CONTESTS = Topic(is_contests=True)
 
 
 def parse_topics(text: str) -> tuple[Topic, ...]:
@@ -88,6 +98,8 @@ def _parse_topic(text: str) -> Topic:
     match text.split("/") if len(text) <= _MAX_ENCODED_CHARACTERS else []:
         case ["arena"]:
             return ARENA
+        case ["contests"]:
+            return CONTESTS
         case ["tournaments", name] if name:
             return Topic(unquote(name))
         case ["tournaments", name, "matches", number] if name and _is_match(number):

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from arena.enums import EventKind
@@ -49,6 +50,7 @@ class Watcher:
         home: Callable[[], ArenaHome],
         notify: Callable[[Change], None],
         clock: Callable[[], float] = time.monotonic,
+        contests: Callable[[], int] = int,
     ) -> None:
         """Read the state of the store.
 
@@ -56,6 +58,8 @@ class Watcher:
             home: returns the home; another one if it was replaced.
             notify: called with each change, in the watcher's thread.
             clock: monotonic seconds.
+            contests: returns a number that is another one when what everybody may know of contests has changed; called
+                at each look.
 
         Raises:
             StoreError: if it can't be read.
@@ -65,6 +69,7 @@ class Watcher:
         self._home = home
         self._notify = notify
         self._clock = clock
+        self._contests = contests
         self._opened = home()
         self._signal = self._opened.store.commit_signal()
         self._signalled = ""
@@ -132,21 +137,25 @@ class Watcher:
         if home is not self._opened:
             self._signal.close()
             self._opened, self._signal = home, home.store.commit_signal()
-        signalled = self._signal.read()
-        if signalled == self._signalled:
+        signalled, contests = self._signal.read(), self._contests()
+        if signalled != self._signalled:
+            change = self._read(home.store, home.store.server or signalled.rpartition("/")[0], contests)
+        elif contests != self.state.contests:
+            change = Change(state=replace(self.state, contests=contests))
+        else:
             return None
-        change = self._read(home.store, home.store.server or signalled.rpartition("/")[0])
         self._signalled, self.state = signalled, change.state  # if reading fails, it is read again
         return change
 
     # reading
 
-    def _read(self, store: Store, place: str) -> Change:
+    def _read(self, store: Store, place: str, contests: int) -> Change:
         """Return what has changed since the last time.
 
         Args:
             store: what is read.
             place: where it is: another text for another file.
+            contests: the number of what everybody may know of contests.
         """
         seqs, before = store.events.topics(), self.state
         is_replaced = self._is_another(seqs, place)
@@ -172,6 +181,7 @@ class Watcher:
             progress_times=store.progress_times(),
             entered=entered,
             corrected=_counted_up(self.state.corrected, events, missed),
+            contests=contests,
         )
         return Change(
             state=state,

@@ -74,7 +74,7 @@ def announce(page, site):
     page.locator("[name=opens_at]").fill((deadline - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%S"))
     page.locator("[name=deadline_at]").fill(deadline.strftime("%Y-%m-%dT%H:%M:%S"))
     page.get_by_role("button", name="Announce it").first.click()
-    expect(page.get_by_role("alert")).to_contain_text("expected a JSON object")
+    expect(page.get_by_role("alert")).to_contain_text("a JSON object such as")
     expect(page.locator("[name=title]")).to_have_value("Spring contest")
     page.locator("[name=options]").fill('{"size": 4}')
     page.get_by_role("button", name="Announce it").first.click()
@@ -89,16 +89,29 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
 
     author.goto(f"{site}/contests")
     author.get_by_role("link", name="Spring contest").click()
-    expect(author.locator("p.verdict")).to_contain_text("left")
+    expect(author.locator("#now")).to_contain_text("until the deadline")
+    waiting = page_of(chromium, arena, "ada")  # is not loaded again until the results are there
+    waiting.goto(f"{site}/contests/spring")
+    expect(waiting.get_by_role("link", name="Hand in a bot")).to_have_count(1)
     author.get_by_role("link", name="Hand in a bot").click()
     (tmp_path / "mine.py").write_text(BOT.replace("LEGAL", "legal_actions"))
     hand_in(author, site, tmp_path / "mine.py")
     expect(author.locator("p.verdict")).to_contain_text("It is accepted", timeout=60_000)
 
+    listing = page_of(chromium, arena)
+    listing.goto(f"{site}/contests")
     visitor.goto(f"{site}/contests/spring")
-    until(visitor, lambda page: page.get_by_role("row").filter(has_text="ada").filter(has_text="mine").count() == 1)
+    visitor.evaluate("window.isTheSame = true")
+    for page in (visitor, waiting):
+        row = page.get_by_role("row").filter(has_text="ada").filter(has_text="mine")
+        expect(row).to_have_count(1, timeout=60_000)
+    expect(waiting.get_by_role("link", name="Hand in a bot")).to_have_count(0, timeout=60_000)  # after the deadline
+    expect(waiting.locator("p.verdict")).to_contain_text("The deadline has passed")
     expect(visitor.locator(".notice")).to_contain_text("The results are sealed")
-    until(visitor, lambda page: said_of(page) == "Everything is played.")
+    expect(visitor.locator("p.verdict")).to_have_text("Everything is played.", timeout=120_000)
+    expect(listing.locator("#contests")).to_contain_text("played; the results are not revealed yet")
+    for page in (visitor, waiting):
+        assert page.get_by_text("standings").count() == 0
     assert visitor.get_by_role("link", name="standings and matches").count() == 0
     for path in ("/tournaments/spring", "/contests/spring/result.zip"):
         assert visitor.request.get(site + path).status == 404
@@ -107,11 +120,15 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
     assert author.request.get(hidden).status == 403
 
     director.goto(f"{site}/contests/spring")
+    expect(director.locator("#results .notice")).to_contain_text("Only directors see this", timeout=60_000)
+    expect(director.locator("#results .places")).to_contain_text("1. ada")
     director.get_by_role("link", name="standings and matches, for directors only").click()
-    expect(director.locator(".notice")).to_contain_text("Only directors see this page")
+    expect(director.locator(".notice").first).to_contain_text("Only directors see this page")
     expect(director.get_by_role("row").filter(has_text="mine").first).to_be_visible()
     director.get_by_role("link", name="match", exact=False).first.click()
     assert "/contests/spring/hidden/tournaments/spring/match" in director.url
+    director.get_by_role("link", name="Back to the contest").click()
+    expect(director).to_have_url(f"{site}/contests/spring")
     answer = director.request.get(f"{site}/contests/spring/grades.csv")
     (grade,) = csv.DictReader(io.StringIO(answer.text()))
     assert (grade["person"], grade["bot"], grade["tournament"]) == ("ada", "mine@1", "spring")
@@ -121,7 +138,10 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
     director.get_by_text("Reveal the results").first.click()
     director.get_by_role("button", name="Reveal the results").click()
 
-    until(visitor, lambda page: said_of(page) == "It is finished.")
+    for page in (visitor, waiting):
+        expect(page.locator("p.verdict")).to_contain_text("It is finished. ada wins with mine @1.", timeout=60_000)
+        expect(page.locator("#standings-table")).to_have_count(1)
+    assert visitor.evaluate("window.isTheSame")
     visitor.get_by_role("link", name="standings and matches").click()
     until(visitor, lambda page: page.get_by_role("row").filter(has_text="mine").count() > 0)  # it was not there before
     visitor.goto(f"{site}/contests/spring")
@@ -137,5 +157,5 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
     assert (found.problems, found.signed_by) == ([], key.text)
     visitor.goto(f"{site}/log")
     expect(visitor.locator("ol.log")).to_contain_text("revealed the results of")
-    for page in (director, author, visitor):
+    for page in (director, author, visitor, waiting, listing):
         page.context.close()

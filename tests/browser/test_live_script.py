@@ -24,9 +24,9 @@ window.fetch = async (address, { signal }) => {
   }
   asked++;
   window.first ??= document.querySelector("#part").outerHTML;
-  const { hangs, text, status = 200, headers = {} } = answers.shift() || {};
+  const { hangs, text, html, status = 200, headers = {} } = answers.shift() || {};
   if (hangs) await stopped;
-  return new Response(text ? `<p id="part" data-live>${text}</p>` : first, { status, headers });
+  return new Response(html || text ? html || `<p id="part" data-live>${text}</p>` : first, { status, headers });
 };
 window.send = (text) => { try { stream.enqueue(new TextEncoder().encode(text)); } catch { /* it has ended */ } };
 """
@@ -232,3 +232,28 @@ def test_the_time_left_stands_still_for_those_who_want_no_motion(chromium):
     live.wait(30)
     assert live.page.locator("b").text_content() == "100 s"
     context.close()
+
+
+def test_the_time_until_a_deadline_runs_to_its_second(context):
+    deadline = "2026-11-22T13:05:00Z"
+    live = Live(context, f'<p id="part" data-live><b data-clock-about data-clock-until="{deadline}">?</b></p>')
+    clock = live.page.locator("b")
+    now = live.page.evaluate("Date.now()")
+    left = (live.page.evaluate(f"Date.parse('{deadline}')") - now) / 1000
+    for seconds in (10, 200, left - 215, 10):
+        live.wait(seconds)
+        left -= seconds
+        assert clock.text_content() == duration_text(round(max(left, 0)))
+
+
+def test_what_was_typed_stays_when_the_part_around_it_is_replaced(context):
+    fields = '<input name="why" value="as it was"><textarea name="text">one</textarea>'
+    form = f'<div id="part" data-live>{{}}<form>{fields}</form></div>'
+    live = Live(context, form.format("before"))
+    live.page.locator("[name=why]").fill("typed")
+    live.page.evaluate("(html) => { answers.push({ html }); }", form.format("after"))
+    live.send(EVENT)
+    live.wait(1)
+    assert live.text.startswith("after")
+    assert live.page.locator("[name=why]").input_value() == "typed"
+    assert live.page.locator("[name=text]").input_value() == "one"

@@ -66,14 +66,17 @@ def test_a_contest_is_announced_shown_changed_and_cancelled(arena, file, people)
     assert "results are sealed, and revealed by a director\n" in out
     text = arena("contest", "show", "autumn", "--toml")[1]
     file.write_text(text.replace('title = "Autumn"', 'title = "The autumn contest"'))
-    assert arena("contest", "change", "autumn", file, "--reason", "A title.")[0] == 0
+    code, out, _ = arena("contest", "change", "autumn", file, "--reason", "A title.")
+    assert (code, out) == (0, "autumn is changed:\n  title: Autumn → The autumn contest\n")
+    code, out, _ = arena("contest", "change", "autumn", file, "--reason", "Once more.")
+    assert (code, out) == (0, f"Nothing in {file} is different: autumn stays as it is.\n")
     assert people.contests.get("autumn").contest.title == "The autumn contest"
     assert arena("contest", "cancel", "autumn", "--reason", "Nobody came.", "--yes")[0] == 0
     assert "it is cancelled: Nobody came." in arena("contest", "show", "autumn")[1]
-    assert [(line.action, line.reason) for line in people.log.lines(hidden=())] == [
-        ("cancelled the contest", "Nobody came."),
-        ("changed the contest", "A title."),
-        ("announced the contest", ""),
+    assert [(line.action, line.reason, line.details) for line in people.log.lines(hidden=())] == [
+        ("cancelled the contest", "Nobody came.", ""),
+        ("changed the contest", "A title.", "title: Autumn → The autumn contest"),
+        ("announced the contest", "", ""),
     ]
 
 

@@ -85,7 +85,12 @@ FAULTS = {
     "bots_per_author": [("0", "from 1 to 10"), ("11", "from 1 to 10"), ("1.5", "a whole number")],
     "house_bots": [("['arena:gredy']", "did you mean 'arena:greedy'"), ("['/bin/sh']", "an example bot")],
     "results": [("'secret'", "'open', 'frozen' or 'sealed'"), ("'open'", "frozen_hours: only with results = 'frozen'")],
-    "frozen_hours": [("0", "greater than 0"), ("inf", "greater than 0"), ("'4'", "a number")],
+    "frozen_hours": [
+        ("0", "greater than 0"),
+        ("inf", "greater than 0"),
+        ("'4'", "a number"),
+        ("136", "frozen_hours = 136: expected at most 135.99972"),  # from the 15th at 8 to the end of the 20th
+    ],
     "reveal_at": [("2027-01-20T23:59:58", "not before deadline_at"), ("'later'", "to the second")],
     "time_control": [("{ per_action_seconds = 0 }", "greater than 0"), ("{}", "needs per_action_seconds")],
     "limits": [("{ memory_bytes = 1 }", "from 16,777,216"), ("{ memory = 1 }", "unknown key")],
@@ -115,6 +120,55 @@ def test_a_mistake_is_one_sentence(key, value, sentence):
         contest_of(**{key: value})
     assert str(caught.value).startswith("contest: ")
     assert "\n" not in str(caught.value)
+
+
+def test_one_mistake_hides_no_other():
+    """Neither of a key by itself, nor of several together, as long as what they depend on is right."""
+    with pytest.raises(DefinitionError) as caught:
+        contest_of(
+            title="7",
+            time_zone="'Berlin'",
+            options="{ size = 600 }",
+            results="'open'",
+            reveal_at="'later'",
+            final="{ format = 'ladder' }",
+            bots_per_author="11",
+        )
+    text = str(caught.value)
+    for sentence in (
+        "title = 7: expected a text of at most 100 characters",
+        "time_zone = 'Berlin': expected a time zone",
+        "options.size = 600: expected",
+        "frozen_hours: only with results = 'frozen'",
+        "reveal_at = 'later': expected a date",
+        "final.format = 'ladder': expected",
+        "bots_per_author = 11: expected",
+    ):
+        assert text.count(sentence) == 1, (sentence, text)
+    assert text.startswith("contest: ")
+    assert "opens_at" not in text  # which can't be known without a zone
+
+
+@pytest.mark.parametrize(
+    ("changed", "others"),
+    [
+        ({"game": "'chess'", "options": "{ size = 600 }"}, ["options"]),
+        ({"results": "'secret'", "frozen_hours": "500"}, ["frozen_hours"]),
+        ({"entrants": "'all'", "invited": "['ada']"}, ["invited:"]),
+        ({"deadline_at": "'soon'", "reveal_at": "2027-01-01T00:00:00", "results": "'sealed'"}, ["reveal_at"]),
+    ],
+)
+def test_nothing_is_said_that_follows_from_another_mistake(changed, others):
+    with pytest.raises(DefinitionError) as caught:
+        contest_of(**changed)
+    assert [key for key in others if key in str(caught.value)] == []
+
+
+def test_results_may_be_frozen_from_the_opening_on():
+    contest = contest_of(opens_at="2027-01-20T19:59:59")
+    assert contest.freeze_at == contest.opens_at
+    with pytest.raises(DefinitionError, match=r"frozen_hours = 4: expected at most 3\.9997222, the hours"):
+        contest_of(opens_at="2027-01-20T20:00:00", frozen_hours=None)
 
 
 def test_every_key_has_a_mistake_here():

@@ -1,5 +1,6 @@
 """Contests in the database: what can be changed when, and which submissions count."""
 
+from dataclasses import replace
 from datetime import datetime
 from threading import Event, Thread
 
@@ -83,6 +84,14 @@ def test_no_contest_is_announced_whose_deadline_has_passed_or_whose_guests_are_u
 # changes
 
 
+def test_a_change_of_nothing_is_not_logged(store, spring):
+    before = log_of(store)
+    assert store.contests.change("dora", "spring", contest_of(), "nothing") == spring
+    assert log_of(store) == before
+    store.contests.change("dora", "spring", contest_of(title='"Cup"'), "a title")
+    assert store.log.lines(hidden=())[0].details == "title: Spring contest → Cup"
+
+
 def test_before_the_opening_all_but_the_name_can_be_changed(store, spring):
     changed = store.contests.change("dora", "spring", contest_of(game='"plaid"', options="{}", **SEALED), "a mistake")
     assert (changed.contest.game, changed.contest.results, changed.freeze_at) == ("plaid", "sealed", None)
@@ -95,7 +104,7 @@ def test_after_the_opening_the_rules_stay_and_the_deadline_can_only_become_later
     now.seconds = OPENS
     with pytest.raises(UsageError, match="game and options can't be changed any more"):
         store.contests.change("dora", "spring", contest_of(game='"plaid"', options="{}"), "a mistake")
-    with pytest.raises(UsageError, match="only become later"):
+    with pytest.raises(UsageError, match="can only become later than it is, 2027-01-20 23:59:59"):
         store.contests.change("dora", "spring", contest_of(deadline_at="2027-01-20T23:59:58"), "hurry")
     later = store.contests.change(
         "dora", "spring", contest_of(deadline_at="2027-01-21T23:59:59"), "the server was down"
@@ -162,7 +171,7 @@ def test_before_the_opening_no_deadline_is_set_that_has_passed(store, spring, no
 
 def test_a_freeze_before_the_opening_moves_with_the_deadline(store, now):
     now.seconds = OPENS - 3600
-    early = store.contests.add("dora", contest_of(frozen_hours="150.0"))
+    early = store.contests.add("dora", replace(contest_of(), frozen_hours=150.0))
     assert early.freeze_at == "2027-01-14T16:59:59+00:00"
     assert early.freeze_at < store.contests.now() < early.contest.opens_at
     changed = store.contests.change("dora", "spring", contest_of(deadline_at="2027-01-25T23:59:59"), "later")

@@ -6,6 +6,7 @@ import pytest
 
 from arena.errors import UsageError
 from arena.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
+from arena.people.values import HiddenTournament
 from arena.store.people.directors import SILENT_SECONDS
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.requests import MAX_WAITING
@@ -114,6 +115,18 @@ def test_requests_are_done_in_the_order_in_which_they_came_and_once(kept):
         (RequestState.REFUSED, "no such match"),
         (RequestState.DONE, "correction 8 was made"),
     ]
+
+
+def test_what_could_not_be_done_is_in_the_log_with_its_reason_once(kept):
+    asked = ask(kept, bot="a@1")
+    before = len(kept.log.lines(hidden=()))
+    kept.requests.finish(asked.number, "'a@1' is not in tournament 'open'", is_done=False)
+    kept.requests.finish(asked.number, "again", is_done=False)
+    line, *others = kept.log.lines(hidden=())
+    assert len(others) == before
+    assert (line.by, line.action, line.subject) == ("the arena", f"could not {asked.kind}", "a@1 in open")
+    assert (line.details, line.reason) == ("'a@1' is not in tournament 'open'", asked.reason)
+    assert kept.log.lines(hidden={HiddenTournament("open", asked.made_at)}) == []
 
 
 def test_a_program_that_says_nothing_for_long_is_silent(kept, now):

@@ -4,7 +4,7 @@ import pytest
 
 from arena.errors import UsageError
 from arena.web.cursor import Cursor, live_log, parse_cursor
-from arena.web.topics import Topic, parse_topics
+from arena.web.topics import CONTESTS, Topic, parse_topics
 
 
 @pytest.mark.parametrize("number", [1, 999_999_999, 1_000_000_000, 2**31 - 1])
@@ -23,7 +23,14 @@ def test_other_numbers_are_refused(number):
 
 @pytest.mark.parametrize(
     "topic",
-    [Topic(), Topic(bots=("a",)), Topic(bots=("a/b@1,2",)), Topic(bots=("a", "versus")), Topic(game="file.py:Game/x")],
+    [
+        Topic(),
+        Topic(bots=("a",)),
+        Topic(bots=("a/b@1,2",)),
+        Topic(bots=("a", "versus")),
+        Topic(game="file.py:Game/x"),
+        CONTESTS,
+    ],
 )
 def test_topics_of_several_tournaments_have_a_path_and_a_counter(topic):
     cursor = Cursor("0123abcd", {topic.counter: 12})
@@ -31,7 +38,9 @@ def test_topics_of_several_tournaments_have_a_path_and_a_counter(topic):
     assert parse_cursor(str(cursor)) == cursor
 
 
-@pytest.mark.parametrize("path", ["bots", "bots/", "bots/a/versus", "bots/a/versus/", "bots/a/b", "games/"])
+@pytest.mark.parametrize(
+    "path", ["bots", "bots/", "bots/a/versus", "bots/a/versus/", "bots/a/b", "games/", "contests/", "contests/spring"]
+)
 def test_other_paths_are_no_topics(path):
     with pytest.raises(UsageError, match="expected arena"):
         parse_topics(path)

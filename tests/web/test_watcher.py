@@ -303,6 +303,25 @@ def test_its_thread_looks_by_itself(place, home, tournament):
     assert kinds(changes[0]) == [(1, 2, EventKind.RESULTS)]
 
 
+def test_contests_change_what_is_said_of_them_and_no_page_of_tournaments(place, home, tournament):
+    """Nor is anything read again when only they have changed."""
+    changes, numbers = [], [7]
+    opened = OpenedHome(*place)
+    watcher = Watcher(opened, changes.append, contests=lambda: numbers[-1])
+    contests, tournaments = watcher.version_of(["contests"]), watcher.version_of(["arena", "tournaments/t"])
+    watcher.look()
+    assert changes == []
+    numbers.append(8)
+    watcher.look()
+    assert watcher.version_of(["contests"]) != contests
+    assert watcher.version_of(["arena", "tournaments/t"]) == tournaments
+    assert [(change.events, change.is_replaced) for change in changes] == [((), False)]
+    watcher.look()
+    assert len(changes) == 1
+    watcher.stop()
+    opened.close()
+
+
 def test_progress_is_no_event_and_is_noticed(home, tournament, watching):
     topics = (["arena"], ["tournaments/t"], ["tournaments/unknown"])
     before = [watching.watcher.progress_of(one) for one in topics]

@@ -36,6 +36,7 @@ from arena.site.models.tournament import (
     TournamentParameters,
 )
 from arena.site.models.tournament import Share as ShownShare
+from arena.store.correction import disqualified
 from arena.store.states import state_of
 from arena.store.store import Store
 from arena.store.values import StoredTournament
@@ -102,6 +103,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         findings=tuple(findings(table)),
         balance=_balance(store, tournament, definition),
         corrections=_corrections(store, tournament),
+        disqualified=tuple(definition.entrants[one].label for one in sorted(disqualified(tournament.corrections))),
     )
 
 

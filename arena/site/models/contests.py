@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from arena.people.contest import ContestPhase, ContestResults
 from arena.report.tables import Column
 from arena.site.models.model import Model, Table
+from arena.site.models.sentence import Sentence
+from arena.site.models.standings import StandingLine
 
 _GRADES = (
     Column("person", "person", is_number=False),
@@ -18,6 +21,7 @@ _GRADES = (
     Column("points", "points"),
     Column("matches", "matches"),
     Column("forfeits", "forfeits"),
+    Column("disqualified", "disqualified", is_number=False),
 )
 
 
@@ -139,6 +143,62 @@ class ContestChanges(Model):
     directed: tuple[str, ...]
 
 
+class GradeLine(Model):
+    """What a person has reached in a contest.
+
+    Attributes:
+        person: who.
+        bot: the best of their bots, as ``name@version``.
+        tournament: the one that ranks it; "" if none does.
+        rank: of that bot in the final; without one there, behind all that are, by the qualification; None without any.
+        rating: of that bot in that tournament; None if it is not known.
+        margin_95: of the rating.
+        points: scored there.
+        matches: played there.
+        forfeits: of these.
+        is_disqualified: whether a director has disqualified that bot; then it has no rank.
+    """
+
+    person: str
+    bot: str
+    tournament: str
+    rank: int | None
+    rating: float | None
+    margin_95: float | None
+    points: float
+    matches: int
+    forfeits: int
+    is_disqualified: bool
+
+    def values(self) -> dict[str, Any]:
+        """Return what CSV has of it, by the keys of columns."""
+        return {**self.model_dump(), "disqualified": "yes" if self.is_disqualified else "no"}
+
+
+class FinalResult(Model):
+    """Who is first in the final of a contest, or in all its matches if there is no qualification.
+
+    Attributes:
+        tournament: its name.
+        is_finished: whether all of it is played.
+        is_hidden: whether only directors see it now.
+        places: the best bot of each person with one of the first places; those of the house take none.
+        verdict: who is first, and whether that can be told apart from chance.
+        players: the most in a match.
+        standings: the first lines.
+        disqualified: the bots that are, there or in the qualification.
+    """
+
+    tournament: str
+    is_finished: bool
+    is_hidden: bool
+    places: tuple[GradeLine, ...]
+    verdict: Sentence
+    players: int
+    standings: tuple[StandingLine, ...]
+    disqualified: tuple[str, ...]
+
+
 class ContestPage(Model):
     """A contest.
 
@@ -159,6 +219,8 @@ class ContestPage(Model):
         unchecked: how many submissions may still enter when they are checked.
         tournaments: its tournaments, as far as who looks may see them.
         may_submit: whether who looks may hand in a bot that enters.
+        result: who is first; None where who looks may not see that, there is nothing yet, or it is being computed.
+        is_late: whether it is being computed.
         has_result: whether the signed result can be downloaded.
         changes: what a director can do; None for others.
     """
@@ -179,6 +241,8 @@ class ContestPage(Model):
     unchecked: int
     tournaments: tuple[ContestTournament, ...]
     may_submit: bool
+    result: FinalResult | None
+    is_late: bool
     has_result: bool
     changes: ContestChanges | None
 
@@ -221,32 +285,6 @@ class NewContestPage(Model):
     example: str
 
 
-class GradeLine(Model):
-    """What a person has reached in a contest.
-
-    Attributes:
-        person: who.
-        bot: the best of their bots, as ``name@version``.
-        tournament: the one that ranks it; "" if none does.
-        rank: of that bot in the final; without one there, behind all that are, by the qualification; None without any.
-        rating: of that bot in that tournament; None if it is not known.
-        margin_95: of the rating.
-        points: scored there.
-        matches: played there.
-        forfeits: of these.
-    """
-
-    person: str
-    bot: str
-    tournament: str
-    rank: int | None
-    rating: float | None
-    margin_95: float | None
-    points: float
-    matches: int
-    forfeits: int
-
-
 class GradesPage(Model):
     """The grades of a contest.
 
@@ -258,7 +296,7 @@ class GradesPage(Model):
 
     def tables(self) -> Mapping[str, Table]:
         """Return the table of grades."""
-        return {"grades": Table(_GRADES, [line.model_dump() for line in self.lines])}
+        return {"grades": Table(_GRADES, [line.values() for line in self.lines])}
 
 
 class SigningKeyPage(Model):

@@ -105,8 +105,16 @@ class DirectingPage(Model):
         kept: the tournament.
         program: which program.
         requests: the latest, the latest first.
+        entrants: the bots that can be corrected, as ``name@version``; none before the tournament has begun.
+        is_finished: whether all of it is played.
+        contest: of which contest it is; "" if of none.
+        is_hidden: whether only directors see its results.
     """
 
     kept: KeptTournament
     program: str
     requests: tuple[RequestLine, ...]
+    entrants: tuple[str, ...]
+    is_finished: bool
+    contest: str
+    is_hidden: bool

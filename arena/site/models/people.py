@@ -248,6 +248,7 @@ class LogLine(Model):
         action: what.
         subject: to whom or what.
         reason: why.
+        details: what has become different, or why it was refused; "" where the action says it all.
     """
 
     number: int
@@ -256,6 +257,7 @@ class LogLine(Model):
     action: str
     subject: str
     reason: str
+    details: str
 
 
 class LogPage(Model):

@@ -167,6 +167,7 @@ class TournamentPage(Model):
         findings: what tests of the results have found, in sentences.
         balance: how even the schedule is; empty for very large ones.
         corrections: the log, the oldest first.
+        disqualified: the bots that are, as ``name@version``; they have no line in the standings.
     """
 
     name: str
@@ -198,6 +199,7 @@ class TournamentPage(Model):
     findings: tuple[str, ...]
     balance: tuple[BalanceRow, ...]
     corrections: tuple[LoggedCorrection, ...]
+    disqualified: tuple[str, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return the tables of the page."""

@@ -17,13 +17,15 @@ const parts = (() => {
     const kept = [];
     for (const one of [old, ...old.querySelectorAll("*")]) {
       const { scrollLeft: left, scrollTop: top, open } = one, hasFocus = one === document.activeElement;
-      if (left || top || hasFocus || one.matches("details")) kept.push([one === old ? "" : way(old, one), left, top, open, hasFocus]);
+      const typed = one.defaultValue !== undefined && one.value !== one.defaultValue ? one.value : undefined;
+      if (left || top || hasFocus || typed !== undefined || one.matches("details")) kept.push([one === old ? "" : way(old, one), left, top, open, hasFocus, typed]);
     }
     old.replaceWith(next);
     return () => {
-      for (const [steps, left, top, open, hasFocus] of kept) {
+      for (const [steps, left, top, open, hasFocus, typed] of kept) {
         const one = steps ? next.querySelector(steps) : next;
         if (open !== undefined) one?.toggleAttribute("open", open);
+        if (typed !== undefined && one) one.value = typed;
         if (left || top) one?.scrollTo({ left, top, behavior: "instant" });
         if (hasFocus) one?.focus({ preventScroll: true });
       }
@@ -79,11 +81,11 @@ const parts = (() => {
 
   function tick() {
     if (document.visibilityState !== "visible") return;
-    for (const clock of document.querySelectorAll("[data-clock-seconds]")) {
-      const { clockSince, clockSeconds, clockAbout } = clock.dataset;
+    for (const clock of document.querySelectorAll("[data-clock-seconds], [data-clock-until]")) {
+      const { clockSince, clockSeconds, clockUntil, clockAbout } = clock.dataset;
       if (clockAbout !== undefined && calm.matches) continue;
       const since = clockSince ? Date.parse(clockSince) - offset : begun; // without a time: since the page was there
-      const left = Math.max(0, clockSeconds - Math.max(0, (Date.now() - since) / 1000));
+      const left = Math.max(0, clockUntil ? (Date.parse(clockUntil) - offset - Date.now()) / 1000 : clockSeconds - Math.max(0, (Date.now() - since) / 1000));
       const text = clockAbout !== undefined ? duration(left) : `${left < 100 ? left.toFixed(1) : Math.round(left)} s left`;
       if (clock.textContent !== text) clock.textContent = text;
     }

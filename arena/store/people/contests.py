@@ -21,7 +21,7 @@ from arena.people.contest import (
     StoredContest,
     phase_of,
 )
-from arena.people.contest_change import check_change, check_deadline
+from arena.people.contest_change import check_change, check_deadline, differences
 from arena.people.submission import UNFINISHED, SubmissionState
 from arena.reason import check_reason
 from arena.store.connection import Database
@@ -69,7 +69,7 @@ class Contests:
 
         def add(connection: Connection) -> StoredContest:
             add_line(connection, now, by, "announced the contest", contest.name, "")  # which lets others wait
-            check_tournaments(contest, _all(connection))
+            check_tournaments(contest, all_contests(connection))
             check_invited(connection, contest)
             connection.execute(contests.insert(), row)
             return _get(connection, contest.name)
@@ -92,10 +92,10 @@ class Contests:
 
     def all(self) -> list[StoredContest]:
         """Return all contests, the latest first."""
-        return self._database.read(_all)
+        return self._database.read(all_contests)
 
     def change(self, by: str, name: str, contest: Contest, reason: str) -> StoredContest:
-        """Change what can still be changed of a contest.
+        """Change what can still be changed of a contest. If nothing is different, nothing is done.
 
         Raises:
             UsageError: if there is no such contest, something else would be changed, or ``add`` would refuse it.
@@ -105,9 +105,13 @@ class Contests:
         def change(connection: Connection) -> StoredContest:
             now = self._clock.text()
             stored = _get_locked(connection, name)
-            add_line(connection, now, by, "changed the contest", name, reason)  # which lets others wait
+            if stored.contest == contest:
+                return stored
+            details = "; ".join(differences(stored.contest, contest))
+            line = (now, by, "changed the contest", name, reason)
+            add_line(connection, *line, details=details)  # which lets others wait
             check_change(stored, contest, now)
-            check_tournaments(contest, [one for one in _all(connection) if one.number != stored.number])
+            check_tournaments(contest, [one for one in all_contests(connection) if one.number != stored.number])
             check_invited(connection, contest, stored.contest.invited)
             has_begun = stored.contest.opens_at <= now
             is_frozen = has_begun and stored.freeze_at is not None and stored.freeze_at <= now
@@ -280,7 +284,8 @@ def _get(connection: Connection, name: str) -> StoredContest:
     return _contest_of(row)
 
 
-def _all(connection: Connection) -> list[StoredContest]:
+def all_contests(connection: Connection) -> list[StoredContest]:
+    """Return all contests, the latest first."""
     return [_contest_of(row) for row in connection.execute(select(contests).order_by(contests.c.id.desc()))]
 
 

@@ -11,6 +11,7 @@ from arena.errors import StoreError
 from arena.store.commit_signal import CommitSignal
 from arena.store.connection import Database
 from arena.store.people.accounts import Accounts
+from arena.store.people.contest_rows import ContestReader
 from arena.store.people.contests import Contests
 from arena.store.people.device_logins import DeviceLogins
 from arena.store.people.directors import Directors
@@ -44,6 +45,7 @@ class PeopleStore(Copyable):
         directors: the programs that keep tournaments going.
         requests: what they are to do.
         contests: what directors announced, and what became of it.
+        contest_rows: all of that at once.
         log: what was done about people and tournaments.
         rates: how often something was done.
     """
@@ -74,6 +76,7 @@ class PeopleStore(Copyable):
         self.submissions = Submissions(self._database, clock)
         self.unrated_matches = UnratedMatches(self._database, clock)
         self.contests = Contests(self._database, clock)
+        self.contest_rows = ContestReader(self._database)
         self.log = PublicLog(self._database)
         self.directors = Directors(self._database, clock)
         self.requests = Requests(self._database, clock)

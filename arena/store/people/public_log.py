@@ -14,7 +14,14 @@ PAGE_LENGTH = 100
 
 
 def add_line(
-    connection: Connection, at: str, by: str, action: str, subject: str, reason: str, tournament: str | None = None
+    connection: Connection,
+    at: str,
+    by: str,
+    action: str,
+    subject: str,
+    reason: str,
+    tournament: str | None = None,
+    details: str = "",
 ) -> None:
     """Write a line, in a transaction that makes the change.
 
@@ -23,8 +30,7 @@ def add_line(
     connection.execute(meta.update().where(meta.c.key == "log").values(value="1"))  # one writer at a time
     last = connection.execute(select(func.coalesce(func.max(log.c.number), 0))).scalar_one()
     row = {"number": last + 1, "at": at, "by": by, "action": action, "subject": subject, "reason": reason}
-    row["tournament"] = tournament
-    connection.execute(log.insert(), row)
+    connection.execute(log.insert(), row | {"details": details, "tournament": tournament})
 
 
 class PublicLog:

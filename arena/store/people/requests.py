@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, Update, func, select
 
 from arena.errors import UsageError
 from arena.people.directing import UNDECIDED, RequestState, TournamentRequest
@@ -28,6 +28,8 @@ MAX_WAITING = 20
 """Of a tournament, at once."""
 MAX_ARGUMENT_CHARACTERS = 10_000
 MAX_SUBJECT_CHARACTERS = 200
+THE_ARENA = "the arena"
+"""Who refuses what can't be done, in the public log."""
 LISTED = 50
 
 
@@ -103,13 +105,30 @@ class Requests:
         self._change(number, {"state": RequestState.BEGUN, "corrections_before": corrections_before})
 
     def finish(self, number: int, outcome: str, *, is_done: bool) -> None:
-        """Say what has become of a request."""
+        """Say what has become of a request; the public log has it if it was refused."""
+        now = self._clock.text()
         state = RequestState.DONE if is_done else RequestState.REFUSED
-        self._change(number, {"state": state, "outcome": outcome, "finished_at": self._clock.text()})
+        change = _changed(number, {"state": state, "outcome": outcome, "finished_at": now})
+
+        def finish(connection: Connection) -> None:
+            row = connection.execute(change.returning(requests)).one_or_none()
+            if row is None or is_done:
+                return
+            one = _request_of(row)
+            bot = one.arguments.get("bot")
+            about = f"{bot} in {one.tournament}" if bot else one.tournament
+            line = (now, THE_ARENA, f"could not {one.kind}", about[:MAX_SUBJECT_CHARACTERS], one.reason, one.tournament)
+            add_line(connection, *line, details=outcome)
+
+        self._database.write(finish)
 
     def _change(self, number: int, values: dict[str, Any]) -> None:
-        change = requests.update().where(requests.c.id == number, requests.c.state.in_(UNDECIDED)).values(values)
-        self._database.write(lambda connection: connection.execute(change))
+        self._database.write(lambda connection: connection.execute(_changed(number, values)))
+
+
+def _changed(number: int, values: dict[str, Any]) -> Update:
+    """Return what changes a request that is not decided yet."""
+    return requests.update().where(requests.c.id == number, requests.c.state.in_(UNDECIDED)).values(values)
 
 
 def lock_kept(connection: Connection, tournament: str) -> None:

@@ -140,6 +140,7 @@ log = Table(
     Column("action", String(64), nullable=False),
     Column("subject", String(200), nullable=False),
     Column("reason", Text, nullable=False),
+    Column("details", Text, nullable=False),
     Column("tournament", OptionalString(64)),
 )
 

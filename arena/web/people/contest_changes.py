@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cache
 from typing import Annotated, ClassVar
 from urllib.parse import quote
@@ -12,12 +13,13 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from arena.contests.announcing import announce, change
 from arena.contests.apart import read_contest_apart
 from arena.contests.contest_text import contest_text
+from arena.contests.template_texts import template_names, template_summary
 from arena.errors import UsageError
 from arena.people.roles import Permission
 from arena.shipped import PREFIX, example_bots
 from arena.site.models.contests import ContestTemplate, NewContestPage
 from arena.store.people.rates import Rate
-from arena.web.people.contest_form import EXAMPLE, TEMPLATES, VALUES, changed_text, form_text
+from arena.web.people.contest_form import VALUES, changed_text, form_template, form_text
 from arena.web.people.contests import ContestNamed, found_contest
 from arena.web.people.operation import Done, Fields, Operation, Reason, Visit
 from arena.web.problems import bad_address
@@ -101,19 +103,20 @@ class Revelation(Cancellation):
 def show_new(visit: Visit) -> NewContestPage:
     """Return the form that makes a contest."""
     name = visit.fields.template
-    if name not in TEMPLATES:
+    names = template_names()
+    if name not in names:
         raise bad_address(f"There is no template {name!r:.80}.", 404)
-    template = TEMPLATES[name]
+    template = form_template(name, datetime.fromisoformat(visit.people.contests.now()))
     return NewContestPage(
         template=name,
-        templates=tuple(ContestTemplate(name=key, summary=one.summary) for key, one in TEMPLATES.items()),
+        templates=tuple(ContestTemplate(name=one, summary=template_summary(one)) for one in names),
         fields=template.fields,
         games=GAMES,
         formats=FINAL_FORMATS,
         house_bots=tuple(PREFIX + bot for bot in example_bots()),
         chosen_house_bots=template.house_bots,
         time_zones=time_zones(),
-        example=EXAMPLE,
+        example=template.text,
     )
 
 
@@ -146,6 +149,8 @@ def change_contest(visit: Visit) -> Done:
         given = sent.model_dump(include=set(VALUES), exclude_none=True)
         text = changed_text(contest_text(stored.contest), {key: VALUES[key](value) for key, value in given.items()})
     contest = read_contest_apart(text)
+    if contest == stored.contest:
+        raise UsageError(f"contest {stored.name!r}: nothing is different")
     change(visit.homes.public().store, visit.people, visit.person.name, stored.name, contest, sent.reason)
     return _done(stored.name, f"changed the contest {stored.name}")
 

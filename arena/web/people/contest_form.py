@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
-from arena.errors import UsageError
+from arena.contests.template_texts import template_summary, template_text
 from arena.people.contest import Contest, ContestEntrants, ContestResults
-from arena.records import MEBIBYTE
-from arena.text import shortened_text
+from arena.records import DEFAULT_LIMITS, MEBIBYTE
 
 NO_QUALIFICATION = "none"
-QUALIFICATION_MARGIN = "1.5"
-"""The widest ± 95 % interval at which a ladder ends as a qualification, unless somebody says otherwise."""
-
+EXAMPLE_NAME = "spring"
+FROZEN_HOURS, PLACES = 4.0, 8
+"""In the form where a template has none."""
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?")
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 _BETWEEN_NAMES = re.compile(r"[\s,;]+")
@@ -24,89 +26,67 @@ _BETWEEN_NAMES = re.compile(r"[\s,;]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A contest to begin with.
+    """A contest to begin with, as ``arena contest new`` prints it.
 
     Attributes:
         summary: what it is good for.
         fields: what is in the form at first.
         house_bots: that play along.
+        text: as TOML.
     """
 
     summary: str
     fields: Mapping[str, str]
-    house_bots: tuple[str, ...] = ()
+    house_bots: tuple[str, ...]
+    text: str
 
 
-_COMMON = {
-    "name": "",
-    "title": "",
-    "description": "",
-    "game": "differences",
-    "options": '{"size": 6}',
-    "opens_at": "",
-    "deadline_at": "",
-    "time_zone": "UTC",
-    "entrants": "everybody",
-    "invited": "",
-    "bots_per_author": "1",
-    "results": "frozen",
-    "frozen_hours": "4",
-    "reveal_at": "",
-    "per_action_seconds": "1",
-    "memory_mib": "2048",
-    "qualification": NO_QUALIFICATION,
-    "places": "8",
-    "final": "round-robin",
-    "encounters": "10",
-}
+def form_template(name: str, now: datetime) -> Template:
+    """Return a template as the fields of the form.
 
-TEMPLATES: Mapping[str, Template] = {
-    "class": Template(
-        summary="everybody plays everybody after the deadline; the results are revealed in class",
-        fields=_COMMON | {"results": "sealed"},
-        house_bots=("arena:random_legal", "arena:greedy"),
-    ),
-    "cup": Template(
-        summary="a ladder that anybody can watch, frozen for the last hours; its first eight play a knockout",
-        fields=_COMMON | {"qualification": "ladder", "final": "knockout", "encounters": "5"},
-    ),
-    "league": Template(
-        summary="everybody plays everybody after the deadline, and all can watch",
-        fields=_COMMON | {"results": "open", "encounters": "20"},
-        house_bots=("arena:greedy",),
-    ),
-}
+    Args:
+        name: one of ``template_names()``.
+        now: the time, UTC.
+    """
+    text = template_text(name, EXAMPLE_NAME, "UTC", now)
+    values = tomllib.loads(text)
+    qualification = values.get("qualification", {})
+    fields = {
+        "name": "",
+        "title": "",
+        "description": values["description"],
+        "game": values["game"],
+        "options": json.dumps(values["options"]),
+        "opens_at": values["opens_at"].isoformat(),
+        "deadline_at": values["deadline_at"].isoformat(),
+        "time_zone": values["time_zone"],
+        "entrants": values["entrants"],
+        "invited": "",
+        "bots_per_author": str(values["bots_per_author"]),
+        "results": values["results"],
+        "frozen_hours": f"{values.get('frozen_hours', FROZEN_HOURS):g}",
+        "reveal_at": "",
+        "per_action_seconds": f"{values['time_control']['per_action_seconds']:g}",
+        "memory_mib": str(DEFAULT_LIMITS.memory_bytes // MEBIBYTE),
+        "qualification": qualification.get("format", NO_QUALIFICATION),
+        "places": str(qualification.get("places", PLACES)),
+        "final": values["final"]["format"],
+        "encounters": str(values["final"]["encounters"]),
+    }
+    return Template(summary=template_summary(name), fields=fields, house_bots=tuple(values["house_bots"]), text=text)
 
-EXAMPLE = """\
-name = "spring"
-title = "Spring contest"
-game = "differences"
-options = { size = 6 }
-opens_at = 2027-03-01T08:00:00
-deadline_at = 2027-04-12T23:59:59
-time_zone = "Europe/Berlin"
-house_bots = ["arena:greedy"]
-results = "frozen"
-frozen_hours = 4.0
 
-[qualification]
-format = "ladder"
-places = 8
-[qualification.ladder]
-margin_95 = 1.5
-
-[final]
-format = "knockout"
-encounters = 5
-"""
+@cache
+def _ladder() -> Mapping[str, float]:
+    """Return how a ladder ends that is a qualification: as that of the template of a cup does."""
+    table: Mapping[str, float] = tomllib.loads(template_text("cup", EXAMPLE_NAME, "UTC", datetime.now(UTC)))[
+        "qualification"
+    ]["ladder"]
+    return table
 
 
 def form_text(sent: Mapping[str, str], house_bots: tuple[str, ...]) -> str:
-    """Return what was sent with a form as TOML.
-
-    Raises:
-        UsageError: if the options are no JSON object; everything else is checked where the text is read.
-    """
+    """Return what was sent with a form as TOML. It is checked where the text is read."""
     return "\n".join(_form_lines(sent, house_bots)) + "\n"
 
 
@@ -130,7 +110,7 @@ def _form_lines(sent: Mapping[str, str], house_bots: tuple[str, ...]) -> Iterato
         yield from ("[qualification]", f"format = {text_value(sent['qualification'])}")
         yield f"places = {_number(sent['places'])}"
         if sent["qualification"] == "ladder":
-            yield from ("[qualification.ladder]", f"margin_95 = {QUALIFICATION_MARGIN}")
+            yield from ("[qualification.ladder]", *(f"{key} = {value}" for key, value in _ladder().items()))
     yield from ("[final]", f"format = {text_value(sent['final'])}", f"encounters = {_number(sent['encounters'])}")
 
 
@@ -199,14 +179,14 @@ def _mebibytes(text: str) -> str:
 
 
 def _options(text: str) -> str:
+    """Return a JSON object as TOML; any other text as such, which is then refused."""
     try:
         found = json.loads(text or "{}", parse_constant=_no_number)
         if isinstance(found, dict):
             return _value(found)
     except (ValueError, RecursionError):
         pass
-    shown = shortened_text(repr(text))
-    raise UsageError(f'options = {shown}: expected a JSON object with numbers, texts and truth, such as {{"size": 6}}')
+    return text_value(text)
 
 
 def _no_number(text: str) -> None:

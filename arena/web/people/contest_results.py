@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
 from arena.contests.visibility import ContestHome, visible
-from arena.people.contest import ContestEntry, StoredContest
+from arena.people.contest import StoredContest
 from arena.people.roles import Permission
-from arena.ranking import competition_ranks
 from arena.site.links import ServedLinks, address_of
-from arena.site.models.contests import GradeLine, GradesPage, SigningKeyPage
+from arena.site.models.contests import GradesPage, SigningKeyPage
 from arena.site.models.model import Model
-from arena.site.models.tournament import TournamentPage, TournamentParameters
+from arena.site.models.tournament import TournamentPage
 from arena.site.page import Page
 from arena.site.pages import PAGE_BY_NAME
 from arena.site.publish.signature import signing_key
 from arena.site.render import asset_digests
 from arena.web.people.contests import ContestNamed, found_contest
+from arena.web.people.grades import grade_lines, home_of, played_pages
 from arena.web.people.homes import HomePlace
 from arena.web.people.operation import Document, Download, Handler, NoFields, OfHome, Operation, ToBuild, Visit, Who
 from arena.web.problems import bad_address
@@ -74,7 +74,10 @@ def _showing(page: Page) -> Handler:
 
         def finish(models: Sequence[Model]) -> OfHome:
             links = HiddenLinks(stored.name)
-            return OfHome(page=page, parameters=parameters, model=models[0], links=links, notice=NOTICE)
+            back = f"/contests/{stored.name}"
+            return OfHome(
+                page=page, parameters=parameters, model=models[0], links=links, notice=NOTICE, notice_address=back
+            )
 
         return ToBuild(home=place, pages=((page, parameters),), finish=finish)
 
@@ -88,101 +91,23 @@ def _hidden(visit: Visit) -> tuple[StoredContest, HomePlace]:
         ProblemError: if nothing of it is hidden, or nothing is there yet.
     """
     stored = found_contest(visit)
-    if _home_of(visit, stored) is not ContestHome.HIDDEN or not visit.homes.has_hidden(stored.name):
+    if home_of(visit, stored) is not ContestHome.HIDDEN or not visit.homes.has_hidden(stored.name):
         raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden.", 404)
     return stored, visit.homes.hidden_place(stored.name)
-
-
-def _home_of(visit: Visit, stored: StoredContest) -> ContestHome:
-    return visible(stored, visit.actor.permissions, visit.people.contests.now()).home
 
 
 def grades(visit: Visit) -> ToBuild:
     """Return the grades as CSV, from all that who asks may see."""
     stored = found_contest(visit)
-    is_hidden = _home_of(visit, stored) is ContestHome.HIDDEN and visit.homes.has_hidden(stored.name)
-    place = visit.homes.hidden_place(stored.name) if is_hidden else visit.homes.public_place
-    played = [name for name in reversed(stored.contest.tournaments) if _is_played(visit, stored, name, is_hidden)]
+    place, pages = played_pages(visit, stored)
     entries = visit.people.contests.entries_of(stored)
-    page = PAGE_BY_NAME["tournament"]
 
     def finish(models: Sequence[Model]) -> Document:
         lines = grade_lines(entries, [model for model in models if isinstance(model, TournamentPage)])
         content = GradesPage(lines=lines).csv().encode()
         return Document(content=content, media_type=CSV, name=f"{stored.name}-grades.csv")
 
-    pages = tuple((page, TournamentParameters(tournament=name)) for name in played)
     return ToBuild(home=place, pages=pages, finish=finish)
-
-
-def _is_played(visit: Visit, stored: StoredContest, tournament: str, is_hidden: bool) -> bool:
-    if not is_hidden:
-        return visit.homes.public().store.find_tournament(tournament) is not None
-    with visit.homes.hidden(stored.name) as home:
-        return home is not None and home.store.find_tournament(tournament) is not None
-
-
-def grade_lines(entries: Iterable[ContestEntry], played: Sequence[TournamentPage]) -> tuple[GradeLine, ...]:
-    """Return a line for each person: that of their best bot, ranked among those that authors have entered.
-
-    Args:
-        entries: whose bots have entered.
-        played: the tournaments, the final first.
-    """
-    entries = tuple(entries)
-    entered = {entry.bot for entry in entries}
-    ranked: dict[str, GradeLine] = {}
-    for page in played:
-        last = max((line.rank or 0 for line in ranked.values()), default=0)
-        for label, line in _ranked(page, last, entered - ranked.keys()):
-            ranked.setdefault(label, line)
-    best: dict[str, GradeLine] = {}
-    for entry in entries:
-        line = ranked.get(entry.bot, _UNRANKED).model_copy(update={"person": entry.author, "bot": entry.bot})
-        known = best.get(entry.author)
-        if known is None or _order(line) < _order(known):
-            best[entry.author] = line
-    return tuple(sorted(best.values(), key=lambda line: (*_order(line), line.person)))
-
-
-_UNRANKED = GradeLine(
-    person="", bot="", tournament="", rank=None, rating=None, margin_95=None, points=0.0, matches=0, forfeits=0
-)
-
-
-def _order(line: GradeLine) -> tuple[bool, int]:
-    return line.rank is None, line.rank or 0
-
-
-def _ranked(page: TournamentPage, last: int, entered: Collection[str]) -> Iterator[tuple[str, GradeLine]]:
-    """Yield the bots of a tournament that have entered, by the rules of its format; house bots take no places.
-
-    Args:
-        page: the tournament.
-        last: the rank behind which they come.
-        entered: the bots of authors that have no rank yet.
-    """
-    places: Mapping[str, int] = {line.label: line.place for line in page.ranking.lines} if page.ranking else {}
-    lines = [line for line in page.standings if line.label in entered]
-    found = {line.label: places.get(line.label) if places else line.rank for line in lines}
-    counted = [place for place in found.values() if place is not None]
-    ranks = dict(zip(counted, competition_ranks(counted), strict=True))
-    for line in lines:
-        place = found[line.label]
-        yield (
-            line.label,
-            GradeLine(
-                person="",
-                bot=line.label,
-                tournament=page.name,
-                rank=None if place is None else last + ranks[place],
-                rating=line.mu if line.margin_95 is not None else None,
-                margin_95=line.margin_95,
-                points=line.points,
-                matches=line.matches,
-                forfeits=sum(line.faults.values()),
-            ),
-        )
 
 
 def download_result(visit: Visit) -> Download:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from urllib.parse import quote
+
 from pydantic import Field
 
 from arena.contests.contest_text import contest_text
@@ -15,6 +18,8 @@ from arena.site.models.contests import (
     ContestTournament,
     EntryLine,
 )
+from arena.site.models.model import Model
+from arena.site.models.tournament import TournamentPage
 from arena.web.people.contest_form import changeable_fields
 from arena.web.people.contest_view import (
     CAN_BE_ENTERED,
@@ -23,8 +28,10 @@ from arena.web.people.contest_view import (
     entrants_text,
     rules_of,
 )
-from arena.web.people.operation import Fields, Operation, Visit, Who
+from arena.web.people.grades import final_result, played_pages
+from arena.web.people.operation import Fields, Operation, ToShow, Visit, Who
 from arena.web.problems import bad_address
+from arena.web.topics import CONTESTS
 
 
 class ContestNamed(Fields):
@@ -42,10 +49,29 @@ def show_contests(visit: Visit) -> ContestsPage:
     return ContestsPage(contests=(*entered, *others), may_direct=Permission.DIRECT in visit.actor.permissions)
 
 
-def show_contest(visit: Visit) -> ContestPage:
+def show_contest(visit: Visit) -> ContestPage | ToShow:
     """Return a contest, as far as who asks may see it."""
-    now = visit.people.contests.now()
     stored = found_contest(visit)
+    page = _page(visit, stored)
+    seen = visible(stored, visit.actor.permissions, visit.people.contests.now())
+    place, pages = played_pages(visit, stored) if seen.has_all else (visit.homes.public_place, ())
+    if stored.name not in (parameters.tournament for _, parameters in pages):
+        return page  # no final has begun that who asks may see
+    entries = visit.people.contests.entries_of(stored)
+
+    def finish(models: Sequence[Model | None]) -> ContestPage:
+        played = [model for model in models if isinstance(model, TournamentPage)]
+        if len(played) < len(models):
+            return page.model_copy(update={"is_late": True})
+        result = final_result(entries, played, is_hidden=place != visit.homes.public_place)
+        return page.model_copy(update={"result": result})
+
+    return ToShow(home=place, pages=pages, finish=finish)
+
+
+def _page(visit: Visit, stored: StoredContest) -> ContestPage:
+    """Return a contest without who is first in it."""
+    now = visit.people.contests.now()
     contest, seen = stored.contest, visible(stored, visit.actor.permissions, now)
     entries = _entries(visit, stored)
     line = contest_line(stored, len(entries), now)
@@ -69,6 +95,8 @@ def show_contest(visit: Visit) -> ContestPage:
         unchecked=0 if stored.closed_at else len(visit.people.contests.unfinished_of(stored)),
         tournaments=_tournaments(visit, stored, seen),
         may_submit=line.phase in CAN_BE_ENTERED and _may_enter(visit, contest),
+        result=None,
+        is_late=False,
         has_result=hidden_since is None and visit.homes.result_path(contest.name).is_file(),
         changes=_changes(visit, stored, line.phase) if Permission.DIRECT in visit.actor.permissions else None,
     )
@@ -125,6 +153,13 @@ def _tournaments(visit: Visit, stored: StoredContest, seen: Visibility) -> tuple
     return tuple(one for one in found if one.is_public or one.is_hidden)
 
 
+def topics_of(page: ContestPage) -> tuple[str, ...]:
+    """Return what a reader has to hear of to see the page of a contest change; none of it is hidden."""
+    result = page.result
+    shows_public = result is not None and not result.is_hidden
+    return (CONTESTS.path, *((f"tournaments/{quote(page.line.name, safe='')}",) if shows_public else ()))
+
+
 def _changes(visit: Visit, stored: StoredContest, phase: ContestPhase) -> ContestChanges:
     contest = stored.contest
     return ContestChanges(
@@ -152,6 +187,7 @@ OPERATIONS = (
         template="contests.html.jinja",
         room="contests",
         is_in_the_open=True,
+        topics=lambda _: (CONTESTS.path,),
     ),
     Operation(
         method="GET",
@@ -164,5 +200,7 @@ OPERATIONS = (
         template="contest.html.jinja",
         room="contests",
         is_in_the_open=True,
+        topics=topics_of,
+        is_late=lambda page: page.is_late,
     ),
 )

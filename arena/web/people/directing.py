@@ -13,11 +13,14 @@ from annotated_types import Len
 from pydantic import BeforeValidator, Field
 
 from arena.enums import DisqualifiedMatches
-from arena.people.directing import DirectorReport, TournamentRequest, Wish
+from arena.people.contest import StoredContest
+from arena.people.directing import DirectorReport, RequestState, TournamentRequest, Wish
 from arena.people.roles import Permission
 from arena.site.models.directing import DirectingPage, KeptTournament, LaddersPage, RequestLine, SittingOutLine
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.rates import Rate
+from arena.store.values import StoredTournament
+from arena.web.people.grades import has_hidden
 from arena.web.people.operation import Done, Fields, Handler, Operation, Reason, Visit, Who
 from arena.web.problems import bad_address
 
@@ -96,11 +99,35 @@ def show_directing(visit: Visit) -> DirectingPage:
     report = visit.people.directors.report(name)
     if report is None:
         raise bad_address(f"No program of this site keeps a tournament {name!r:.80} going.", 404)
+    contest = next((one for one in visit.people.contests.all() if name in one.contest.tournaments), None)
+    is_hidden = contest is not None and has_hidden(visit, contest)
+    found = _tournament(visit, name, contest if is_hidden else None)
+    requests = tuple(map(_request, visit.people.requests.of(name)))
     return DirectingPage(
         kept=_kept(visit.people, report),
         program=report.program,
-        requests=tuple(map(_request, visit.people.requests.of(name))),
+        requests=requests,
+        entrants=_entrants(found) if found is not None else (),
+        is_finished=found is not None
+        and found.finished_at is not None
+        and all(one.state in (RequestState.DONE, RequestState.REFUSED) for one in requests),
+        contest=contest.name if contest is not None else "",
+        is_hidden=is_hidden,
     )
+
+
+def _tournament(visit: Visit, name: str, hidden_of: StoredContest | None) -> StoredTournament | None:
+    """Return a tournament; that of the hidden home of a contest, if there is one."""
+    if hidden_of is None:
+        return visit.homes.public().store.find_tournament(name)
+    with visit.homes.hidden(hidden_of.name) as home:
+        return home.store.find_tournament(name) if home is not None else None
+
+
+def _entrants(tournament: StoredTournament) -> tuple[str, ...]:
+    """Return the bots that are paired; those that were disqualified or have withdrawn come back by undoing that."""
+    definition = tournament.definition
+    return tuple(bot.label for number, bot in enumerate(definition.entrants) if number not in definition.gone)
 
 
 def pause(visit: Visit) -> Done:

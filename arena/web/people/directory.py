@@ -116,6 +116,7 @@ def log_line(entry: LogEntry) -> LogLine:
         action=entry.action,
         subject=entry.subject,
         reason=entry.reason,
+        details=entry.details,
     )
 
 

@@ -44,6 +44,7 @@ from arena.web.people.operation import (
     Operation,
     Result,
     ToBuild,
+    ToShow,
     Visit,
     Who,
 )
@@ -91,7 +92,7 @@ class Gate:
             operations: what can be done.
         """
         self._people, self._uploads, self._homes, self._links = people, uploads, homes, links
-        self._builders = HomeBuilders()
+        self._builders = HomeBuilders(homes)
         self._followed = FollowedMatches(people)
         self._threads = anyio.CapacityLimiter(THREADS)
         self._password_threads = anyio.CapacityLimiter(PASSWORDS_AT_A_TIME)
@@ -194,6 +195,10 @@ class Gate:
         if isinstance(result, ToBuild):
             models = [await self._builders.build(result.home, *page) for page in result.pages]
             result = await anyio.to_thread.run_sync(result.finish, models, limiter=self._threads)
+        elif isinstance(result, ToShow):
+            is_program = wants_json(request)
+            found = [await self._builders.kept(result.home, *page, is_program=is_program) for page in result.pages]
+            result = await anyio.to_thread.run_sync(result.finish, found, limiter=self._threads)
         return visit, result
 
     async def _form_again(
@@ -249,13 +254,13 @@ class Gate:
         problem: Problem | None = None,
         sent: dict[str, Any] | None = None,
     ) -> Response:
-        headers = {"cache-control": NOT_KEPT}
+        headers = {"cache-control": NOT_KEPT} | ({"retry-after": "1"} if operation.is_late(model) else {})
         if wants_json(request) or not operation.template:
             response = response_of(rendered(model.model_dump_json().encode(), JSON), request.headers, headers)
         else:
             html = render_template(
                 operation.template,
-                Setting(links=self._links),
+                Setting(links=self._links, topics=operation.topics(model) if problem is None else ()),
                 room=operation.room,
                 twin=None,
                 model=model,
@@ -360,7 +365,7 @@ def _of_home(request: Request, result: OfHome) -> Response:
     if wants_json(request):
         content, kind = result.model.model_dump_json().encode(), JSON
     else:
-        setting = Setting(links=result.links, notice=result.notice)
+        setting = Setting(links=result.links, notice=result.notice, notice_address=result.notice_address)
         content, kind = render(result.page, result.parameters, result.model, setting).encode(), HTML
     response = response_of(rendered(content, kind), request.headers, {"cache-control": NOT_KEPT})
     response.headers["vary"] += ", Cookie, Authorization"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import anyio.to_thread
 
 from arena.contests.hidden_place import has_hidden_home, hidden_home_path
 from arena.home import DATABASE_FILE, ArenaHome
@@ -15,10 +17,14 @@ from arena.site.page import Lane, Page
 from arena.site.publish.result_place import result_path
 from arena.web.builders import Builders, LaneLimits
 from arena.web.opened_home import OpenedHome
+from arena.web.page_cache import PageCache
+from arena.web.page_response import FIRST_SECONDS, PROGRAM_SECONDS
 
 LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)
 MAX_BUILDERS = 3
 """Homes for which there are processes at a time."""
+MAX_KEPT = 20
+"""Pages of such homes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,13 @@ class HomePlace:
 
 
 class Homes:
-    """The homes of an arena."""
+    """The homes of an arena.
+
+    Attributes:
+        public: the one that everybody sees.
+        public_place: where that is.
+        pages: of that, as the site has built them; None if they are to be built again.
+    """
 
     def __init__(self, home: OpenedHome, store: str | None = None) -> None:
         """Prepare; nothing is opened.
@@ -48,6 +60,7 @@ class Homes:
         """
         self.public = home
         self.public_place = HomePlace(home.directory, store)
+        self.pages: PageCache | None = None
 
     def hidden_place(self, contest: str) -> HomePlace:
         """Return where the hidden home of a contest is, or would be."""
@@ -75,9 +88,16 @@ class Homes:
 class HomeBuilders:
     """Builds pages of any home in processes that end when nobody asks."""
 
-    def __init__(self) -> None:
+    def __init__(self, homes: Homes) -> None:
+        """Prepare; no process is started.
+
+        Args:
+            homes: of which pages are built.
+        """
+        self._homes = homes
         self._builders: dict[HomePlace, Builders] = {}
         self._ending: set[asyncio.Task[None]] = set()
+        self._kept: dict[tuple[HomePlace, Page, Parameters], tuple[object, asyncio.Task[Model]]] = {}
 
     async def build(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
         """Return what a page of a home shows.
@@ -94,6 +114,41 @@ class HomeBuilders:
         value = await builders.build(page, parameters)
         return page.model.model_validate_json(value.json)
 
+    async def kept(self, place: HomePlace, page: Page, parameters: Parameters, *, is_program: bool) -> Model | None:
+        """Return what a page shows, which is not built again before its home has changed.
+
+        Args:
+            place: of the home.
+            page: the page.
+            parameters: what its address says.
+            is_program: whether a program waits for it, which is more patient than a person.
+
+        Returns:
+            None if it can't be built, or not so soon; it is being built then.
+        """
+        seconds = PROGRAM_SECONDS if is_program else FIRST_SECONDS[Lane.RATINGS]
+        if place == self._homes.public_place and self._homes.pages is not None:
+            found = await self._homes.pages.find(page, parameters, seconds)
+            if found.value is None:
+                return None
+            return await anyio.to_thread.run_sync(page.model.model_validate_json, found.value.json)
+        task = self._build_once(place, page, parameters)
+        await asyncio.wait((task,), timeout=seconds)
+        if not task.done() or task.cancelled() or task.exception() is not None:
+            return None
+        return task.result()
+
+    def _build_once(self, place: HomePlace, page: Page, parameters: Parameters) -> asyncio.Task[Model]:
+        key, stamp = (place, page, parameters), _stamp(place.directory / DATABASE_FILE)
+        known = self._kept.pop(key, None)
+        if known is None or (known[1].done() and (known[0] != stamp or known[1].exception() is not None)):
+            known = stamp, asyncio.create_task(self.build(place, page, parameters))
+        self._kept[key] = known  # as the latest
+        for other in list(self._kept)[:-MAX_KEPT]:
+            if self._kept[other][1].done():
+                del self._kept[other]
+        return known[1]
+
     def _end(self, builders: Builders) -> None:
         ending = asyncio.create_task(builders.close())
         self._ending.add(ending)
@@ -101,4 +156,19 @@ class HomeBuilders:
 
     async def close(self) -> None:
         """End the processes."""
+        tasks = [task for _, task in self._kept.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*self._ending, *(builders.close() for builders in self._builders.values()))
+
+
+def _stamp(database: Path) -> tuple[tuple[int, int], ...]:
+    """Return what differs after a commit to a database in a file."""
+    files = (database, database.with_name(f"{database.name}-wal"))
+    found = []
+    for path in files:
+        with suppress(OSError):
+            status = path.stat()
+            found.append((status.st_mtime_ns, status.st_size))
+    return tuple(found)

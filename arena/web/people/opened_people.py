@@ -15,6 +15,8 @@ from arena.submissions.upload_directory import RECEIVING, UploadDirectory
 from arena.uploads.containment import can_contain_uploads
 from arena.web.endpoint import Endpoint
 from arena.web.opened_home import OpenedHome
+from arena.web.page_cache import PageCache
+from arena.web.people.contest_news import ContestNews
 from arena.web.people.directing import LADDER
 from arena.web.people.gate import Gate
 from arena.web.people.homes import Homes
@@ -31,6 +33,7 @@ class OpenedPeople:
         store: the database of people.
         links: the addresses of pages, for who can sign in.
         endpoints: the addresses of operations.
+        contest_news: whether anything has changed that everybody may know of contests.
     """
 
     def __init__(
@@ -54,8 +57,14 @@ class OpenedPeople:
         uploads = UploadDirectory(uploads_path(directory), why_not or cache(_refusal))
         uploads.remove_unfinished(RECEIVING)
         self.links = ServedLinks(asset_digests(), ACCOUNT)
-        self._gate = Gate(self.store, uploads, Homes(self._home, store), self.links, OPERATIONS)
+        self._homes = Homes(self._home, store)
+        self.contest_news = ContestNews(self.store, self._homes.result_path)
+        self._gate = Gate(self.store, uploads, self._homes, self.links, OPERATIONS)
         self.endpoints: tuple[Endpoint, ...] = self._gate.endpoints
+
+    def show_pages_of(self, cache: PageCache) -> None:
+        """Take what is shown of public pages from those that the site has built."""
+        self._homes.pages = cache
 
     def troubles(self) -> tuple[str, ...]:
         """Return what is wrong with ladders; nothing about contests, of which not everybody may know."""
@@ -81,6 +90,7 @@ class OpenedPeople:
 
     def close(self) -> None:
         """Close the databases."""
+        self.contest_news.close()
         self.store.close()
         self._home.close()
 

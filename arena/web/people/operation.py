@@ -163,6 +163,7 @@ class OfHome:
         model: what it shows.
         links: the addresses in it.
         notice: a sentence above it.
+        notice_address: of the page that the sentence is about.
     """
 
     page: Page
@@ -170,6 +171,7 @@ class OfHome:
     model: Model
     links: Links
     notice: str
+    notice_address: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +190,21 @@ class ToBuild:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToShow:
+    """A result that has something of pages in it, as far as they have been built: nobody waits long for them.
+
+    Attributes:
+        home: of which they are.
+        pages: each with what its address says.
+        finish: returns the result from their models, None for one that is not there now; called in a thread.
+    """
+
+    home: HomePlace
+    pages: Sequence[tuple[Page, Parameters]]
+    finish: Callable[[Sequence[Model | None]], Model]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Follow:
     """The result of an operation that says when an unrated match changes, as long as somebody listens.
 
@@ -200,10 +217,18 @@ class Follow:
     shown: Shown
 
 
-Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToBuild | Follow"
+Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToBuild | ToShow | Follow"
 
 Handler = Callable[[Visit], Result]
 """Does it, in a thread of its own; may raise our errors."""
+
+
+def _no_topics(_: Any) -> tuple[str, ...]:
+    return ()
+
+
+def _never_late(_: Any) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +254,8 @@ class Operation:
         is_in_the_open: whether there is no secret in it, so that it may be read on its way.
         media_type: of the file or the stream that is returned; "" for neither.
         max_body_bytes: how much is sent with it, at most.
+        topics: returns what a reader has to hear of to see the page change, from what it shows; none if it is not live.
+        is_late: returns whether something in what it shows is still being computed.
     """
 
     method: str
@@ -248,6 +275,8 @@ class Operation:
     is_in_the_open: bool = False
     media_type: str = ""
     max_body_bytes: int = MAX_BODY_BYTES
+    topics: Callable[[Any], tuple[str, ...]] = _no_topics
+    is_late: Callable[[Any], bool] = _never_late
 
 
 Paths = Mapping[str, Mapping[str, Operation]]

@@ -23,6 +23,7 @@ from arena.web.app import Site
 from arena.web.events import Events
 from arena.web.hosts import Hosts
 from arena.web.opened_home import OpenedHome
+from arena.web.people.contest_news import ContestNews
 from arena.web.people.gate import Gate
 from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
@@ -81,7 +82,7 @@ WITH_FIELDS = {
     "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}",
 }  # fmt: skip
 ELSEWHERE = {
-    "/events": "reads the log of the public home alone, whose file has no canary",
+    "/events": "reads the public home alone, whose file has no canary, and what test_contest_news.py says of contests",
     "/static/{digest}/{name}": "files of the package",
     "/csp-reports": "is only sent to",
     "/invitations/{secret}": "is about an invitation",
@@ -102,9 +103,10 @@ class Crawl:
         self.versions = FakeVersions()
         self.opened = OpenedHome(self.played.directory)
         self.uploads = UploadDirectory(self.played.directory / "uploads")
-        links = ServedLinks(asset_digests(), "/account")
-        self.gate = Gate(self.played.people, self.uploads, Homes(self.opened), links, OPERATIONS)
-        events = Events(self.opened)
+        links, homes = ServedLinks(asset_digests(), "/account"), Homes(self.opened)
+        self.news = ContestNews(self.played.people, homes.result_path)
+        self.gate = Gate(self.played.people, self.uploads, homes, links, OPERATIONS)
+        events = Events(self.opened, self.news.number)
         self.site = Site(
             self.opened, versions=self.versions, hosts=Hosts("0.0.0.0", [HOST]), endpoints=self.gate.endpoints,
             links=links, events=events, end=self.gate.close,
@@ -148,8 +150,8 @@ class Crawl:
         return {page.path for page in PAGES}
 
     async def ask(self, actor, address, headers):
-        """Return the answer to a request, once what it is about has been built."""
-        while (answer := await self.actors[actor].get(address, headers=headers)).status_code in BEING_BUILT:
+        """Return the answer to a request, once what it is about has been built and is not late."""
+        while is_late(answer := await self.actors[actor].get(address, headers=headers)):
             await anyio.sleep(0.05)
         assert answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR, (address, answer.text)
         return answer
@@ -174,11 +176,22 @@ class Crawl:
         self.versions.version += "1"
         return {actor: await self.look(actor) for actor in actors or self.actors}
 
+    async def results(self):
+        """Return what the page of the contest says about its final, to everybody."""
+        answers = {actor: await self.ask(actor, "/contests/spring", {"accept": JSON}) for actor in self.actors}
+        return {actor: answer.json()["result"] for actor, answer in answers.items()}
+
     async def close(self):
+        self.news.close()
         await self.people.close()
         await self.site.close()
         self.opened.close()
         self.played.close()
+
+
+def is_late(answer):
+    """Return whether a newer answer is being made."""
+    return answer.status_code in BEING_BUILT or (answer.is_success and "retry-after" in answer.headers)
 
 
 def text_of(answer):
@@ -241,6 +254,15 @@ def check_hidden(crawl, seen, *, may_have_public):
         assert "/log" in where(found, REASON), actor
 
 
+def check_results(results, actors, *, is_hidden):
+    """Some see who is first, and that evebot is disqualified; the others see neither."""
+    assert {actor for actor, result in results.items() if result is not None} == actors
+    for actor in actors:
+        assert results[actor]["is_hidden"] is is_hidden
+        assert results[actor]["disqualified"] == ["evebot@1"]
+        assert {line["person"] for line in results[actor]["places"]} == {"ada", "bob"}
+
+
 def disqualify(crawl):
     """Ask for a correction of what is hidden, and let it be done."""
     crawl.played.people.requests.add(
@@ -270,8 +292,11 @@ async def test_a_sealed_contest(crawl):
     world.play(lambda stored: bool(world.hidden_canaries()))
     assert phase(crawl) in (ContestPhase.PLAYING, ContestPhase.CLOSED)
     world.play()
+    number = crawl.news.number()
     disqualify(crawl)
     assert phase(crawl) is ContestPhase.PLAYED
+    assert crawl.news.number() == number  # nobody can tell from a stream
+    check_results(await crawl.results(), {"dora", "olga"}, is_hidden=True)
     seen = await crawl.look_as_all()
     check_hidden(crawl, seen, may_have_public=False)
     check_owners(crawl, seen)
@@ -285,6 +310,7 @@ async def test_a_sealed_contest(crawl):
     world.play()
     ResultMaker().make_results(world.home, world.people)
     assert phase(crawl) is ContestPhase.FINISHED
+    assert crawl.news.number() != number
     seen = await crawl.look_as_all()
     for actor, found in seen.items():
         assert canaries_in(found) & hidden, actor
@@ -292,6 +318,7 @@ async def test_a_sealed_contest(crawl):
         assert "/contests/spring/result.zip" in where(found, REASON), actor
         assert where(found, "/contests/spring/hidden/") == [], actor
     check_owners(crawl, seen)
+    check_results(await crawl.results(), set(seen), is_hidden=False)
     page = await crawl.actors["visitor"].get("/contests/spring", headers={"accept": JSON})
     assert page.json()["has_result"]
 

@@ -1,18 +1,20 @@
 """Contests in the browser: making, changing, cancelling, revealing; what is wrong; what others may not."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 
 from arena.contests.contest_file import read_contest
 from arena.contests.contest_text import contest_text
+from arena.contests.template_texts import template_names, template_text
 from arena.games import GAMES
 from arena.home import ArenaHome
 from arena.people.roles import Scope
 from arena.shipped import PREFIX, example_bots
 from arena.tournament.formats import FORMATS
 from arena.web.people import contest_changes
-from arena.web.people.contest_form import EXAMPLE, TEMPLATES
+from arena.web.people.contest_form import form_template, form_text
 from tests.report.tournaments import play
 from tests.web.people.conftest import JSON
 
@@ -76,12 +78,13 @@ async def test_a_contest_is_made_by_the_form(world, dora):
 
 async def test_a_contest_is_made_of_toml(world):
     program = world.program("dora", Scope.DIRECT)
-    response = await program.post("/contests", json={"text": EXAMPLE})
+    text = template_text("cup", "spring", "UTC", datetime(2027, 2, 1, tzinfo=UTC))
+    response = await program.post("/contests", json={"text": text})
     assert response.json() == {"done": "announced the contest spring", "to": "/contests/spring"}
-    assert world.store.contests.get("spring").contest == read_contest(EXAMPLE)
+    assert world.store.contests.get("spring").contest == read_contest(text)
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", template_names())
 async def test_a_template_with_a_title_and_times_is_a_contest(world, dora, template):
     page = await dora.get(f"/contests/new?template={template}", headers={"accept": JSON})
     fields = page.json()["fields"] | {"house_bots": page.json()["chosen_house_bots"]}
@@ -96,14 +99,24 @@ def test_the_form_offers_what_there_is():
         name for name, kind in FORMATS.items() if not kind.open_entry
     )
     known = {PREFIX + bot for bot in example_bots()}
-    assert all(known >= set(template.house_bots) for template in TEMPLATES.values())
+    now = datetime.now(UTC)
+    assert all(known >= set(form_template(name, now).house_bots) for name in template_names())
+
+
+@pytest.mark.parametrize("name", template_names())
+def test_a_template_is_the_same_contest_from_the_form_and_from_the_command_line(name):
+    now = datetime(2027, 1, 31, 23, 30, tzinfo=UTC)
+    template = form_template(name, now)
+    sent = {**template.fields, "name": "spring", "title": "Spring"}
+    assert read_contest(form_text(sent, template.house_bots)) == read_contest(template_text(name, "spring", "UTC", now))
+    assert template.text == template_text(name, "spring", "UTC", now)
 
 
 WRONG = {
     "deadline_at": ("2027-03-01", "deadline_at = '2027-03-01'"),
     "opens_at": ("2027-03-28T02:30", "in Europe/Berlin this time comes never, for the clocks are put forward"),
     "time_zone": ("Europe/Nowhere", "expected a time zone of the IANA database"),
-    "options": ('{"size": nan}', "expected a JSON object with numbers, texts and truth"),
+    "options": ('{"size": nan}', "a JSON object such as"),
     "name": ("../etc", "lower-case letters"),
     "title": ("a\x7fb", "control characters"),
     "encounters": ("10; drop", "encounters"),

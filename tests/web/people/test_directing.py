@@ -1,9 +1,14 @@
 """Directors pause and correct what a program keeps going, in the browser and with a token."""
 
+import re
+
 import pytest
 
+from arena.home import ArenaHome
 from arena.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
 from arena.people.roles import Scope
+from tests.store.samples import definition
+from tests.web.people.conftest import JSON
 
 pytestmark = pytest.mark.anyio
 
@@ -115,3 +120,45 @@ async def test_a_killed_program_is_seen(kept):
 
 async def test_a_page_of_a_tournament_that_nobody_keeps_going_is_not_there(kept):
     assert (await kept.browser("dora").get("/tournaments/other/direct")).status_code == 404
+
+
+async def test_a_correction_chooses_from_the_entrants(world):
+    """The names in a form that is sent are those of the tournament."""
+    world.store.directors.say("t", "contest", DirectorState.IDLE)
+    page = await world.browser("dora").get("/tournaments/t/direct")
+    entrants = [bot.label for bot in definition().entrants]
+    assert re.findall(r'<option value="([^"]*@[^"]*)"', page.text) == 3 * entrants  # disqualify, withdraw, replace
+    assert "It waits" in page.text
+    answer = await world.browser("dora").get("/tournaments/t/direct", headers={"accept": JSON})
+    assert (answer.json()["entrants"], answer.json()["is_finished"]) == (entrants, False)
+
+
+async def test_a_finished_tournament_is_said_to_be_played_until_something_is_asked(world, directory):
+    with ArenaHome(directory) as home:
+        home.store.set_finished(home.store.tournament("t"), True)
+    world.store.directors.say("t", "contest", DirectorState.IDLE)
+    world.now.seconds += 3600
+    dora = world.browser("dora")
+    page = (await dora.get("/tournaments/t/direct")).text
+    assert "All of it is played." in page
+    assert "does not run" not in page
+    assert "/tournaments/t/pause" not in page
+    assert "/tournaments/t/disqualify" in page
+    world.store.requests.add("t", "void", {"numbers": [1]}, subject="match 1", reason="A slip.", by="dora")
+    assert "All of it is played." not in (await dora.get("/tournaments/t/direct")).text
+
+
+async def test_what_could_not_be_done_is_on_the_page_and_in_the_log_with_its_reason(kept):
+    asked = kept.store.requests.add(
+        "open ladder", "disqualify", {"bot": "a@1", "rule": "annul"}, subject="a@1", reason="It cheats.", by="dora"
+    )
+    kept.store.requests.finish(asked.number, "entrant 'a@1' is not in it", is_done=False)
+    dora = kept.browser("dora")
+    page = (await dora.get(f"{HERE}/direct")).text
+    assert "refused" in page
+    assert "entrant &#39;a@1&#39; is not in it" in page
+    log = (await kept.client().get("/log", headers={"accept": JSON})).json()["lines"]
+    assert [(line["by"], line["action"], line["details"]) for line in log[:2]] == [
+        ("the arena", "could not disqualify", "entrant 'a@1' is not in it"),
+        ("dora", "asked to disqualify", ""),
+    ]

@@ -1,0 +1,81 @@
+"""Whether anything has changed that everybody may know of contests: what their pages follow.
+
+Nothing else is in it: what is played in secret, what a program notes and what directors ask for must not show in when
+pages change.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from arena.contests.visibility import visible
+from arena.errors import StoreError
+from arena.people.contest import StoredContest, phase_of
+from arena.store.people.contest_rows import ContestRows
+from arena.store.people.people_store import PeopleStore
+
+_log = logging.getLogger("arena.web")
+
+
+class ContestNews:
+    """What everybody may know of contests, as a number that is another one when it has changed."""
+
+    def __init__(self, people: PeopleStore, result_path: Callable[[str], Path]) -> None:
+        """Prepare; nothing is read yet.
+
+        Args:
+            people: where contests are.
+            result_path: returns where the signed result of a contest is, or would be.
+        """
+        self._people, self._result_path = people, result_path
+        self._signal = people.contest_rows.commit_signal()
+        self._signalled = ""
+        self._read_at = ""
+        self._rows = ContestRows((), {}, ())
+        self._number = 0
+        self._is_lost = False
+
+    def number(self) -> int:
+        """Return the number. Cheap where nothing was committed since the last time, within the same second."""
+        try:
+            signalled, now = self._signal.read(), self._people.contests.now()
+            if signalled != self._signalled:
+                self._rows, self._signalled, self._read_at = self._people.contest_rows.read(), signalled, ""
+        except StoreError as error:  # it is read again
+            if not self._is_lost:
+                _log.warning("%s", error)
+            self._is_lost = True
+            return self._number
+        self._is_lost = False
+        if now != self._read_at:
+            self._read_at = now
+            self._number = self._number_at(now)
+        return self._number
+
+    def close(self) -> None:
+        """Close the connection that looks for commits."""
+        self._signal.close()
+
+    def _number_at(self, now: str) -> int:
+        seen = [self._seen(stored, now) for stored in self._rows.contests]
+        text = json.dumps([seen, self._rows.unfinished])
+        return int.from_bytes(blake2b(text.encode(), digest_size=6).digest())
+
+    def _seen(self, stored: StoredContest, now: str) -> list[Any]:
+        """Return what everybody may know of a contest now."""
+        contest, hidden_since = stored.contest, visible(stored, (), now).hidden_since
+        return [
+            repr(contest),
+            phase_of(stored, now),
+            hidden_since,
+            stored.closed_at is not None,
+            stored.revealed_at,
+            stored.cancelled_at,
+            self._rows.entries.get(stored.number),
+            hidden_since is None and self._result_path(contest.name).is_file(),
+        ]
