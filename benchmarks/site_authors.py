@@ -104,7 +104,7 @@ class Arena:
 
     def paths(self):
         """Return what is asked for, in turn."""
-        known = [path.format(number=1 + 7 * k, bot=k % 50) for k in range(30) for path in PAGES.values()]
+        known = [path.format(number=1 + 7 * k, bot=k % 50) for k in range(10) for path in PAGES.values()] * 3
         return [*known, *(f"/tournaments/{self.ladder}" for _ in range(10)), *(OPEN_PAGES * 2)]
 
 
