@@ -8,7 +8,6 @@ from arena.errors import StoreAwayError, StoreError, UnknownNameError
 from arena.site.models.overview import OverviewParameters
 from arena.site.page import Lane
 from arena.site.pages import PAGE_BY_NAME
-from arena.web import page_cache
 from arena.web.built_value import BuiltValue
 from arena.web.page_cache import CURRENT_SECONDS, QUIET_CURRENT_SECONDS, PageCache
 from arena.web.page_value import MAX_QUICK_REST_SECONDS, MAX_REST_SECONDS
@@ -109,13 +108,12 @@ async def test_nobody_waits_for_the_next_value_while_others_are_built(pages):
     assert (await pages.find()).value.json == b"2"
 
 
-async def test_a_late_page_is_shown_as_it_was(pages, monkeypatch):
-    monkeypatch.setattr(page_cache, "LATE_SECONDS", 0.01)
+async def test_a_late_page_is_shown_as_it_was(pages):
     pages.cache._now = asyncio.get_running_loop().time
     await pages.find()
     pages.builder.may_build.clear()
     pages.versions.version = "2"
-    late = await pages.find()
+    late = await pages.cache.find(PAGE, PARAMETERS, 10.0, late_seconds=0.01)
     assert (late.value.json, late.is_current, late.age_seconds, late.problem) == (b"1", False, None, None)
     pages.builder.may_build.set()
     assert (await pages.find()).value.json == b"2"
