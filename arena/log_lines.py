@@ -53,7 +53,13 @@ def set_up_logging(level: int, log_format: str | None = None) -> None:
     lines = JsonLines() if log_format == JSON else TextLines()
     handler.setFormatter(JournalLines(lines) if is_journal(STDERR) else lines)
     handler.setLevel(level)
+    handler.addFilter(is_no_ending)
     logging.basicConfig(handlers=[handler])
+
+
+def is_no_ending(record: logging.LogRecord) -> bool:
+    """Return False for the complaint of a library that Ctrl-C or SIGTERM came in the middle of its work."""
+    return not (record.exc_info and isinstance(record.exc_info[1], KeyboardInterrupt | SystemExit))
 
 
 def escaped(text: str) -> str:

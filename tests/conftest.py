@@ -45,17 +45,13 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """Run everything on all cores where pytest-xdist is installed; a few tests pass before its workers have started.
-
-    There are three workers for two cores: half of the tests wait for bots, servers and browsers most of their time.
-    """
+    """Run everything on all cores where pytest-xdist is installed; a few tests pass before its workers have started."""
     option = config.option
     if "PYTEST_XDIST_WORKER" in os.environ:  # a worker of such a run, or a test that runs pytest
         return
     is_everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if is_everything and getattr(option, "numprocesses", 0) is None and not (option.usepdb or option.collectonly):
-        cores = len(os.sched_getaffinity(0))
-        option.numprocesses = cores + cores // 2
+        option.numprocesses = len(os.sched_getaffinity(0))
         option.dist = "loadfile"  # tests of a file may use what earlier ones made
         option.loadscopereorder = False  # the fast half first
 

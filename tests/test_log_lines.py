@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from arena.errors import UsageError
 from arena.log_lines import FIELDS, FORMAT_VARIABLE, MAX_CHARACTERS, REQUEST, JsonLines, TextLines, set_up_logging
+from arena.service_program import TerminatedError
 
 HOSTILE = "name\r\n2026-01-01 ERROR forged\x1b[2J\u202e\u2028\x00\ud800"
 
@@ -68,6 +69,19 @@ def test_a_traceback_follows_its_line_indented_or_is_a_field():
     assert all(line.startswith("    ") and line.isprintable() for line in others)
     fields = json.loads(JsonLines().format(failed))
     assert "ValueError" in fields["traceback"]
+
+
+@pytest.mark.parametrize(
+    ("error", "is_logged"), [(KeyboardInterrupt(), False), (TerminatedError(), False), (OSError(), True)]
+)
+def test_being_ended_is_no_error_of_whatever_was_done_then(monkeypatch, capsys, error, is_logged):
+    monkeypatch.setattr(logging.root, "handlers", [])
+    set_up_logging(logging.WARNING)
+    try:
+        raise error
+    except type(error):
+        logging.getLogger("sqlalchemy.pool").error("Exception closing connection", exc_info=True)
+    assert ("Exception closing connection" in capsys.readouterr().err) == is_logged
 
 
 def test_a_line_is_bounded():

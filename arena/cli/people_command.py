@@ -34,9 +34,10 @@ COLUMNS = [
 LOG_COLUMNS = [
     Column("at", "at", is_number=False, drop_order=1),
     Column("by", "by", is_number=False),
-    Column("action", "what", is_number=False),
+    Column("action", "what", is_number=False, wraps=True),
     Column("subject", "whom", is_number=False),
     Column("reason", "why", is_number=False, wraps=True),
+    Column("details", "details", is_number=False, wraps=True, drop_order=2),
 ]
 
 role_option = click.option(

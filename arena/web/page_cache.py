@@ -17,8 +17,9 @@ from typing import NamedTuple
 from arena.errors import text_of
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
+from arena.web.built_value import BuiltValue
 from arena.web.page_value import LATE_SECONDS, REST_PER_BUILD_SECOND, Value
-from arena.web.problems import DEFECT, Problem, problem_of
+from arena.web.problems import DEFECT, MALFORMED_STATUS, Problem, problem_of
 from arena.web.value_builder import ValueBuilder
 from arena.web.versions import Versions
 
@@ -112,20 +113,23 @@ class PageCache:
         """How much is kept."""
         return self._bytes
 
-    async def find(self, page: Page, parameters: Parameters, first_seconds: float) -> Found:
+    async def find(
+        self, page: Page, parameters: Parameters, first_seconds: float, late_seconds: float = LATE_SECONDS
+    ) -> Found:
         """Return what there is to show of a page.
 
         Args:
             page: the page.
             parameters: what its address says.
             first_seconds: how long to wait if there is nothing to show yet.
+            late_seconds: how long to wait for a newer value if there is an earlier one.
         """
         topics = page.topics_of(parameters)
         entry = self._entry(page, parameters)
         if entry.loading is not None:
             await asyncio.shield(entry.loading)
         corrections = self._versions.corrections_of(topics)
-        deadline = self._now() + self._patience_seconds(entry, page, first_seconds, corrections)
+        deadline = self._now() + self._patience_seconds(entry, page, corrections, first_seconds, late_seconds)
         progress = self._versions.progress_of(topics)
         while not self._is_current(entry, version := self._versions.version_of(topics), progress):
             if entry.failure is not None and self._now() < entry.failed_until:
@@ -143,14 +147,16 @@ class PageCache:
         self._weigh(entry)
         return Found(value=entry.value, is_current=True)
 
-    def _patience_seconds(self, entry: _Entry, page: Page, first_seconds: float, corrections: str) -> float:
+    def _patience_seconds(
+        self, entry: _Entry, page: Page, corrections: str, first_seconds: float, late_seconds: float
+    ) -> float:
         """Return how long a reader waits for a newer value than there is."""
         if entry.value is None:
             return first_seconds
         if entry.value.is_before(corrections):
             return LATE_SECONDS
         has_to_wait = entry.building is None and self._builder.is_busy(page.lane)
-        return LATE_SECONDS if entry.value.build_seconds <= LATE_SECONDS and not has_to_wait else 0.0
+        return late_seconds if entry.value.build_seconds <= LATE_SECONDS and not has_to_wait else 0.0
 
     def _is_current(self, entry: _Entry, version: str, progress: str) -> bool:
         value = entry.value
@@ -204,7 +210,7 @@ class PageCache:
     async def _build(self, entry: _Entry, page: Page, parameters: Parameters, stamp: _Stamp) -> None:
         entry.began_at = self._now()
         try:
-            built = await self._builder.build(page, parameters, is_first=entry.value is None)
+            built = await self._built(page, parameters, is_first=entry.value is None)
         except Exception as error:
             self._fail(entry, page, error, self._now() - entry.began_at)
         else:
@@ -215,6 +221,18 @@ class PageCache:
         finally:
             entry.building = None
             self._weigh(entry)
+
+    async def _built(self, page: Page, parameters: Parameters, *, is_first: bool) -> BuiltValue:
+        """Return a value that was built; if what is stored does not fit together, from a second reading.
+
+        An entrant of a ladder may have been written between the reading of its definition and that of its schedule.
+        """
+        try:
+            return await self._builder.build(page, parameters, is_first)
+        except Exception as error:
+            if problem_of(error).status != MALFORMED_STATUS:
+                raise
+        return await self._builder.build(page, parameters, is_first)
 
     def _accept(self, entry: _Entry, value: Value) -> None:
         """Take a value that was built; one that says the same keeps what was made of it."""

@@ -21,7 +21,7 @@ from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
 from arena.site.render import Setting, render, render_template
 from arena.web.page_cache import Found, PageCache
-from arena.web.page_value import Value
+from arena.web.page_value import HURRIED_SECONDS, LATE_SECONDS, Value
 from arena.web.problems import Problem
 from arena.web.rendered import NOT_KEPT, PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.security_headers import IS_EMBEDDABLE
@@ -80,7 +80,7 @@ class PageResponses:
         request.scope[IS_EMBEDDABLE] = parameters.may_be_framed
         if page.lane is Lane.SERVER:
             return await self._of_server(request, page, parameters, suffix, table)
-        found = await self._cache.find(page, parameters, PROGRAM_SECONDS if suffix else FIRST_SECONDS[page.lane])
+        found = await self._find(request, page, parameters, is_program=bool(suffix))
         if found.value is None:
             return self._without_value(request, found.problem, suffix)
         setting = self._setting(page, parameters, found)
@@ -93,6 +93,11 @@ class PageResponses:
             late = {"cache-control": NOT_KEPT, "retry-after": str(ceil(found.ready_seconds))}
             headers = {"cache-control": PAGE_CACHING} if found.is_current else late
         return response_of(one, request.headers, headers)
+
+    async def _find(self, request: Request, page: Page, parameters: Parameters, *, is_program: bool) -> Found:
+        first_seconds = PROGRAM_SECONDS if is_program else FIRST_SECONDS[page.lane]
+        late_seconds = LATE_SECONDS if is_program or _prefers_to_wait(request) else HURRIED_SECONDS
+        return await self._cache.find(page, parameters, first_seconds, late_seconds)
 
     async def _of_server(
         self, request: Request, page: Page, parameters: Parameters, suffix: str, table: str | None
@@ -164,3 +169,9 @@ class PageResponses:
 def _wants_json(request: Request) -> bool:
     accepted = request.headers.get("accept", "").lower()
     return "application/json" in accepted and "text/html" not in accepted
+
+
+def _prefers_to_wait(request: Request) -> bool:
+    """Return whether a reader asks to wait for the newest (RFC 7240, 4.3), as a page does that has heard of news."""
+    preferences = request.headers.get("prefer", "").lower().split(",")
+    return any(one.strip().startswith("wait=") for one in preferences)

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from arena.web.rendered import Rendered
 
 LATE_SECONDS = 0.3
-"""How long a reader who can be shown an earlier value waits for the next one, unless it takes longer or has to wait."""
+"""How long a reader who prefers to wait is kept from an earlier value, unless the next takes longer or has to wait."""
+HURRIED_SECONDS = 0.05
+"""The same of a reader who has just come; the page is live a moment later."""
 
 REST_PER_BUILD_SECOND = 10.0
 MAX_QUICK_REST_SECONDS = 0.5

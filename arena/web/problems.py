@@ -71,6 +71,10 @@ STORE_AWAY = Problem(
 """Its own text may name directories of the machine."""
 
 
+MALFORMED_STATUS = 422
+"""What is stored, or what a game says, is not as it has to be."""
+
+
 def problem_of(error: Exception) -> Problem:
     """Return the problem for an error; ``DEFECT`` if we never raise it on purpose."""
     match error:
@@ -81,9 +85,9 @@ def problem_of(error: Exception) -> Problem:
         case DatabaseError() | NoHomeError():
             return STORE_AWAY
         case StoreError():
-            return _problem(422, "What is stored can’t be shown", text_of(error))
+            return _problem(MALFORMED_STATUS, "What is stored can’t be shown", text_of(error))
         case GameError():
-            return _problem(422, "The rules of the game fail here", text_of(error))
+            return _problem(MALFORMED_STATUS, "The rules of the game fail here", text_of(error))
         case ValidationError():
             return _problem(400, "This address is not right", _first_mistake(error))
         case ArenaError():

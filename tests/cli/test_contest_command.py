@@ -78,6 +78,7 @@ def test_a_contest_is_announced_shown_changed_and_cancelled(arena, file, people)
         ("changed the contest", "A title.", "title: Autumn → The autumn contest"),
         ("announced the contest", "", ""),
     ]
+    assert json.loads(arena("people", "log", "--json")[1])[1]["details"] == "title: Autumn → The autumn contest"
 
 
 def test_results_are_revealed_on_request(arena, file, people):

@@ -4,11 +4,10 @@ import asyncio
 
 import pytest
 
-from arena.errors import StoreAwayError, UnknownNameError
+from arena.errors import StoreAwayError, StoreError, UnknownNameError
 from arena.site.models.overview import OverviewParameters
 from arena.site.page import Lane
 from arena.site.pages import PAGE_BY_NAME
-from arena.web import page_cache
 from arena.web.built_value import BuiltValue
 from arena.web.page_cache import CURRENT_SECONDS, QUIET_CURRENT_SECONDS, PageCache
 from arena.web.page_value import MAX_QUICK_REST_SECONDS, MAX_REST_SECONDS
@@ -109,13 +108,12 @@ async def test_nobody_waits_for_the_next_value_while_others_are_built(pages):
     assert (await pages.find()).value.json == b"2"
 
 
-async def test_a_late_page_is_shown_as_it_was(pages, monkeypatch):
-    monkeypatch.setattr(page_cache, "LATE_SECONDS", 0.01)
+async def test_a_late_page_is_shown_as_it_was(pages):
     pages.cache._now = asyncio.get_running_loop().time
     await pages.find()
     pages.builder.may_build.clear()
     pages.versions.version = "2"
-    late = await pages.find()
+    late = await pages.cache.find(PAGE, PARAMETERS, 10.0, late_seconds=0.01)
     assert (late.value.json, late.is_current, late.age_seconds, late.problem) == (b"1", False, None, None)
     pages.builder.may_build.set()
     assert (await pages.find()).value.json == b"2"
@@ -262,6 +260,27 @@ async def test_a_failure_is_remembered_for_a_second_only(pages):
 
 def gone():
     raise UnknownNameError("tournament", "t", [])
+
+
+async def test_what_was_written_between_two_readings_is_read_again(pages):
+    def answer():
+        if pages.builder.built == 1:
+            raise StoreError("match 7 is malformed: expected an entrant of the tournament for each seat")
+        return b"%d" % pages.builder.built
+
+    pages.builder.answer = answer
+    found = await pages.find()
+    assert (found.value.json, found.problem, found.is_current) == (b"2", None, True)
+
+
+async def test_what_is_malformed_is_read_twice_and_said(pages):
+    def answer():
+        raise StoreError("match 7 is malformed")
+
+    pages.builder.answer = answer
+    found = await pages.find()
+    assert (found.value, found.problem.status, found.problem.error) == (None, 422, "match 7 is malformed")
+    assert pages.builder.built == 2
 
 
 async def test_what_is_deleted_is_not_shown_any_more(pages):

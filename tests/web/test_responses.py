@@ -16,6 +16,7 @@ from arena.web.csp_reports import MAX_REPORT_BYTES
 from arena.web.events import Events
 from arena.web.opened_home import OpenedHome
 from arena.web.page_cache import Found
+from arena.web.page_value import HURRIED_SECONDS, LATE_SECONDS
 from arena.web.problems import ProblemError
 from arena.web.turns import BUSY
 from tests.web.conftest import add_tournament, client_of
@@ -197,6 +198,29 @@ async def test_a_page_that_is_computed_asks_again_by_a_script_or_without(client,
     assert re.findall(r"(<noscript>)?<meta http-equiv", response.text) == ["<noscript>"]
     (script,) = re.findall(r'src="(/static/\w+/pending.js)"', response.text)
     assert (await client.get(script)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "prefer", "waits"),
+    [
+        ("/", None, False),
+        ("/", "wait=1", True),
+        ("/", "respond-async, WAIT=10", True),
+        ("/", "wait", False),
+        ("/", "return=minimal", False),
+        ("/index.json", None, True),
+    ],
+)
+async def test_for_a_newer_page_only_those_wait_who_prefer_to(client, monkeypatch, path, prefer, waits):
+    patience = []
+
+    async def nothing_yet(*arguments):
+        patience.append(arguments[-1])
+        return Found(value=None)
+
+    monkeypatch.setattr(client.site.cache, "find", nothing_yet)
+    await client.get(path, headers={"prefer": prefer} if prefer else {})
+    assert patience == [LATE_SECONDS if waits else HURRIED_SECONDS]
 
 
 async def test_a_tournament_that_does_not_exist_is_said_without_a_builder(client):

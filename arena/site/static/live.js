@@ -19,7 +19,8 @@
     let seconds = 5; // after an answer that does not say when to ask again, or none
     const patience = new AbortController(), giveUp = setTimeout(() => patience.abort(), 30000);
     try {
-      const response = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-cache", signal: patience.signal });
+      const headers = { accept: "text/html", prefer: "wait=1" }; // rather than what was there before the news
+      const response = await fetch(location.href, { headers, cache: "no-cache", signal: patience.signal });
       parts.setTime(Date.parse(response.headers.get("date")));
       isOver = response.redirected || response.status === 404;
       if (response.ok && !isOver) {
