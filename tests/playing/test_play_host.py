@@ -97,19 +97,19 @@ def test_notes_stay_with_the_actions_that_stay_when_one_is_taken_back_and_after_
 
 
 @pytest.mark.parametrize(
-    ("line", "reason"),
+    ("line", "milliseconds", "reason"),
     [
-        ("raise ValueError('a secret of the bot')", "forfeits (exit): the bot exited: exit status 1"),
-        ("return 'nonsense'", "forfeits (illegal): "),
-        ("import time; time.sleep(60)", "forfeits (timeout): no answer within"),
-        ("while True: pass", "forfeits (timeout): "),
-        ("import sys; sys.stderr.write('x' * 50_000_000)", "forfeits (limit): "),
+        ("raise ValueError('a secret of the bot')", 2000, "forfeits (exit): the bot exited: exit status 1"),
+        ("return 'nonsense'", 2000, "forfeits (illegal): "),
+        ("import time; time.sleep(60)", 100, "forfeits (timeout): no answer within"),
+        ("while True: pass", 100, "forfeits (timeout): "),
+        ("import sys; sys.stderr.write('x' * 50_000_000)", 5000, "forfeits (limit): "),  # that takes a while
     ],
 )
-def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, reason):
+def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, milliseconds, reason):
     label = playing.submit(FIRST.format(line), "mine")
     playing.start()
-    one = playing.ready(playing.begin(bot=label, milliseconds=100, size=4))
+    one = playing.ready(playing.begin(bot=label, milliseconds=milliseconds, size=4))
     assert one.position.state is MatchState.PERSON
     one = playing.wish(one, Wish.ACT, "a1")
     assert one.position.state is MatchState.OVER
