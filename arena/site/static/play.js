@@ -10,6 +10,7 @@
   let looks = 0, timer = 0, isSending = false, isAsking = false, isNews = false, stream = null, isFollowed = false;
 
   const match = () => document.getElementById("match");
+  let shown = match().outerHTML; // as it came: what is done to it here is no news
   const text = (root, selector) => root.querySelector(selector)?.textContent.replace(/\s+/g, " ").trim() ?? "";
 
   // the board: one place can be reached by Tab, the others by the arrow keys
@@ -115,7 +116,8 @@
   function show(page) {
     const old = match(), next = page.getElementById("match");
     if (!next) { location.reload(); return; }
-    if (old.outerHTML !== next.outerHTML) {
+    if (shown !== next.outerHTML) {
+      shown = next.outerHTML;
       isLost ||= old.contains(document.activeElement);
       const open = [...old.querySelectorAll("details[id][open]")].map((one) => one.id);
       const copy = document.importNode(next, true);
@@ -128,7 +130,7 @@
       const said = [text(copy, ".notice.bad"), text(copy, "#answer") !== answered ? text(copy, "#answer") : "",
         text(copy, ".said") !== before ? text(copy, ".said") : "", turn !== turned ? turn : ""];
       if (said[2].endsWith(turn)) said[3] = "";
-      status.textContent = said.filter(Boolean).join(" ");
+      status.textContent = said.filter(Boolean).join(" ") || status.textContent; // what was said last may not be heard yet
       document.title = page.title;
     }
   }
@@ -176,6 +178,11 @@
   }
   document.addEventListener("visibilitychange", follow);
 
+  function fail(reason) {
+    status.textContent = match().querySelector("#turn").textContent = reason;
+    shown = ""; // the next page takes its place
+  }
+
   document.addEventListener("submit", async (event) => {
     const form = event.target;
     if (!match().contains(form) || form.getAttribute("action").endsWith("/again")) return;
@@ -188,11 +195,9 @@
       const response = await fetch(form.getAttribute("action"), { method: "POST", body: sent, headers: { accept: "text/html" } });
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       if (page.getElementById("match")) { show(page); look(); }
-      else status.textContent = text(page, "main");
-      if (!page.getElementById("match")) match().querySelector("#turn").textContent = text(page, "main .verdict") || text(page, "main");
+      else fail(text(page, "main .verdict") || text(page, "main"));
     } catch {
-      status.textContent = "The arena can’t be reached now; try again.";
-      match().querySelector("#turn").textContent = status.textContent;
+      fail("The arena can’t be reached now; try again.");
     } finally {
       isSending = false;
       if (isNews) refresh();
