@@ -105,7 +105,7 @@ class Oracle:
         return deadline if self._within_seconds is None else min(deadline, time.monotonic() + self._within_seconds)
 
     def _after_actions(self, state: Any, deadline: float) -> list[int] | None:
-        """Return the values after all actions of a state by the kernel; None if there is none, or it does not know."""
+        """Return the values after all actions of a state by its kernel; None if it does not know them."""
         if not self._asks_kernel:
             return None
         try:
