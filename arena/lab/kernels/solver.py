@@ -150,7 +150,7 @@ class Solver(Kernel):
         return list(zip(found[::2], found[1::2], strict=True)) if code == _SOLVED else None
 
     def _run(self, deadline: float, call: Callable[[Any, Any], int]) -> int:
-        """Make a long call into C in a thread with a deep stack, which is told to stop at the deadline.
+        """Make a long call into C in a thread with a deep stack, and stop it at the deadline.
 
         Raises:
             KernelError: if there is no memory.
