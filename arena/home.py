@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 DEFAULT_HOME = ".arena"
 DATABASE_FILE = "arena.sqlite3"
 PEOPLE_FILE = "people.sqlite3"
+CONTESTS_DIRECTORY = "contests"
+"""Where the hidden homes of contests are."""
 HOME_VARIABLE = "ARENA_HOME"
 STORE_VARIABLE = "ARENA_STORE"
 PEOPLE_VARIABLE = "ARENA_PEOPLE"
