@@ -139,6 +139,7 @@ def test_from_a_link_to_a_match_against_a_ranked_bot(chromium, arena, tmp_path):
     reload_until(visitor, visitor.locator("select[name=bot] option[value='mine@1']").count)
     visitor.locator("input[name=option_size]").fill("4")
     visitor.locator("select[name=bot]").select_option("mine@1")
+    visitor.locator("select[name=seconds]").select_option("5.0")  # it needs little, but may have to wait for it
     visitor.get_by_role("button", name="Play").click()
     play_to_the_end(visitor)
     expect(visitor.locator("p.verdict")).to_contain_text(re.compile(r"\d : \d"))
