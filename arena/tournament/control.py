@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+from arena.tournament.rounds import TournamentRounds
 from arena.tournament.turns import Turns
 
 
@@ -30,9 +31,11 @@ class RunControl:
 
     Attributes:
         turns: who sits out rounds of a ladder, kept from run to run; None if the results alone say who is paired.
+        rounds: of the last run; that of a ladder does not count again what was counted.
     """
 
     turns: Turns | None = None
+    rounds: TournamentRounds | None = None
 
     def order(self) -> Order:
         """Return what the run is to do.

@@ -62,7 +62,7 @@ class Run:
         may_change = format_class(self._definition).open_entry and executor.takes_new_bots
         self._refresh = refresh if may_change else None
         self._turns = control.turns if may_change else None
-        self._rounds = TournamentRounds(self._definition, store, self._tournament)
+        self._rounds = self._rounds_after(control.rounds if may_change else None)
         self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.expected_matches)
         self.progress.stop_limits = self._rounds.stop_limits
         self._tries = Tries(self.progress, self._turns)
@@ -136,8 +136,17 @@ class Run:
         except UsageError as error:
             log.warning("the changed definition is refused: %s", error)
             return
-        self._rounds = TournamentRounds(self._definition, self._store, self._tournament)
+        self._rounds = self._rounds_after(self._rounds)
         log.info("the definition has changed: %d entrants may be paired", len(self._definition.active or ()))
+
+    def _rounds_after(self, earlier: TournamentRounds | None) -> TournamentRounds:
+        """Return the rounds of the tournament as it is now, and keep them for the next run."""
+        if earlier is None:
+            rounds = TournamentRounds(self._definition, self._store, self._tournament)
+        else:
+            rounds = earlier.continued(self._definition, self._store, self._tournament)
+        self._control.rounds = rounds
+        return rounds
 
     def _play_matches(self, specs: Iterable[MatchSpec]) -> None:
         queue = WorkQueue(specs)
