@@ -44,7 +44,7 @@ class Tries:
         """Prepare.
 
         Args:
-            progress: of the run; it is told which matches are given up.
+            progress: of the run; it gets the matches that are given up.
             turns: who rests; None if nobody does.
         """
         self._progress, self._turns = progress, turns
