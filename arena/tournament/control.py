@@ -31,11 +31,10 @@ class RunControl:
 
     Attributes:
         turns: who sits out rounds of a ladder, kept from run to run; None if the results alone say who is paired.
-        rounds: of the last run; that of a ladder does not count again what was counted.
     """
 
     turns: Turns | None = None
-    rounds: TournamentRounds | None = None
+    _rounds: TournamentRounds | None = None  # of the last run: the next one of a ladder need not count them again
 
     def order(self) -> Order:
         """Return what the run is to do.

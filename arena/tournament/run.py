@@ -62,7 +62,7 @@ class Run:
         may_change = format_class(self._definition).open_entry and executor.takes_new_bots
         self._refresh = refresh if may_change else None
         self._turns = control.turns if may_change else None
-        self._rounds = self._rounds_after(control.rounds if may_change else None)
+        self._rounds = self._rounds_after(control._rounds if may_change else None)
         self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.expected_matches)
         self.progress.stop_limits = self._rounds.stop_limits
         self._tries = Tries(self.progress, self._turns)
@@ -145,7 +145,7 @@ class Run:
             rounds = TournamentRounds(self._definition, self._store, self._tournament)
         else:
             rounds = earlier.continued(self._definition, self._store, self._tournament)
-        self._control.rounds = rounds
+        self._control._rounds = rounds
         return rounds
 
     def _play_matches(self, specs: Iterable[MatchSpec]) -> None:
