@@ -178,7 +178,8 @@ _MODULE_OF = {
         "arena.corrections.undoing": "undo_correction",
         "arena.corrections.void_matches": "void_matches",
         "arena.definition": "Absence Definition GameChoice GameOpenings",
-        "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn OpeningChoice Termination TournamentState",
+        "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn OpeningChoice Termination"
+        " TournamentState",
         "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
         " UnknownNameError UploadError UsageError VoidMatchError",
         "arena.executors.executor": "Executor Job Played Playing Void",

@@ -103,6 +103,6 @@ def test_equal_bots_that_never_slip_always_get_what_the_opening_is_worth():
 
 
 def test_the_most_states_are_enough_for_multiplication_at_its_suggested_size():
-    """After three plies: partial permutations of six columns, and for each full grid sets of marks with the last one."""
+    """After three plies: partial permutations of six columns, and of each full grid sets of marks with the last."""
     partial = sum(choose**2 * orders for choose, orders in ((1, 1), (6, 1), (15, 2), (20, 6), (15, 24), (6, 120)))
     assert partial + 720 * (1 + 8 * (2**7 - 1)) <= MOST_STATES
