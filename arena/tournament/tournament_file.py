@@ -17,6 +17,7 @@ from arena.enums import ClockKind, OffTurn
 from arena.limit import Limit, Unit
 from arena.records import DEFAULT_PLY_LIMIT, LIMITS, MAX_PLY_LIMIT, MEBIBYTE
 from arena.tournament.formats import DEFAULT_FORMAT, FORMATS, table_key
+from arena.tournament.variants import has_lists
 
 Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False)]
 SecondsOrZero = Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False)]
@@ -110,7 +111,8 @@ class EntrantTable(_Strict):
         bot: a path from the file's directory, ``arena:NAME`` for an example bot, or ``name[@version]`` of a submitted
             bot.
         name: in this tournament; by default the bot's own.
-        args: arguments added to the bot's command.
+        args: arguments added to the bot's command. A list in braces, such as "{10,30,100}", enters the bot once with
+            each of its values, as ``name 10``, ``name 30`` and ``name 100``.
     """
 
     bot: Argument
@@ -167,7 +169,8 @@ class CommonKeys(_Strict):
 
     @model_validator(mode="after")
     def _has_entrants(self) -> CommonKeys:
-        if self.entrants_from is None and len(self.entrants) < 2:
+        is_one = len(self.entrants) < 2 and not any(has_lists(table.args) for table in self.entrants)
+        if self.entrants_from is None and is_one:
             raise ValueError("entrants: expected at least two [[entrants]] tables, or entrants_from")
         return self
 

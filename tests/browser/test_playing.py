@@ -21,7 +21,8 @@ SEEN_AGAIN = """() => ["hidden", "visible"].forEach((state) => {
 HEAR = """() => {
   const status = [...document.querySelectorAll("p.sr[role=status]")].pop();
   window.heard = [];
-  new MutationObserver(() => heard.push(status.textContent)).observe(status, {childList: true, characterData: true, subtree: true});
+  const observer = new MutationObserver(() => heard.push(status.textContent));
+  observer.observe(status, {childList: true, characterData: true, subtree: true});
 }"""
 """Keeps what screen readers are told."""
 
