@@ -63,7 +63,7 @@ static int64_t margin_at_end(const game *rules, const state *now) {
 }
 
 /* The margin still to come; writes 0 into *fits if there are too many states. */
-static int64_t margin_to_come(margins *all, state *now, int *fits) {
+static int64_t best_to_come(margins *all, state *now, int *fits) {
     int count = count_actions(all->rules, now);
     int64_t so_far = margin_so_far(all->rules, now);
     if (!count) return margin_at_end(all->rules, now) - so_far;
@@ -77,7 +77,7 @@ static int64_t margin_to_come(margins *all, state *now, int *fits) {
     undo back;
     for (int n = 0; n < count && *fits; n++) {
         make(all->rules, now, nth_action(all->rules, now, n), &back);
-        int64_t after = toward * (margin_so_far(all->rules, now) + margin_to_come(all, now, fits));
+        int64_t after = toward * (margin_so_far(all->rules, now) + best_to_come(all, now, fits));
         unmake(all->rules, now, &back);
         best = after > best ? after : best;
     }
@@ -88,13 +88,13 @@ static int64_t margin_to_come(margins *all, state *now, int *fits) {
 static int chosen(margins *all, state *now, int slips_permille, uint64_t *generator, int *fits) {
     int count = count_actions(all->rules, now), best_count = 0, chosen_best;
     if (random_below(generator, PERMILLE) < slips_permille) return random_below(generator, count);
-    int64_t best = margin_so_far(all->rules, now) + margin_to_come(all, now, fits);
+    int64_t best = margin_so_far(all->rules, now) + best_to_come(all, now, fits);
     for (int pass = 0; pass < 2; pass++) {
         chosen_best = pass ? random_below(generator, best_count) : -1;
         for (int n = 0; n < count; n++) {
             undo back;
             make(all->rules, now, nth_action(all->rules, now, n), &back);
-            int is_best = margin_so_far(all->rules, now) + margin_to_come(all, now, fits) == best;
+            int is_best = margin_so_far(all->rules, now) + best_to_come(all, now, fits) == best;
             unmake(all->rules, now, &back);
             best_count += is_best && !pass;
             if (is_best && pass && !chosen_best--) return n;
@@ -130,7 +130,7 @@ EXPORT int64_t slip_encounters(const handle *kernel, int64_t most_states, uint64
     if (numbers && all.entries) {
         state now;
         copy_state(all.rules, &now, &kernel->now);
-        *margin = margin_so_far(all.rules, &now) + margin_to_come(&all, &now, &fits);
+        *margin = margin_so_far(all.rules, &now) + best_to_come(&all, &now, &fits);
         for (int64_t k = 0; k < count && fits; k++) {
             uint64_t generator = generator_of(seed, first + (uint64_t)k);
             int points = half_points(&all, &kernel->now, of_first, &generator, &fits);
