@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from arena.checked import check_model, read_toml
-from arena.definition import Definition, GameChoice, GameOpenings
-from arena.enums import OpeningChoice
+from arena.definition import Definition, GameChoice
 from arena.errors import BotDefinitionError, DefinitionError, OptionError, UnknownNameError, UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
@@ -30,9 +29,7 @@ from arena.records import Bot, Limits, TimeControl
 from arena.shipped import bot_path, example_hint, tournament_path
 from arena.text import shortened_text, toml_value
 from arena.tournament.formats import FORMATS, format_of, table_key
-from arena.tournament.opening_book import read_book
-from arena.tournament.opening_information import check_information
-from arena.tournament.opening_lines import text_of
+from arena.tournament.openings_key import openings_in
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile
 from arena.tournament.variants import Variant, variants_of
 
@@ -201,7 +198,7 @@ class _Builder:
                     f"{table_key(name)}: this table belongs to format = {name!r}, but format = {file.format!r}"
                 )
         games = self._games()
-        openings, opening_plies = self._openings(games)
+        openings, opening_plies = openings_in(file, self._path.parent, games, self._faults)
         with _collecting(self._faults):
             check_ply_limit(file.ply_limit, opening_plies)
         entrants = self._entrants()
@@ -246,33 +243,6 @@ class _Builder:
             except UsageError as error:
                 self._faults.append(f"{place}: {error}")
         return tuple(choices)
-
-    def _openings(self, games: Sequence[GameChoice]) -> tuple[tuple[GameOpenings, ...], int]:
-        """Return the openings of each game, unless they are drawn at random, and the most plies of one."""
-        table = self._file.openings
-        if table is None:
-            return (), self._file.opening_plies
-        if table.plies is None:
-            return self._book(games, self._path.parent / (table.book or ""))
-        if table.choose != "information":
-            return (), table.plies
-        for choice in games:
-            with _collecting(self._faults):
-                check_information(choice)
-        return tuple(GameOpenings(choose=OpeningChoice.INFORMATION) for _ in games), table.plies
-
-    def _book(self, games: Sequence[GameChoice], path: Path) -> tuple[tuple[GameOpenings, ...], int]:
-        if len(games) > 1:
-            self._faults.append(
-                f"openings = {str(path)!r}: a book has openings of one game, and there are {len(games)}"
-            )
-        for choice in games[:1]:
-            with _collecting(self._faults):
-                openings = read_book(path, choice)
-                game = make_game(choice.game, **choice.options)
-                lines = tuple(text_of(game, opening) for opening in openings)
-                return (GameOpenings(choose=OpeningChoice.BOOK, lines=lines),), max(map(len, openings))
-        return (), 0
 
     def _entrants(self) -> tuple[Bot, ...]:
         bots: list[Bot] = []
