@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from arena.cli.lab_kernels import kernels
+from arena.cli.lab_quality import quality
 from arena.cli.lab_solve import solve
 from arena.cli.subcommands import Subcommands
 
@@ -15,9 +16,11 @@ def command() -> None:
 
     \b
     arena lab solve coprimality --sweep size=3..12
+    arena lab quality differences -o size=6
     arena lab kernels --build --check
     """
 
 
 command.add_command(solve)
+command.add_command(quality)
 command.add_command(kernels)

@@ -29,7 +29,9 @@ from arena.records import Bot, Limits, TimeControl
 from arena.shipped import bot_path, example_hint, tournament_path
 from arena.text import shortened_text, toml_value
 from arena.tournament.formats import FORMATS, format_of, table_key
+from arena.tournament.openings_key import openings_in
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile
+from arena.tournament.variants import Variant, variants_of
 
 
 class KnownBots(Protocol):
@@ -195,9 +197,10 @@ class _Builder:
                 self._faults.append(
                     f"{table_key(name)}: this table belongs to format = {name!r}, but format = {file.format!r}"
                 )
-        with _collecting(self._faults):
-            check_ply_limit(file.ply_limit, file.opening_plies)
         games = self._games()
+        openings, opening_plies = openings_in(file, self._path.parent, games, self._faults)
+        with _collecting(self._faults):
+            check_ply_limit(file.ply_limit, opening_plies)
         entrants = self._entrants()
         self._check_fit(games, entrants)
         return Definition(
@@ -206,7 +209,8 @@ class _Builder:
             entrants=entrants,
             format=file.format,
             encounters=file.encounters,
-            opening_plies=file.opening_plies,
+            opening_plies=opening_plies,
+            openings=openings,
             ply_limit=file.ply_limit,
             time_control=TimeControl(**file.time_control.model_dump()),
             limits=Limits(**file.limits.model_dump()),
@@ -260,7 +264,8 @@ class _Builder:
     def _entries(self) -> Iterator[_Entry]:
         for number, table in enumerate(self._file.entrants):
             place = f"entrants[{number}]"
-            yield _Entry(place, f"{place}.name", partial(self._bot, table))
+            for variant in self._variants(table, place):
+                yield _Entry(place, f"{place}.name", partial(self._bot, table, variant))
         pattern = self._file.entrants_from
         if pattern is not None:
             base = self._path.parent
@@ -277,15 +282,24 @@ class _Builder:
         check_name(f"bot {str(path)!r}: name", name, self._is_known())
         return replace(bot, name=name)
 
-    def _bot(self, table: EntrantTable) -> Bot:
+    def _variants(self, table: EntrantTable, place: str) -> list[Variant]:
+        try:
+            return variants_of(table.args)
+        except DefinitionError as error:
+            self._faults.append(f"{place}.{error}")
+            self._has_all_entrants = False
+            return []
+
+    def _bot(self, table: EntrantTable, variant: Variant) -> Bot:
         if table.bot in self._given:
             bot = bot_of(self._given[table.bot])
         else:
-            bot = find_entrant(table.bot, table.args, self._path.parent, self._bots)
-        if table.name is None:
+            bot = find_entrant(table.bot, variant.args, self._path.parent, self._bots)
+        if table.name is None and not variant.values:
             return bot
-        check_name("name", table.name, self._is_known())
-        return replace(bot, name=table.name)
+        name = variant.named(bot.name if table.name is None else table.name)
+        check_name("name", name, self._is_known())
+        return replace(bot, name=name)
 
     def _is_known(self) -> IsKnown | None:
         return None if self._bots is None else self._bots.is_known

@@ -23,8 +23,8 @@ SEEN_AGAIN = """() => ["hidden", "visible"].forEach((state) => {
 HEAR = """() => {
   const status = [...document.querySelectorAll("p.sr[role=status]")].pop();
   window.heard = [];
-  const all = {childList: true, characterData: true, subtree: true};
-  new MutationObserver(() => heard.push(status.textContent)).observe(status, all);
+  const observer = new MutationObserver(() => heard.push(status.textContent));
+  observer.observe(status, {childList: true, characterData: true, subtree: true});
 }"""
 """Keeps what screen readers are told."""
 

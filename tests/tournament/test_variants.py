@@ -1,0 +1,132 @@
+"""Lists of values in a bot's arguments, each value of which enters once."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.errors import DefinitionError
+from arena.tournament.definition import load_definition
+from arena.tournament.variants import MAX_VARIANTS, has_lists, variants_of
+from tests.conftest import BOTS
+
+VALUE = st.from_regex(r"[A-Za-z0-9_.+-]{1,4}", fullmatch=True)
+
+
+def names_and_args(args):
+    return {variant.named("mcts"): variant.args for variant in variants_of(args)}
+
+
+def test_each_value_of_a_list_is_a_variant_named_by_it():
+    assert names_and_args(["--rollouts", "{10,30,100}"]) == {
+        "mcts 10": ("--rollouts", "10"),
+        "mcts 30": ("--rollouts", "30"),
+        "mcts 100": ("--rollouts", "100"),
+    }
+
+
+def test_several_lists_multiply_and_the_last_changes_fastest():
+    assert names_and_args(["--c={0.5, 1.5}", "x", "{a,b}-{+1,-1}"]) == {
+        "mcts 0.5 a +1": ("--c=0.5", "x", "a-+1"),
+        "mcts 0.5 a -1": ("--c=0.5", "x", "a--1"),
+        "mcts 0.5 b +1": ("--c=0.5", "x", "b-+1"),
+        "mcts 0.5 b -1": ("--c=0.5", "x", "b--1"),
+        "mcts 1.5 a +1": ("--c=1.5", "x", "a-+1"),
+        "mcts 1.5 a -1": ("--c=1.5", "x", "a--1"),
+        "mcts 1.5 b +1": ("--c=1.5", "x", "b-+1"),
+        "mcts 1.5 b -1": ("--c=1.5", "x", "b--1"),
+    }
+
+
+@pytest.mark.parametrize("arg", ["", "{}", "{10}", "a,b", '{"a":1,"b":2}', "{a:1,b:2}", "{a,{b", "}a,b{", "{ä,ö}"])
+def test_other_braces_are_left_as_they_are(arg):
+    assert not has_lists([arg])
+    assert names_and_args([arg]) == {"mcts": (arg,)}
+
+
+def test_doubled_braces_stand_for_the_text_itself():
+    assert names_and_args(["{{1,2}}", '{{"x":1}}']) == {"mcts": ("{1,2}", '{{"x":1}}')}
+
+
+@given(st.lists(st.lists(VALUE, min_size=2, max_size=4, unique=True), max_size=3))
+def test_names_and_arguments_of_variants_are_unique(lists):
+    variants = names_and_args(["{" + ",".join(values) + "}" for values in lists])
+    count = 1
+    for values in lists:
+        count *= len(values)
+    assert len(variants) == len(set(variants.values())) == count
+    assert all(" ".join(("mcts", *args)) == name for name, args in variants.items())
+
+
+@given(st.text(alphabet="{},a1 \n", max_size=30))
+def test_any_text_has_variants_or_one_sentence(text):
+    try:
+        assert variants_of([text])
+    except DefinitionError as error:
+        assert str(error).startswith("args[0] = ") and "\n" not in str(error)
+
+
+REFUSED = {
+    "{10,}": "args[1] = '{10,}': a value is missing between the commas",
+    "{,}": "args[1] = '{,}': a value is missing",
+    "{10,30,10}": "args[1] = '{10,30,10}': the value '10' appears twice",
+    "{0,1}" * 40: "args: the lists in braces make 1,099,511,627,776 variants; expected at most 100",
+}
+
+
+@pytest.mark.parametrize("arg", REFUSED)
+def test_what_is_no_list_of_values_is_refused(arg):
+    with pytest.raises(DefinitionError) as raised:
+        variants_of(["--rollouts", arg])
+    assert str(raised.value).startswith(REFUSED[arg])
+
+
+def test_as_many_variants_as_may_be_are_accepted():
+    tens = "{0,1,2,3,4,5,6,7,8,9}"
+    assert len(variants_of([tens, tens])) == MAX_VARIANTS == 100
+
+
+def table(args, bot="mcts", more=""):
+    return f'[[entrants]]\nbot = "{BOTS / bot}"\nargs = ["--rollouts", "{args}"]\n{more}'
+
+
+@pytest.fixture
+def labels(tmp_path):
+    """Return a function that returns the labels and last arguments of a tournament file's entrants."""
+
+    def read(text):
+        path = tmp_path / "t.toml"
+        path.write_text(f'game = "differences"\n{text}')
+        return {bot.label: bot.command[-1] for bot in load_definition(path).entrants}
+
+    return read
+
+
+@pytest.mark.processes
+def test_variants_enter_a_tournament_in_their_order(labels):
+    text = table("{10,30}") + table("{7,8}", more='name = "m"\n')
+    assert list(labels(text).items()) == [("mcts 10@1", "10"), ("mcts 30@1", "30"), ("m 7@1", "7"), ("m 8@1", "8")]
+
+
+@pytest.mark.processes
+def test_one_table_with_variants_is_enough(labels):
+    assert list(labels(table("{10,30}"))) == ["mcts 10@1", "mcts 30@1"]
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (table("10"), "entrants: expected at least two [[entrants]] tables, or entrants_from"),
+        (table("{10,}"), "entrants[0].args[1] = '{10,}': a value is missing"),
+        (
+            table("{10,30}") + table("30", more='name = "mcts 30"\n'),
+            "entrants[1].name = 'mcts 30': another entrant has this name and version",
+        ),
+        (table("{1,2}", more=f'name = "{"x" * 64}"\n'), f"entrants[0]: name = '{'x' * 64} 1': expected 1 to 64"),
+        (table("{1,2}", bot="nobody"), "entrants[0]: bot '"),
+    ],
+)
+def test_what_is_wrong_with_variants_is_said(labels, text, says):
+    with pytest.raises(DefinitionError) as raised:
+        labels(text)
+    assert says in str(raised.value)
