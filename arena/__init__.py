@@ -55,11 +55,13 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.definition import Absence as Absence
     from arena.definition import Definition as Definition
     from arena.definition import GameChoice as GameChoice
+    from arena.definition import GameOpenings as GameOpenings
     from arena.enums import ClockKind as ClockKind
     from arena.enums import CorrectionKind as CorrectionKind
     from arena.enums import DisqualifiedMatches as DisqualifiedMatches
     from arena.enums import FaultKind as FaultKind
     from arena.enums import OffTurn as OffTurn
+    from arena.enums import OpeningChoice as OpeningChoice
     from arena.enums import Termination as Termination
     from arena.enums import TournamentState as TournamentState
     from arena.errors import ArenaError as ArenaError
@@ -175,8 +177,9 @@ _MODULE_OF = {
         "arena.corrections.bots": "enter_late replace_bot",
         "arena.corrections.undoing": "undo_correction",
         "arena.corrections.void_matches": "void_matches",
-        "arena.definition": "Absence Definition GameChoice",
-        "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination TournamentState",
+        "arena.definition": "Absence Definition GameChoice GameOpenings",
+        "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn OpeningChoice Termination"
+        " TournamentState",
         "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
         " UnknownNameError UploadError UsageError VoidMatchError",
         "arena.executors.executor": "Executor Job Played Playing Void",
