@@ -70,6 +70,8 @@ def command(
     from arena.executors.cores import available_cores
     from arena.report.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
+    from arena.tournament.opening_information import with_openings
+    from arena.tournament.resumption import with_stored_openings
     from arena.tournament.rounds import needs_results
     from arena.tournament.schedule import schedule
 
@@ -78,6 +80,7 @@ def command(
     with open_home() as arena_home:
         definition = load_definition(file, arena_home.bots)
         stored = arena_home.store.find_tournament(definition.name)
+        definition = with_openings(with_stored_openings(definition, stored.definition) if stored else definition)
         from_store = stored is not None and needs_results(definition)
         lines = arena_home.store.schedule(stored) if stored and from_store else schedule(definition)
         if lists_matches:
