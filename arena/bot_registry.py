@@ -233,7 +233,7 @@ class BotRegistry:
 def _needs(store: Store, tournament: StoredTournament, files: Path) -> bool:
     """Return whether a tournament may still pair an entrant with these files, or has matches of it to play.
 
-    An entrant that is not paired any more may have some, and so may a ladder that was finished and goes on.
+    An entrant that is not paired any more may have some, and so may a ladder that was finished and continues.
     """
     definition = tournament.definition
     own = {k for k, entrant in enumerate(definition.entrants) if Path(entrant.directory) == files}

@@ -215,7 +215,7 @@ def test_the_files_that_a_tournament_needs_stay(home, is_deleted):
 
 def test_the_files_stay_of_a_bot_that_is_not_paired_any_more_while_a_match_of_it_is_scheduled(home):
     tournament = enter(home, submitted(home))
-    home.store.set_finished(tournament, True)  # as a ladder is that goes on later
+    home.store.set_finished(tournament, True)  # as a ladder is that continues later
     with pytest.raises(UsageError, match="tournament 'cup' is not finished and needs its files"):
         home.bots.remove("bot@1")
     home.store.record(tournament, [record(1)])
