@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -101,25 +102,45 @@ class Oracle:
             state: any state.
             within_seconds: how long this question may take; by default as long as any other.
         """
-        game = self._game
-        if game.is_over(state):
-            return []
-        actions = game.legal_actions(state)
         deadline = self._deadline(self._within_seconds if within_seconds is None else within_seconds)
+        known = self._known_actions(state, deadline)
+        return list(self._one_by_one(state, deadline)) if known is None else known
+
+    def exact_actions(self, state: Any) -> list[ActionWorth] | None:
+        """Return what ``actions`` does if all worths are exact; None as soon as one is not."""
+        deadline = self._deadline(self._within_seconds)
+        known = self._known_actions(state, deadline)
+        if known is not None:
+            return known
+        found = []
+        for one in self._one_by_one(state, deadline):
+            if not one.worth.is_exact:
+                return None
+            found.append(one)
+        return found
+
+    def _known_actions(self, state: Any, deadline: float) -> list[ActionWorth] | None:
+        """Return the legal actions by the kernel; None if it does not know them."""
+        if self._game.is_over(state):
+            return []
         after = self._after_actions(state, deadline) if self._table is None else None
-        if after is not None:
-            worths = {value: worth_between(value, value, Known.TABLE, self._follows) for value in set(after)}
-            return [ActionWorth(one, worths[value]) for one, value in zip(actions, after, strict=True)]
-        answers = []
+        if after is None:
+            return None
+        worths = {value: worth_between(value, value, Known.TABLE, self._follows) for value in set(after)}
+        actions = self._game.legal_actions(state)
+        return [ActionWorth(one, worths[value]) for one, value in zip(actions, after, strict=True)]
+
+    def _one_by_one(self, state: Any, deadline: float) -> Iterator[ActionWorth]:
+        """Yield the legal actions, each of which has its share of the time that is left."""
+        actions = self._game.legal_actions(state)
         for number, action in enumerate(actions):
-            left = deadline - time.monotonic()
-            if left > 0:
-                share = deadline - left + left / (len(actions) - number)
-                worth = self._worth(game.apply(state, action), share)
+            now = time.monotonic()
+            if now < deadline:
+                share = now + (deadline - now) / (len(actions) - number)
+                worth = self._worth(self._game.apply(state, action), share)
             else:
                 worth = worth_between(LOWEST, HIGHEST, Known.SEARCH, self._follows)
-            answers.append(ActionWorth(action, worth))
-        return answers
+            yield ActionWorth(action, worth)
 
     def _deadline(self, within_seconds: float | None) -> float:
         """Return the deadline of a question that is asked now."""
