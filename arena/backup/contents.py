@@ -48,7 +48,7 @@ OPEN, PRIVATE = Tree(0o755, 0o644, 0o755), Tree(0o700, 0o600, 0o700)
 """Bots are read by processes that have a user of their own; everything else by the arena alone."""
 
 BOTS, CONTESTS, LOGS = "bots", "contests", "logs"
-TREES = {BOTS: OPEN, "uploads": PRIVATE, CONTESTS: PRIVATE, "keys": PRIVATE, LOGS: PRIVATE}
+TREES = {BOTS: OPEN, "uploads": PRIVATE, CONTESTS: PRIVATE, "keys": PRIVATE, "puzzles": PRIVATE, LOGS: PRIVATE}
 """Logs are kept if asked for."""
 
 _UNFINISHED = (COPY_PREFIX, RECEIVING, CHECKING)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from arena.cli.lab_kernels import kernels
+from arena.cli.lab_puzzles import puzzles
 from arena.cli.lab_solve import solve
 from arena.cli.subcommands import Subcommands
 
@@ -16,8 +17,10 @@ def command() -> None:
     \b
     arena lab solve coprimality --sweep size=3..12
     arena lab kernels --build --check
+    arena lab puzzles quickstart
     """
 
 
 command.add_command(solve)
 command.add_command(kernels)
+command.add_command(puzzles)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.cli.duration import read_duration
 from arena.cli.group import OK
 from arena.cli.options import json_option, options_option, quiet_option
 from arena.errors import OptionError, UsageError
@@ -25,27 +26,9 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 MAX_SWEPT = 1000
-MAX_SECONDS = 30 * 86_400.0
 MAX_SHOWN = 12
 
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(s|m|h|)")
-_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _SWEEP = re.compile(r"\s*(\w+)\s*=\s*(\d{1,9})\.\.(\d{1,9})\s*")
-
-
-def _read_duration(_context: click.Context, _option: click.Parameter, text: str | None) -> float | None:
-    """Return the seconds that an option says.
-
-    Raises:
-        click.BadParameter: if it is no duration.
-    """
-    if text is None:
-        return None
-    found = _DURATION.fullmatch(text.strip())
-    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
-    if not 0 < seconds <= MAX_SECONDS:
-        raise click.BadParameter(f"{text!r}: expected a duration such as 60s, 5m or 2h, of 30 days at most")
-    return seconds
 
 
 @click.command("solve")
@@ -56,7 +39,7 @@ def _read_duration(_context: click.Context, _option: click.Parameter, text: str 
     "--within",
     "within_seconds",
     metavar="DURATION",
-    callback=_read_duration,
+    callback=read_duration,
     help="Stop after 60s, 5m or 2h for each set of options, with bounds if it is not solved by then.",
 )
 @click.option(
