@@ -53,11 +53,14 @@ def shares_by_encounter(records: list[dict[str, Any]]) -> Shares:
     return shares
 
 
+def share_with_interval(shares: list[float]) -> tuple[float, float]:
+    """Return the mean share over encounters and half the width of its 95 % interval."""
+    return mean(shares), 1.96 * stdev(shares) / math.sqrt(len(shares))
+
+
 def compared(better: str, worse: str, shares: Shares) -> str:
     """Return how one bot does against another, with the 95 % interval of its mean share over encounters."""
-    found = shares[better, worse]
-    half_width = 1.96 * stdev(found) / math.sqrt(len(found))
-    share = mean(found)
+    share, half_width = share_with_interval(shares[better, worse])
     verdict = "" if share - half_width > 0.5 else "; not told apart"
     return f"- `{better}` over `{worse}`: {100 * share:.1f} ± {100 * half_width:.1f} % of the points{verdict}"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -19,6 +21,7 @@ from arena.report.tables import Column, printable
 from arena.text import counted
 
 if TYPE_CHECKING:
+    from arena.definition import GameChoice
     from arena.home import ArenaHome
     from arena.lab.puzzle import Puzzle
     from arena.lab.puzzle_search import FoundPuzzles
@@ -36,8 +39,8 @@ COLUMNS = [
 ]
 SOLUTION = Column("solution", "solution", is_number=False)
 
-PER_QUESTION_SECONDS = 2.0
-"""For a search, where there is no proof and no table."""
+PER_QUESTION_SECONDS = 15.0
+"""For a table of a kernel, or else for a search."""
 
 STEPS_SHOWN = 100
 
@@ -89,6 +92,7 @@ def puzzles(
     with open_home(must_exist=True) as arena_home:
         stored = arena_home.store.tournament(tournament)
         stored.require_game(game)
+        _build_kernels(stored.definition.games)
         records = islice(iter(arena_home.store.records(stored, game)), max_matches)
         progress = _show_progress if is_shown else lambda _done, _all: None
         found = find_puzzles(records, count, limits, PER_QUESTION_SECONDS, progress)
@@ -108,6 +112,18 @@ def puzzles(
         print_table(columns, [_row(*one) for one in enumerate(found.puzzles, 1)], "text", note)
 
 
+def _build_kernels(games: Iterable[GameChoice]) -> None:
+    """Build the kernels of games that are not built yet; where that fails, the rules in Python are used."""
+    from arena.errors import KernelError
+    from arena.games import GAMES, make_game
+    from arena.lab.kernels.loading import has_solver, solver_of
+
+    for choice in games:
+        if choice.game in GAMES and has_solver(made := make_game(choice.game, **choice.options)):
+            with suppress(KernelError):
+                solver_of(made)
+
+
 def _show_progress(done: int, count: int) -> None:
     if done % STEPS_SHOWN == 0 or done == count:
         click.echo(f"\r\x1b[K{done:,} of {counted(count, 'position')}", nl=False, err=True)
@@ -117,7 +133,7 @@ def _summary(tournament: str, found: FoundPuzzles) -> str:
     kept = f", of which {len(found.puzzles)} are kept" if len(found.puzzles) < found.found else ""
     parts = [f"{tournament}: {counted(found.found, 'puzzle')} in {counted(found.positions, 'position')}{kept}."]
     if found.looked_at < found.positions:
-        parts.append(f"The time was up after {counted(found.looked_at, 'position')}, the last ones of matches first.")
+        parts.append(f"The time was up after {counted(found.looked_at, 'position')}.")
     if found.unknown:
         parts.append(f"Of {counted(found.unknown, 'position')} it is not known whether something was given away.")
     return printable(" ".join(parts))

@@ -15,7 +15,8 @@ from arena.people.contest import StoredContest
 from arena.people.directing import DirectorState, Wish
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.control import RunControl
-from arena.tournament.director import Refresh, run_tournament
+from arena.tournament.director import run_tournament
+from arena.tournament.run import Refresh
 
 PROGRAM = "contest"
 

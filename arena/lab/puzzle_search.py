@@ -70,19 +70,23 @@ def find_puzzles(
         ReplayError: if a record contradicts the rules.
     """
     limits = limits or Limits()
-    positions = sorted(decisions_by_position(records).values(), key=_plies_left)  # the quickest to solve first
+    positions = sorted(decisions_by_position(records).values(), key=_from_the_end)
     judge = _Judge(limits, within_seconds)
     found, unknown, looked_at = list[Puzzle](), 0, 0
+    too_early = set[int]()
     for decisions in positions:
+        match = decisions[0].record.match
         try:
             limits.check_time()
-            missed = [(one, judge.gives_away(one)) for one in decisions]
-            puzzle = judge.puzzle([one for one, is_so in missed if is_so], len(decisions))
+            if match not in too_early:
+                missed = [(one, judge.gives_away(one)) for one in decisions]
+                puzzle = judge.puzzle([one for one, is_so in missed if is_so], len(decisions))
+                found += [puzzle] if puzzle is not None else []
+                too_early |= {match} if any(is_so is None for _, is_so in missed) else set()
         except TimeIsUpError:
             break
         looked_at += 1
-        unknown += any(is_so is None for _, is_so in missed)
-        found += [puzzle] if puzzle is not None else []
+        unknown += match in too_early
         on_progress(looked_at, len(positions))
     found.sort(key=lambda one: (one.lines_log2, one.tempting, one.misses[0].match, one.misses[0].ply))
     chosen = [found[number * len(found) // count] for number in range(count)] if len(found) > count else found
@@ -91,8 +95,12 @@ def find_puzzles(
     )
 
 
-def _plies_left(decisions: Sequence[Decision]) -> int:
-    return min(len(one.record.actions) - one.ply for one in decisions)
+def _from_the_end(decisions: Sequence[Decision]) -> tuple[int, int]:
+    """Return what orders positions match by match, for which oracles keep tables, and each match from its end.
+
+    A position before one that is not known is harder still, and need not be asked for.
+    """
+    return decisions[0].record.match, -decisions[0].ply
 
 
 class _Judge:

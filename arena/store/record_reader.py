@@ -93,9 +93,17 @@ class RecordReader(TournamentReader):
             .order_by(matches.c.match)
         )
         rounds: list[list[StoredResult]] = [[] for _ in range(after, self.last_round(tournament))]
+        definition = tournament.definition
         for row in self._rows(query):
-            rounds[row.round - after - 1].append(result_in_round(row, tournament))
+            rounds[row.round - after - 1].append(result_in_round(row, tournament.number, definition))
         return rounds
+
+    def count_results(self, tournament: StoredTournament, after_round: int) -> int:
+        """Count the results of the rounds later than ``after_round``."""
+        same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
+        later = (matches.c.tournament_id == tournament.number, matches.c.round > after_round)
+        query = select(func.count()).select_from(matches.join(records, same)).where(*later)
+        return next(int(count) for (count,) in self._rows(query))
 
     def last_encounter(self, tournament: StoredTournament | str) -> int:
         """Return the number of the last encounter that has a record; 0 before the first."""

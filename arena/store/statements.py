@@ -138,19 +138,18 @@ def seats_in_line(text: str, game: int, match: int, definition: Definition) -> t
     return _seats(text, game, definition, _line_of(match, definition))
 
 
-def result_in_round(row: Any, tournament: StoredTournament) -> StoredResult:
+def result_in_round(row: Any, tournament: int, definition: Definition) -> StoredResult:
     """Return the result of a match of a round from its row.
 
     Raises:
         StoreError: if it does not fit the tournament's definition.
     """
-    definition = tournament.definition
     where = f"a match of encounter {row.encounter} of tournament {definition.name!r}"
     seats = _seats(row.seats, row.game, definition, where)
     ranks = ranks_from(row.ranks, len(seats), where)
     bots = tuple(definition.entrants[entrant].label for entrant in seats)
     game = definition.games[row.game].game
-    return StoredResult(tournament.number, row.encounter, game, bots, ranks, row.opening_hash, row.actions_hash)
+    return StoredResult(tournament, row.encounter, game, bots, ranks, row.opening_hash, row.actions_hash)
 
 
 def stored_bots_and_ranks(bots: str, ranks: str) -> tuple[tuple[str, ...], tuple[int, ...]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+from arena.tournament.rounds import TournamentRounds
 from arena.tournament.turns import Turns
 
 
@@ -33,6 +34,7 @@ class RunControl:
     """
 
     turns: Turns | None = None
+    _rounds: TournamentRounds | None = None  # of the last run: the next one of a ladder need not count them again
 
     def order(self) -> Order:
         """Return what the run is to do.

@@ -13,7 +13,7 @@ from arena.results import StoredResult
 from arena.store.correction import out_of_table
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.formats import Format, Meeting, Placing, StopLimits, format_class, format_of
+from arena.tournament.formats import Format, Meeting, Placing, StopLimits, field_of, format_class, format_of
 from arena.tournament.schedule import Scheduler
 
 
@@ -32,7 +32,7 @@ class TournamentRounds:
         self._store = store
         self._tournament = tournament
         self._format = format_of(definition)
-        self._rounds_added = 0
+        self._rounds_added = self._results_added = 0
         self._scheduler: Scheduler | None = None
 
     @property
@@ -43,6 +43,32 @@ class TournamentRounds:
     def should_stop(self, elapsed_seconds: float) -> bool:
         """Return whether a run that has lasted this long ends before the next round."""
         return self._format.should_stop(elapsed_seconds)
+
+    def continued(self, definition: Definition, store: Store, tournament: StoredTournament) -> TournamentRounds:
+        """Return the rounds of a ladder whose entrants, or whose end, may have changed.
+
+        These are the same if its results are those that were counted here, and later ones; else all are counted again.
+
+        Args:
+            definition: the tournament as it is now.
+            store: has its schedule and records.
+            tournament: the same in the store.
+        """
+        if store is not self._store or not self._are_as_before(tournament):
+            return TournamentRounds(definition, store, tournament)
+        self._definition, self._tournament = definition, tournament
+        self._format.field = field_of(definition)
+        return self
+
+    def _are_as_before(self, tournament: StoredTournament) -> bool:
+        """Return whether nothing but later rounds and results has come to what was counted."""
+        before = self._tournament
+        if (tournament.number, tournament.corrections) != (before.number, before.corrections):
+            return False
+        if self._scheduler is not None and self._scheduler.round != self._store.last_round(tournament) + 1:
+            return False
+        later = self._store.count_results(tournament, after_round=self._rounds_added)
+        return self._results_added + later == tournament.recorded
 
     def next_round(self, sitting_out: frozenset[int] = frozenset()) -> list[ScheduledMatch]:
         """Return the matches of the round after the last one in the store; an empty list at the end.
@@ -59,13 +85,14 @@ class TournamentRounds:
         for results in rounds:
             self._format.add_results(meetings(results, self._definition))
         self._rounds_added += len(rounds)
+        self._results_added += sum(map(len, rounds))
         self._format.sitting_out = sitting_out
         upcoming = self._format.next_round()
         if upcoming is None:
             return []
         if self._scheduler is None:
             self._scheduler = Scheduler(self._definition)
-            self._scheduler.continue_after(self._store.schedule(self._tournament))
+            self._scheduler.continue_after(self._store.seatings(self._tournament))
         return list(self._scheduler.round_in_all_games(upcoming, self._format.encounters_per_round))
 
     @property

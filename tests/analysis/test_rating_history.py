@@ -229,7 +229,7 @@ def test_changed_files_under_the_same_version_are_refused(write_definition, tmp_
 
 def test_a_ladder_with_an_hour_glass_stops_after_the_round_that_is_on(write_definition, tmp_path, monkeypatch):
     clock = iter(range(0, 10_000_000, 1000))
-    monkeypatch.setattr("arena.tournament.director.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr("arena.tournament.run.time", SimpleNamespace(monotonic=lambda: next(clock)))
     path = write_definition("[ladder]\nhours = 1", format='"ladder"', options="{size = 5}")
     with ArenaHome(tmp_path / "h") as home:
         progress = run_tournament(load_definition(path), home.store, workers=1)

@@ -1,7 +1,7 @@
 """The shipped bots: they play every game in every seat without a fault, and each beats the one below."""
 
+import importlib.util
 import json
-import math
 import subprocess
 import sys
 from dataclasses import replace
@@ -19,12 +19,23 @@ from arena.records import MatchSpec, TimeControl
 pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).parents[2]
+
+
+def _make_tables():
+    spec = importlib.util.spec_from_file_location("make_tables", ROOT / "bots" / "make_tables.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+make_tables = _make_tables()
 COUNTED = {
     "mcts": ("--rollouts", "20"),
     "alphabeta": ("--nodes", "300"),
     "signs": ("--nodes", "300"),
     "stepper": ("--nodes", "50"),
     "weaver": ("--sheets", "100"),
+    "stripes": ("--sheets", "100"),
     "pathfinder": ("--nodes", "500"),
     "cornerer": ("--finishes", "4"),
 }
@@ -138,17 +149,9 @@ def test_mcts_uses_its_clock_and_keeps_to_it():
     assert record.seats[0].wall_seconds > 2.0 / 10
 
 
-def lower_bound(points, matches):
-    """The lower end of Wilson's 95 % interval."""
-    z, share = 1.96, points / matches
-    middle = share + z * z / (2 * matches)
-    spread = z * math.sqrt(share * (1 - share) / matches + z * z / (4 * matches * matches))
-    return (middle - spread) / (1 + z * z / matches)
-
-
 RUNGS = {
     "plusminus": ["random_legal", "greedy", "mcts", "alphabeta", "signs"],
-    "plaid": ["random_legal", "greedy", "mcts", "alphabeta", "weaver"],
+    "plaid": ["random_legal", "greedy", "mcts", "alphabeta", "weaver", "stripes"],
     "coprimality": ["random_legal", "greedy", "alphabeta", "mcts", "pathfinder"],
     "differences": ["random_legal", "greedy", "mcts", "alphabeta", "stepper"],
     "multiplication": ["random_legal", "greedy", "mcts", "alphabeta", "cornerer"],
@@ -158,17 +161,15 @@ RUNGS = {
 @pytest.mark.soak
 @pytest.mark.parametrize("game", GAMES)
 def test_each_bot_beats_the_one_below(game, tmp_path):
+    """By the 95 % interval over encounters: both matches of an opening may be decided by it."""
     command = [sys.executable, "-m", "arena"]
     file = ROOT / "tournaments" / f"{game}.toml"
     subprocess.run([*command, "run", file, "-q", "--home", tmp_path], check=True, capture_output=True)
-    done = subprocess.run(
-        [*command, "crosstable", game, "--json", "--home", tmp_path], check=True, capture_output=True, text=True
-    )
-    rows = json.loads(done.stdout)
-    cells = {(row["bot"], cell["bot"]): cell for row in rows for cell in row.values() if isinstance(cell, dict)}
+    done = subprocess.run([*command, "export", game, "--home", tmp_path], check=True, capture_output=True, text=True)
+    shares = make_tables.shares_by_encounter([json.loads(line) for line in done.stdout.splitlines()])
     for worse, better in pairwise(RUNGS[game]):
-        cell = cells[better, worse]
-        assert lower_bound(cell["points"], cell["matches"]) > 0.5, (better, worse, cell)
+        share, half_width = make_tables.share_with_interval(shares[better, worse])
+        assert share - half_width > 0.5, (better, worse, share, half_width)
 
 
 def test_a_bot_of_another_version_is_another_bot():

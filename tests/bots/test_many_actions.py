@@ -103,6 +103,7 @@ def test_a_bot_for_all_games_answers_in_time(name, seed, game, fake_time, monkey
         ("signs", "plusminus", {"size": 100, "grid_first": 1}),
         ("stepper", "differences", {"size": 100}),
         ("weaver", "plaid", {"width": 1000, "height": 1000, "lines": 100}),
+        ("stripes", "plaid", {"width": 1000, "height": 1000, "lines": 100}),
         ("cornerer", "multiplication", {"size": 99}),
         ("pathfinder", "coprimality", {"size": 100}),
     ],

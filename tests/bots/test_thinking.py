@@ -6,6 +6,7 @@ from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,8 +24,8 @@ def module(name):
     return loaded
 
 
-alphabeta, perfect, signs, stepper, weaver, pathfinder, cornerer = (
-    module(name) for name in ("alphabeta", "perfect", "signs", "stepper", "weaver", "pathfinder", "cornerer")
+alphabeta, perfect, signs, stepper, weaver, stripes, pathfinder, cornerer = (
+    module(name) for name in ("alphabeta", "perfect", "signs", "stepper", "weaver", "stripes", "pathfinder", "cornerer")
 )
 
 TINY = [
@@ -221,22 +222,104 @@ def test_pathfinder_wins_what_can_be_won_for_two():
     assert checked > 0
 
 
+@cache
+def lead_to_come(heights, numbered):
+    """Return the lead of the seat to act, in multiplication for two, after the best numbering of the rest."""
+    if len(numbered) == len(heights):
+        return 0
+    here, found = numbered[-1], []
+    for there in set(range(len(heights))) - set(numbered):
+        jump = abs(here - there) * abs(heights[here] - heights[there])
+        found.append(jump - lead_to_come(heights, (*numbered, there)))
+    return max(found)
+
+
 @settings(max_examples=10, deadline=None)
-@given(st.permutations(range(1, 8)))
-def test_cornerer_numbers_exactly(heights):
+@given(st.lists(st.permutations(range(7)), min_size=1, max_size=4))
+def test_cornerer_numbers_exactly_on_many_boards_at_once(boards):
     game = make_game("multiplication", size=7)
-    state = type(game.initial_state())(tuple(heights), (1,))
+    search = cornerer.Search(game, 0, 3600.0, 10**9)
+    assert search.numbered(np.array(boards)).tolist() == [lead_to_come(tuple(heights), (0,)) for heights in boards]
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.permutations(range(1, 8)), st.integers(1, 4))
+def test_cornerer_numbers_the_best_next_mark(heights, made):
+    game = make_game("multiplication", size=7)
+    numbered = tuple(range(made + 1))
+    state = type(game.initial_state())(tuple(heights), tuple(column + 1 for column in numbered))
+    chosen = cornerer.choose(game, state, forever(), None)
+    assert chosen.note["lead to come"] == lead_to_come(tuple(heights), numbered)
+    after = game.apply(state, chosen.action)
+    scored = game.scores(after)[made % 2] - game.scores(state)[made % 2]
+    assert scored - lead_to_come(tuple(heights), (*numbered, chosen.action[0] - 1)) == chosen.note["lead to come"]
+
+
+@pytest.mark.parametrize("placed", [3, 4, 5])
+def test_cornerer_places_the_last_marks_exactly(placed):
+    """Against brute force over all ways to place the marks, with the exact value of each numbering."""
+    game = make_game("multiplication", size=7)
 
     @cache
-    def lead(numbered, seat):
-        here = state._replace(numbered=numbered)
-        if game.is_over(here):
-            return 0
-        found = []
-        for x, y in game.legal_actions(here):
-            jump = abs(x - numbered[-1]) * abs(y - heights[numbered[-1] - 1])
-            found.append(jump - lead((*numbered, x), 1 - seat))
-        return max(found)
+    def value(heights):
+        if 0 not in heights:
+            return lead_to_come(heights, (0,))
+        state = type(game.initial_state())(heights, ())
+        found = [value(game.apply(state, square).heights) for square in game.legal_actions(state)]
+        return max(found) if game.seat_to_act(state) == 0 else min(found)
 
-    _, scores = cornerer.Numbering(tuple(heights), 2).best_mark((0,))
-    assert scores[0] - scores[1] == lead((1,), 0)
+    draw = random.Random(placed)
+    state = game.initial_state()
+    for _ in range(placed):
+        state = game.apply(state, draw.choice(game.legal_actions(state)))
+    seat = game.seat_to_act(state)
+    chosen = cornerer.choose(game, state, forever(), 10**9)
+    assert chosen.note["lead"] == value(state.heights) * (1 if seat == 0 else -1)
+    assert value(game.apply(state, chosen.action).heights) == value(state.heights)
+
+
+def worth_of_stripes(game, state, line):
+    """Return the lead of seat 0 after a line of plaid, and if then the columns are odd, the best upright answer."""
+    after = game.apply(state, line)
+    columns = len(after.vertical) + 1
+    answers = [answer for answer in game.legal_actions(after) if answer[0] == "v"]
+    if game.is_over(after) or columns % 2 == 0:
+        return game.scores(after)[0] - game.scores(after)[1]
+    leads = [scores[0] - scores[1] for scores in (game.scores(game.apply(after, answer)) for answer in answers)]
+    return (max(leads) if game.seat_to_act(after) == 0 else min(leads)) if leads else 0.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_stripes_reckons_every_line_and_the_best_upright_answer_as_the_rules_do(data):
+    width, height = data.draw(st.integers(3, 12)), 2 * data.draw(st.integers(1, 5))
+    upright = data.draw(st.sets(st.integers(1, width - 1), max_size=4))
+    level = data.draw(st.sets(st.integers(1, height - 1), max_size=4)) if height > 1 else set()
+    missing = data.draw(st.integers(0, 2))
+    lines = min(max(1, len(upright) + len(level) + missing), width + height - 2)
+    game = make_game("plaid", width=width, height=height, lines=lines)
+    state = type(game.initial_state())(tuple(sorted(upright)), tuple(sorted(level)))
+    free, leads = stripes.Sheet(game).leads(*state)
+    assert set(free) == set(game.legal_actions(state)) or game.is_over(state)
+    if not game.is_over(state):
+        expected = [worth_of_stripes(game, state, line) for line in free]
+        assert leads.tolist() == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(("width", "height", "lines"), [(4, 4, 3), (5, 4, 4), (4, 3, 2)])
+def test_stripes_that_has_time_for_everything_keeps_the_outcome(width, height, lines):
+    game = make_game("plaid", width=width, height=height, lines=lines)
+    value = brute_force(game)
+    draw = random.Random(4)
+    decided = 0
+    for _ in range(30):
+        state = game.initial_state()
+        while (seat := game.seat_to_act(state)) is not None:
+            if lines - len(state.vertical) - len(state.horizontal) <= stripes.EXACT_LINES:
+                choice = stripes.choose(game, state, forever(), 10**6)
+                assert value(game.apply(state, choice.action))[0] == value(state)[0]
+                decided += choice.note["value"] == "won"
+                if choice.note["value"] == "won":
+                    assert value(state)[0] == (1 if seat == 0 else -1)
+            state = game.apply(state, draw.choice(list(game.legal_actions(state))))
+    assert decided > 10

@@ -23,8 +23,9 @@ from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
 from arena.records import MatchSpec, TimeControl
-from arena.tournament import director
+from arena.tournament import director, run
 from arena.tournament.definition import load_definition
+from arena.tournament.tries import MAX_TRIES
 from benchmarks.zoo_bots import bad_bot
 from tests.conftest import BOTS
 
@@ -228,18 +229,18 @@ def test_an_exception_in_the_middle_of_a_run_leaves_no_process(url, job, bots, e
 
 
 def test_a_match_that_stays_void_is_given_up_and_the_rest_is_recorded(url, write_definition, tmp_path, monkeypatch):
-    def spec_without_a_game(scheduled, definition, make=director.spec_of):
+    def spec_without_a_game(scheduled, definition, make=run.spec_of):
         spec = make(scheduled, definition)
         return spec_of(spec.bots, 2, game="no_such_game") if spec.match == 2 else spec
 
-    monkeypatch.setattr(director, "spec_of", spec_without_a_game)
+    monkeypatch.setattr(run, "spec_of", spec_without_a_game)
     definition = load_definition(write_definition(encounters=2))
     with ArenaHome(tmp_path / "h") as home:
         progress = director.run_tournament(definition, home.store, workers=2, executor=url)
         assert list(progress.given_up) == [2]
         assert "no_such_game" in progress.given_up[2]
         assert (progress.recorded, progress.is_complete) == (3, False)
-        assert [match for match, _ in home.store.void_tries(home.store.tournament("t"))] == [2] * director.MAX_TRIES
+        assert [match for match, _ in home.store.void_tries(home.store.tournament("t"))] == [2] * MAX_TRIES
 
 
 def test_ctrl_c_stops_cleanly_and_says_how_to_resume(url, write_definition, tmp_path):

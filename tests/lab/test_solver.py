@@ -8,9 +8,8 @@ import pytest
 from arena.errors import KernelError, UsageError
 from arena.games import make_game
 from arena.lab.kernels import solver_sameness
-from arena.lab.kernels.build import FLAGS, compile_kernel, find_compiler
 from arena.lab.kernels.encoding import KERNEL_NAMES
-from arena.lab.kernels.loading import load, open_library, solver_of
+from arena.lab.kernels.loading import load, solver_of
 from arena.lab.kernels.option_sets import small_games
 from arena.lab.kernels.solver import Solver as KernelSolver
 from arena.lab.kernels.solver_sameness import compare_solutions
@@ -19,6 +18,7 @@ from arena.lab.proofs import proof_of
 from arena.lab.solution import By
 from arena.lab.solving import Solver
 from tests import needs
+from tests.lab.near_ties import asking_plaid  # noqa: F401
 
 pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
 
@@ -155,15 +155,7 @@ def test_bounds_are_left_when_the_kernel_does_not_end_in_time():
     assert (solution.worth.known, solution.worth.margin) == ("search", None)
 
 
-@pytest.fixture(scope="module")
-def asking_plaid(tmp_path_factory):
-    """A kernel of plaid that asks the rules about all scores less than two points apart."""
-    path = tmp_path_factory.mktemp("asking") / "plaid.so"
-    compile_kernel("plaid", path, find_compiler(), flags=(*FLAGS, "-DNEAR_TIE=2.0"))
-    return open_library(path)
-
-
-def test_the_rules_are_asked_who_wins_a_near_tie(asking_plaid, monkeypatch):
+def test_the_rules_are_asked_who_wins_a_near_tie(asking_plaid, monkeypatch):  # noqa: F811
     asked = []
     for options in ({"width": 6, "height": 4, "lines": lines} for lines in range(1, 9)):
         game = make_game("plaid", **options)
@@ -177,7 +169,7 @@ def test_the_rules_are_asked_who_wins_a_near_tie(asking_plaid, monkeypatch):
     )  # those are known to be ties
 
 
-def test_a_mistake_of_the_rules_in_a_near_tie_is_not_lost(asking_plaid, monkeypatch):
+def test_a_mistake_of_the_rules_in_a_near_tie_is_not_lost(asking_plaid, monkeypatch):  # noqa: F811
     game = make_game("plaid", width=4, height=3, lines=2)
 
     def ranks(_state):

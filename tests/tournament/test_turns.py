@@ -10,10 +10,11 @@ from arena.ratings.components import connected_components
 from arena.results import StoredResult
 from arena.store.store import Store
 from arena.tournament.control import Order, RunControl
-from arena.tournament.director import MAX_TRIES, run_tournament
+from arena.tournament.director import run_tournament
 from arena.tournament.formats import Field, Meeting
 from arena.tournament.formats.ladder import MAX_ROUNDS_WAITING, Ladder, LadderSettings
 from arena.tournament.time_shares import EndedMatch, TimeShares
+from arena.tournament.tries import MAX_TRIES
 from arena.tournament.turns import Turns
 from arena.tournament.void_rests import BOT_VOIDS, FIRST_PAUSE_SECONDS, RUN_VOIDS, VoidRests
 from benchmarks.ladder_shares import Clock, SimulatedExecutor, UntilThen, ladder_of, simulated
@@ -185,7 +186,7 @@ def seconds_of(names):
 
 def test_matches_of_others_go_on_and_the_bot_is_tried_again_and_recovers(tmp_path, monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("arena.tournament.director.time.monotonic", clock)
+    monkeypatch.setattr("arena.tournament.run.time.monotonic", clock)
     executor = Broken(clock, seconds_of(NAMES), 1)
     store, turns = store_of(tmp_path), Turns(clock)
     progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=UntilThen(clock, 2000.0, turns))

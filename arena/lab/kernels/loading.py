@@ -38,6 +38,9 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "kernel_lines": (_LONG, (_HANDLE, _INT)),
     "solver_needs": (_INT, (_HANDLE, _LONGS)),
     "solver_solve": (_INT, (_HANDLE, _INTS, DECIDER, _LONGS, ctypes.c_char_p)),
+    "table_needs": (_INT, (_HANDLE, _LONGS)),
+    "table_fill": (_INT, (_HANDLE, _INTS, DECIDER, ctypes.c_void_p)),
+    "table_look_up": (_INT, (_HANDLE, ctypes.c_void_p, _HANDLE, _INTS, DECIDER, _LONGS)),
 }
 """What exports.h and solve_exports.h export: the type of the result, and of the arguments."""
 

@@ -61,23 +61,59 @@ static void find_best(grid_search *task, int outcome) {
     }
 }
 
-/* A grid is worth the same whichever it is, given the outcome after it: at most three are searched. */
+/* The outcome of the first of so many grids. It is worth the same whichever it is, given the outcome after it: at most
+ * three are searched. */
+static int outcome_of_grids(grid_search *task, int grids) {
+    int known[3] = {2, 2, 2}, outcome = 0;
+    for (int grid = 0; grid < grids && !*task->found->stop; grid++) {
+        int *found = &known[outcome + 1];
+        if (*found == 2) *found = grid_outcome(task, outcome);
+        outcome = *found;
+    }
+    return outcome;
+}
+
 static int solve(const game *rules, job *found) {
-    int known[3] = {2, 2, 2}, outcome = 0, after = 0;
     grid_search *task = malloc(sizeof *task);
     if (!task) return NO_MEMORY;
     task->rules = rules;
     task->found = found;
-    for (int grid = 0; grid < rules->max_grids && !*found->stop; grid++) {
-        after = outcome;
-        if (known[after + 1] == 2) known[after + 1] = grid_outcome(task, after);
-        outcome = known[after + 1];
-    }
-    task->after_grid = after;
-    find_best(task, outcome);
+    int after = outcome_of_grids(task, rules->max_grids - 1);
+    found->outcome = grid_outcome(task, after);
+    found->margin = found->outcome;
+    find_best(task, found->outcome);
     free(task);
-    if (*found->stop) return STOPPED;
-    found->outcome = outcome;
-    found->margin = outcome;
-    return SOLVED;
+    return *found->stop ? STOPPED : SOLVED;
+}
+
+/* There are no tables: a search is done soon enough. */
+static int plan_table(const game *rules, const state *root, table_plan *plan) {
+    (void)rules, (void)root, (void)plan;
+    return 0;
+}
+
+static int fill_table(const game *rules, const state *root, void *values, job *task) {
+    (void)rules, (void)root, (void)values, (void)task;
+    return NOT_THERE;
+}
+
+static int look_up(const game *rules, const state *root, const void *values, const state *now, job *task, worth *found) {
+    (void)root, (void)values;
+    if (!solvable(rules)) return NOT_THERE;
+    grid_search *search = malloc(sizeof *search);
+    if (!search) return NO_MEMORY;
+    search->rules = rules;
+    search->found = task;
+    int after_grid = outcome_of_grids(search, rules->max_grids - now->grids_used - 1);
+    copy_state(rules, &search->now, now);
+    search->grids_used = now->grids_used;
+    search->after_grid = after_grid;
+    for (int n = 0; n < now->choices; n++) {
+        undo back;
+        make(rules, &search->now, nth_action(rules, now, n), &back);
+        found[n] = worth_of_margin(outcome_from(search));
+        unmake(rules, &search->now, &back);
+    }
+    free(search);
+    return *task->stop ? STOPPED : SOLVED;
 }

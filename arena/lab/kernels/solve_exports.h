@@ -19,3 +19,29 @@ EXPORT int32_t solver_solve(const handle *kernel, const int32_t *stop, decider d
     found[3] = task.edges;
     return code;
 }
+
+/* The states of a table of all that can follow from a handle's state, its bytes, and those that filling it takes besides;
+ * 0 if there is none. */
+EXPORT int32_t table_needs(const handle *root, int64_t *states_and_bytes) {
+    table_plan plan = {0, 0, 0};
+    if (seat_to_act(&root->rules, &root->now) < 0 || !plan_table(&root->rules, &root->now, &plan)) return 0;
+    states_and_bytes[0] = plan.states;
+    states_and_bytes[1] = plan.bytes;
+    states_and_bytes[2] = plan.work_bytes;
+    return 1;
+}
+
+/* Fill a table, of as many bytes as table_needs has said, from an address that eight divides. */
+EXPORT int32_t table_fill(const handle *root, const int32_t *stop, decider decide, void *values) {
+    job task = {stop, decide, 0, 0, 0, 0, NULL};
+    return fill_table(&root->rules, &root->now, values, &task);
+}
+
+/* Write outcome and margin after each legal action of a handle's state. Root and values are NULL without a table. */
+EXPORT int32_t table_look_up(const handle *root, const void *values, const handle *kernel, const int32_t *stop,
+                             decider decide, int64_t *outcomes_and_margins) {
+    job task = {stop, decide, 0, 0, 0, 0, NULL};
+    if (seat_to_act(&kernel->rules, &kernel->now) < 0) return NOT_THERE;
+    const state *from = root ? &root->now : NULL;
+    return look_up(&kernel->rules, from, values, &kernel->now, &task, (worth *)outcomes_and_margins);
+}

@@ -1,18 +1,15 @@
 /* Solves multiplication: the numbering of each full grid by sets of marks with a number, LANES grids at a time; then the
  * marking by levels of partial permutations. */
 
-typedef int16_t value;
-
-static inline value best_of(int seat, value one, value other) {
-    if (seat == 0) return one > other ? one : other;
-    return one < other ? one : other;
-}
-
-static inline value nothing_yet(int seat) { return seat == 0 ? INT16_MIN : INT16_MAX; }
-
+#define VALUE int16_t
+#define OF(name) name##_of_shorts
+#define NOTHING_0 INT16_MIN
+#define NOTHING_1 INT16_MAX
+#define FOR_SEAT_0 LARGER
+#define FOR_SEAT_1 SMALLER
 #include "levels.h"
 
-enum { LANES = 16 };
+enum { LANES = 16, MAX_LEFT = 16 };
 
 typedef int16_t lanes __attribute__((vector_size(2 * LANES)));
 
@@ -56,16 +53,18 @@ static lanes solve_numbering(int size, const int16_t (*heights)[LANES], lanes *v
 }
 
 /* Seat 0 begins the numbering (rule 4), so the margin is that of the seat to act. */
-static int write_ends(const game *rules, value *margins, job *task) {
+static int write_ends(const game *rules, const state *root, const lattice *all, VALUE *margins, job *task) {
     int size = rules->size, filled = 0, is_more = 1;
     int16_t rows[MAX_SOLVED][LANES];
-    uint8_t heights[MAX_SIZE];
+    uint8_t order[MAX_SOLVED];
+    grid marks = root->marks;
     lanes *values = aligned_alloc(64, (size_t)numbering_states(size) * sizeof *values + 64);
     if (!values) return NO_MEMORY;
-    for (int column = 0; column < size; column++) heights[column] = (uint8_t)column;
+    for (int k = 0; k < all->size; k++) order[k] = (uint8_t)k;
     while (is_more && !*task->stop) {
-        for (int column = 0; column < size; column++) rows[column][filled] = heights[column];
-        is_more = next_permutation(heights, size);
+        complete(all, order, &marks);
+        for (int column = 0; column < size; column++) rows[column][filled] = marks.heights[column];
+        is_more = next_permutation(order, all->size);
         if (++filled < LANES && is_more) continue;
         lanes found = solve_numbering(size, (const int16_t(*)[LANES])rows, values, task);
         for (int k = 0; k < filled; k++) *margins++ = found[k];
@@ -75,6 +74,7 @@ static int write_ends(const game *rules, value *margins, job *task) {
     return is_more ? STOPPED : SOLVED;
 }
 
+#include "marking.h"
 #include "solve_integers.h"
 
 /* With one number more, one state for each set of marks and its last one; the marking adds its own. */
@@ -82,4 +82,66 @@ static int64_t solver_states(const game *rules) {
     int64_t orders = 1, size = rules->size;
     for (int k = 2; k <= size; k++) orders *= k;
     return states_of_size(rules->size) + orders * ((size - 1) << (size - 2));
+}
+
+static int plan_table(const game *rules, const state *root, table_plan *plan) {
+    if (rules->players != 2 || rules->size > MAX_SOLVED || !plan_marking(root, plan)) return 0;
+    plan->work_bytes += numbering_states(rules->size) * (int64_t)sizeof(lanes);
+    return 1;
+}
+
+static int fill_table(const game *rules, const state *root, void *values, job *task) {
+    return fill_marking(rules, root, values, task);
+}
+
+/* The marks that are left to number, in the order of their columns, and the one that was numbered last. */
+typedef struct {
+    int left, here;
+    int32_t jumps[MAX_LEFT + 1][MAX_LEFT];   /* from each mark that is left, or from the last one, to each */
+} ending;
+
+static void prepare_ending(const state *now, ending *rest) {
+    int columns[MAX_LEFT + 1];
+    rest->left = rest->here = now->marks.size - now->numbered;
+    for (int k = 0; k < rest->left; k++) columns[k] = nth_member(now->unnumbered, GRID_WORDS, k);
+    columns[rest->here] = now->order[now->numbered - 1];
+    for (int from = 0; from <= rest->left; from++)
+        for (int to = 0; to < rest->left; to++)
+            rest->jumps[from][to] = abs(columns[from] - columns[to]) *
+                                    abs(now->marks.heights[columns[from]] - now->marks.heights[columns[to]]);
+}
+
+/* The margin to come for the seat to act, with a set of marks numbered, the last of which is one of them. */
+static int32_t margin_to_come(const ending *rest, const int32_t *values, int numbered, int last) {
+    int32_t most = INT32_MIN;
+    for (int next = 0; next < rest->left; next++) {
+        if (numbered >> next & 1) continue;
+        int32_t margin = rest->jumps[last][next] - values[(numbered | 1 << next) * rest->left + next];
+        most = LARGER(most, margin);
+    }
+    return most;
+}
+
+static int look_up_numbering(const game *rules, const state *now, worth *found) {
+    ending rest;
+    if (rules->players != 2 || rules->size - now->numbered > MAX_LEFT) return NOT_THERE;
+    prepare_ending(now, &rest);
+    int everything = (1 << rest.left) - 1, sign = seat_to_act(rules, now) == 0 ? 1 : -1;
+    int32_t *values = calloc((size_t)(everything + 1) * (size_t)rest.left, sizeof *values);
+    if (!values) return NO_MEMORY;
+    for (int numbered = everything - 1; numbered > 0; numbered--)
+        for (int last = 0; last < rest.left; last++)
+            if (numbered >> last & 1)
+                values[numbered * rest.left + last] = margin_to_come(&rest, values, numbered, last);
+    for (int next = 0; next < rest.left; next++) {
+        int32_t margin = rest.jumps[rest.here][next] - values[(1 << next) * rest.left + next];
+        found[next] = worth_of_margin(now->totals[0] - now->totals[1] + sign * margin);
+    }
+    free(values);
+    return SOLVED;
+}
+
+static int look_up(const game *rules, const state *root, const void *values, const state *now, job *task, worth *found) {
+    (void)task;
+    return now->numbered ? look_up_numbering(rules, now, found) : look_up_marking(rules, root, values, now, found);
 }

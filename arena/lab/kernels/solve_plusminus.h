@@ -1,5 +1,6 @@
 /* Solves plusminus: for a threshold, one bit for each pair of lists that says whether seat 0 reaches that margin; OR and
- * AND over the levels of partial permutations, BITS pairs at a time; then the lists themselves.
+ * AND over the levels of partial permutations, BITS pairs at a time; then the lists themselves. With both lists complete,
+ * one pair is left, and levels have margins.
  *
  * Turning the grid over changes the signs of one seat's steps, and signs and direction of the other's. So four pairs of
  * lists are worth the same, and the lists of seat 0 that are the smallest of their four are enough.
@@ -7,13 +8,46 @@
 
 enum { BITS = 256, WORDS_OF_BITS = BITS / 64, MAX_PREDICTED = 9 };
 
-typedef uint64_t value __attribute__((vector_size(BITS / 8)));
+typedef uint64_t bits __attribute__((vector_size(BITS / 8)));
 
-static inline value best_of(int seat, value one, value other) { return seat == 0 ? one | other : one & other; }
-
-static inline value nothing_yet(int seat) { return seat == 0 ? (value){0} : ~(value){0}; }
-
+#define VALUE bits
+#define OF(name) name##_of_bits
+#define NOTHING_0 ((bits){0})
+#define NOTHING_1 (~(bits){0})
+#define FOR_SEAT_0(one, other) ((one) | (other))
+#define FOR_SEAT_1(one, other) ((one) & (other))
 #include "levels.h"
+#undef VALUE
+#undef OF
+#undef NOTHING_0
+#undef NOTHING_1
+#undef FOR_SEAT_0
+#undef FOR_SEAT_1
+
+#define VALUE int8_t
+#define OF(name) name##_of_bytes
+#define NOTHING_0 INT8_MIN
+#define NOTHING_1 INT8_MAX
+#define FOR_SEAT_0 LARGER
+#define FOR_SEAT_1 SMALLER
+#include "levels.h"
+
+/* The margins of full grids with the lists that the root has. */
+static int write_ends(const game *rules, const state *root, const lattice *all, VALUE *margins, job *task) {
+    uint8_t order[MAX_SOLVED];
+    double totals[2];
+    state now = *root;
+    for (int k = 0; k < all->size; k++) order[k] = (uint8_t)k;
+    do {
+        if ((task->states++ & 0xFFFF) == 0 && *task->stop) return STOPPED;
+        complete(all, order, &now.marks);
+        scores(rules, &now, totals);
+        *margins++ = (VALUE)(totals[0] - totals[1]);
+    } while (next_permutation(order, all->size));
+    return SOLVED;
+}
+
+#include "marking.h"
 
 typedef struct {
     const game *rules;
@@ -22,20 +56,22 @@ typedef struct {
     int lists;                  /* 2^steps */
     int threshold;
     int seats[MAX_SOLVED];
-    value *full, *other;
-    uint8_t *reached;           /* of each pair of lists, list of seat 0 first: whether seat 0 reaches the threshold */
+    bits *levels[MAX_SOLVED + 1];
+    int8_t *margins;            /* of each pair of lists, list of seat 0 first: at least so much */
     int chunk[BITS], in_chunk;  /* the lists of seat 0 that are looked at together */
+    int reached;                /* how many of their pairs reach the threshold */
 } prediction;
 
 static int solvable(const game *rules) { return rules->size <= MAX_PREDICTED; }
 
+static int64_t pairs_of_lists(const game *rules) { return (int64_t)1 << (2 * rules->size - 2); }
+
 static int64_t solver_bytes(const game *rules) {
-    return level_bytes(rules->size) + ((int64_t)1 << (2 * rules->size - 2));
+    return bytes_of_levels_of_bits(rules->size) + pairs_of_lists(rules);
 }
 
 static int64_t solver_states(const game *rules) {
-    int64_t pairs = (int64_t)1 << (2 * rules->size - 2);
-    return pairs - 1 + pairs * states_of_size(rules->size);
+    return pairs_of_lists(rules) - 1 + pairs_of_lists(rules) * states_of_size(rules->size);
 }
 
 static int reversed(int list, int steps) {
@@ -67,7 +103,7 @@ static int signs_of_steps(const uint8_t *heights, int size) {
 }
 
 /* The bits of one full grid: seat 0 agrees so often, and the other seat may do so at most so much less often. */
-static void write_bits(const prediction *task, const uint64_t (*at_most)[BITS / 64], int across, value *bits) {
+static void write_bits(const prediction *task, const uint64_t (*at_most)[BITS / 64], int across, bits *end) {
     uint64_t words[WORDS_OF_BITS] = {0};
     for (int k = 0; k < task->in_chunk; k++) {
         int most = agreements(task, task->chunk[k], across) - task->threshold;
@@ -77,7 +113,7 @@ static void write_bits(const prediction *task, const uint64_t (*at_most)[BITS / 
         if (task->lists < 64) words[bit / 64] |= found[0] << bit % 64;
         else memcpy(words + bit / 64, found, (size_t)task->lists / 8);
     }
-    memcpy(bits, words, sizeof words);
+    memcpy(end, words, sizeof words);
 }
 
 /* For each sequence of steps of seat 1, and each number, the set of lists that agree with it at most so often. */
@@ -91,82 +127,100 @@ static void prepare_at_most(const prediction *task, at_most_table table) {
                 flip(table[signs][most], list);
 }
 
-static void write_ends(prediction *task, const at_most_table table) {
+static void write_ends_of_pairs(prediction *task, const at_most_table table) {
     uint8_t heights[MAX_SOLVED], places[MAX_SOLVED];
-    value *bits = task->full;
     int size = task->rules->size;
+    bits *end = task->levels[size];
     for (int column = 0; column < size; column++) heights[column] = (uint8_t)column;
     do {
         for (int column = 0; column < size; column++) places[heights[column]] = (uint8_t)column;
-        write_bits(task, table[signs_of_steps(places, size)], signs_of_steps(heights, size), bits++);
+        write_bits(task, table[signs_of_steps(places, size)], signs_of_steps(heights, size), end++);
     } while (next_permutation(heights, size));
 }
 
-/* Keep what was found of a list of seat 0, with all of seat 1, and of those that are the same turned over. */
+/* Keep which pairs of a list of seat 0 reach the threshold, and those that are the same turned over. */
 static void keep_row(prediction *task, int mine, const uint64_t *found, int first_bit) {
     for (int theirs = 0; theirs < task->lists; theirs++) {
-        uint8_t is_reached = (uint8_t)has(found, first_bit + theirs);
+        if (!has(found, first_bit + theirs)) continue;
+        task->reached++;
         for (int turn = 0; turn < 4; turn++) {
             int lists[2] = {mine, theirs};
             for (int seat = 0; seat < 2; seat++) {
                 if (turn & 1) lists[seat] = turned(task, lists[seat], seat, 0);
                 if (turn & 2) lists[seat] = turned(task, lists[seat], seat, 1);
             }
-            task->reached[lists[0] * task->lists + lists[1]] = is_reached;
+            int8_t *margin = &task->margins[lists[0] * task->lists + lists[1]];
+            if (*margin < task->threshold) *margin = (int8_t)task->threshold;
         }
     }
 }
 
 static int solve_chunk(prediction *task, const at_most_table table, job *found) {
-    value first, after_first[MAX_SOLVED * MAX_SOLVED];
     uint64_t words[WORDS_OF_BITS];
     int64_t states = found->states, edges = found->edges, pairs = (int64_t)task->in_chunk * task->lists;
-    write_ends(task, table);
+    write_ends_of_pairs(task, table);
     found->states += states_of_level(task->rules->size, task->rules->size);
-    int code = go_back(&task->all, task->seats, &task->full, &task->other, after_first, &first, found);
+    int code = go_back_of_bits(&task->all, task->seats, task->levels, found);
     if (code != SOLVED) return code;
     found->states = states + (found->states - states) * pairs;
     found->edges = edges + (found->edges - edges) * pairs;
-    memcpy(words, &first, sizeof words);
+    memcpy(words, task->levels[0], sizeof words);
+    task->reached = 0;
     for (int k = 0; k < task->in_chunk; k++) keep_row(task, task->chunk[k], words, k * task->lists);
     return SOLVED;
 }
 
+/* Find the margins of a chunk: those near 0 are tried first. */
+static int find_margins_of_chunk(prediction *task, const at_most_table table, job *found) {
+    int pairs = task->in_chunk * task->lists;
+    task->threshold = 0;
+    int code = solve_chunk(task, table, found), not_negative = task->reached;
+    while (code == SOLVED && task->reached && task->threshold < task->steps) {
+        task->threshold++;
+        code = solve_chunk(task, table, found);
+    }
+    task->threshold = 0;
+    task->reached = not_negative;
+    while (code == SOLVED && task->reached < pairs && task->threshold > 1 - task->steps) {
+        task->threshold--;
+        code = solve_chunk(task, table, found);
+    }
+    return code;
+}
+
+typedef int (*chunk_solver)(prediction *, const at_most_table, job *);
+
 /* Look at all lists of seat 0, as many at a time as there are bits for. */
-static int solve_grids(prediction *task, const at_most_table table, job *found) {
+static int for_each_chunk(chunk_solver solve_one, prediction *task, const at_most_table table, job *found) {
     int code = SOLVED, room = BITS / task->lists;
     task->in_chunk = 0;
     for (int list = 0; list < task->lists && code == SOLVED; list++) {
         if (is_smallest(task, list)) task->chunk[task->in_chunk++] = list;
         int is_last = list == task->lists - 1;
         if (task->in_chunk == room || (is_last && task->in_chunk)) {
-            code = solve_chunk(task, table, found);
+            code = solve_one(task, table, found);
             task->in_chunk = 0;
         }
     }
     return code;
 }
 
-/* Whether seat 0 reaches the threshold when so many signs stand; seat 0 appends first, then in turn (rule 1). */
-static int is_reached_from(const prediction *task, int signs, int mine, int theirs) {
-    if (signs == 2 * task->steps) return task->reached[mine * task->lists + theirs];
-    int place = signs / 2, plus, minus;
-    if (signs % 2 == 0) {
-        plus = is_reached_from(task, signs + 1, mine, theirs);
-        return plus || is_reached_from(task, signs + 1, mine | 1 << place, theirs);
-    }
-    plus = is_reached_from(task, signs + 1, mine, theirs);
-    minus = plus && is_reached_from(task, signs + 1, mine, theirs | 1 << place);
-    return minus;
+/* The margin when so many signs stand, by those of the pairs of lists; seat 0 appends first, then in turn (rule 1). */
+static int margin_from(const prediction *task, int signs, int mine, int theirs) {
+    if (signs == 2 * task->steps) return task->margins[mine * task->lists + theirs];
+    int minus = 1 << signs / 2, is_mine = signs % 2 == 0;
+    int with_plus = margin_from(task, signs + 1, mine, theirs);
+    int with_minus = margin_from(task, signs + 1, mine | (is_mine ? minus : 0), theirs | (is_mine ? 0 : minus));
+    return is_mine ? LARGER(with_plus, with_minus) : SMALLER(with_plus, with_minus);
 }
 
 /* Whether seat 0 reaches a margin; if so, its best first signs. Returns a code; *is_reached is the answer. */
 static int try_margin(prediction *task, const at_most_table table, int margin, job *found, int *is_reached) {
     uint8_t best[SIGNS];
     task->threshold = margin;
-    int code = solve_grids(task, table, found);
+    int code = for_each_chunk(solve_chunk, task, table, found);
     if (code != SOLVED) return code;
-    for (int sign = 0; sign < SIGNS; sign++) best[sign] = (uint8_t)is_reached_from(task, 1, sign, 0);
+    for (int sign = 0; sign < SIGNS; sign++) best[sign] = margin_from(task, 1, sign, 0) >= margin;
     *is_reached = best[0] || best[1];
     if (*is_reached) memcpy(found->best, best, sizeof best);
     return SOLVED;
@@ -195,31 +249,71 @@ static void prepare_prediction(prediction *task, const game *rules) {
     task->rules = rules;
     task->steps = rules->size - 1;
     task->lists = 1 << task->steps;
-    prepare_lattice(&task->all, rules->size);
     start(rules, &now);
     while (is_predicting(rules, &now)) make(rules, &now, 0, &back);
-    for (int marks = 0; marks < rules->size; marks++) {
-        task->seats[marks] = seat_to_act(rules, &now);
-        make(rules, &now, nth_action(rules, &now, 0), &back);
-    }
+    prepare_lattice(&task->all, &now.marks);
+    find_seats(rules, &now, task->seats);
 }
 
-static int solve(const game *rules, job *found) {
+static int find_all_margins(prediction *task, const at_most_table table, job *found) {
+    return for_each_chunk(find_margins_of_chunk, task, table, found);
+}
+
+/* Find what is wanted, with room for the margins of all pairs of lists, of which nothing is known yet. */
+static int predict(const game *rules, chunk_solver find, int8_t *margins, job *found) {
     prediction *task = malloc(sizeof *task);
     uint64_t(*table)[MAX_PREDICTED][BITS / 64] = malloc(sizeof(at_most_table));
     int code = NO_MEMORY;
-    if (task && table) {
+    if (task && table && margins) {
         prepare_prediction(task, rules);
         prepare_at_most(task, table);
-        task->reached = malloc((size_t)task->lists * (size_t)task->lists);
-        if (allocate_levels(rules->size, &task->full, &task->other) && task->reached)
-            code = find_margin(task, table, found);
+        task->margins = margins;
+        memset(margins, -task->steps, (size_t)task->lists * (size_t)task->lists);
+        if (allocate_levels_of_bits(rules->size, task->levels)) code = find(task, table, found);
         forget_lattice(&task->all);
-        free(task->full);
-        free(task->other);
-        free(task->reached);
+        free(task->levels[0]);
+        free(task->levels[1]);
     }
     free(task);
     free(table);
     return code;
+}
+
+static int solve(const game *rules, job *found) {
+    int8_t *margins = malloc((size_t)pairs_of_lists(rules));
+    int code = predict(rules, find_margin, margins, found);
+    free(margins);
+    return code;
+}
+
+/* A table of all pairs of lists, if the root has no signs yet; if it has all, one of its grids. */
+static int plan_table(const game *rules, const state *root, table_plan *plan) {
+    if (!is_predicting(rules, root)) return plan_marking(root, plan);
+    if (root->signs || !solvable(rules)) return 0;
+    plan->states = plan->bytes = pairs_of_lists(rules);
+    plan->work_bytes = bytes_of_levels_of_bits(rules->size) + (int64_t)sizeof(at_most_table);
+    return 1;
+}
+
+static int fill_table(const game *rules, const state *root, void *values, job *task) {
+    if (root->signs) return fill_marking(rules, root, values, task);
+    return predict(rules, find_all_margins, values, task);
+}
+
+static int look_up_signs(const game *rules, const int8_t *margins, const state *now, worth *found) {
+    prediction task = {.steps = rules->size - 1, .lists = 1 << (rules->size - 1), .margins = (int8_t *)margins};
+    for (int sign = 0; sign < SIGNS; sign++) {
+        int lists[2] = {(int)now->minus[0][0], (int)now->minus[1][0]};
+        lists[now->signs % 2] |= sign << now->signs / 2;
+        found[sign] = worth_of_margin(margin_from(&task, now->signs + 1, lists[0], lists[1]));
+    }
+    return SOLVED;
+}
+
+static int look_up(const game *rules, const state *root, const void *values, const state *now, job *task, worth *found) {
+    (void)task;
+    if (!root) return NOT_THERE;
+    if (is_predicting(rules, now)) return root->signs ? NOT_THERE : look_up_signs(rules, values, now, found);
+    if (!root->signs || memcmp(root->minus, now->minus, sizeof now->minus) != 0) return NOT_THERE;
+    return look_up_marking(rules, root, values, now, found);
 }

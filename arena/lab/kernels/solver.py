@@ -1,11 +1,11 @@
-"""Solves a game by its kernel: what the first state is worth with best play, and the best first actions."""
+"""Solves a game by its kernel: what its first state is worth with best play, and all that can follow from any state."""
 
 from __future__ import annotations
 
 import ctypes
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,10 @@ PLAID_PARTS = 10**9
 DECIDER = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_int32), ctypes.c_int32)
 """What the kernel asks about an end whose scores are too near to say who wins."""
 
-_SOLVED, _STOPPED = 0, 1
+_UNASKED = DECIDER(lambda _packed, _count: 0)
+"""Looking up a value in a table needs no decision: it was made when the table was filled."""
+
+_SOLVED, _STOPPED, _NO_MEMORY = range(3)
 _STACK_BYTES = 64 << 20
 _LOOK_SECONDS = 0.05
 
@@ -59,11 +62,26 @@ class FirstState:
     edges: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablePlan:
+    """What a table of all that can follow from a state takes.
+
+    Attributes:
+        states: those that have a value in it.
+        table_bytes: how many bytes the values are.
+        memory_bytes: how much memory filling it takes, the values included.
+    """
+
+    states: int
+    table_bytes: int
+    memory_bytes: int
+
+
 class Solver(Kernel):
-    """The kernel of a game for two, which is asked what the first state is worth."""
+    """The kernel of a game for two, which is asked what states are worth."""
 
     def needs(self) -> Needs | None:
-        """Return what it takes; None if the kernel does not solve the game with its options."""
+        """Return what solving the first state takes; None if the kernel does not solve the game with its options."""
         found = (ctypes.c_int64 * 2)()
         if not self._library.solver_needs(self._handle, found):
             return None
@@ -75,18 +93,76 @@ class Solver(Kernel):
         Raises:
             KernelError: if there is no memory.
         """
-        stop = ctypes.c_int32(0)
         found = (ctypes.c_int64 * 4)()
         best = ctypes.create_string_buffer(len(self._actions))
+        code = self._run(
+            deadline, lambda stop, decide: self._library.solver_solve(self._handle, stop, decide, found, best)
+        )
+        if code == _STOPPED:
+            return None
+        outcome, margin, states, edges = found
+        chosen = tuple(action for action, is_best in zip(self._actions, best.raw, strict=True) if is_best)
+        return FirstState(outcome=outcome, margin=margin, best=chosen, states=states, edges=edges)
+
+    def table_plan(self) -> TablePlan | None:
+        """Return what a table of all that can follow from the state takes; None if the kernel makes none."""
+        found = (ctypes.c_int64 * 3)()
+        if not self._library.table_needs(self._handle, found):
+            return None
+        return TablePlan(states=found[0], table_bytes=found[1], memory_bytes=found[1] + found[2])
+
+    def fill(self, values: Any, deadline: float = float("inf")) -> bool:
+        """Fill a table of all that can follow from the state; return False if it is not full by the deadline.
+
+        Args:
+            values: a buffer that can be written to, of as many bytes as ``table_plan`` says.
+            deadline: of ``time.monotonic``.
+
+        Raises:
+            KernelError: if there is no memory.
+        """
+        address = ctypes.addressof(ctypes.c_char.from_buffer(values))
+        code = self._run(deadline, lambda stop, decide: self._library.table_fill(self._handle, stop, decide, address))
+        return code == _SOLVED
+
+    def look_up(
+        self, root: Solver | None, address: int | None, deadline: float = float("inf")
+    ) -> list[tuple[int, int]] | None:
+        """Return outcome and margin of the state after each legal action; None if that is not known.
+
+        Args:
+            root: the kernel whose state the table is of; None without a table.
+            address: where its values are.
+            deadline: of ``time.monotonic``.
+
+        Raises:
+            KernelError: if there is no memory.
+        """
+        count = self._library.kernel_count_actions(self._handle)
+        found = (ctypes.c_int64 * (2 * count))()
+        handle = root and root._handle
+
+        def call(stop: Any, decide: Any) -> int:
+            code: int = self._library.table_look_up(handle, address, self._handle, stop, decide, found)
+            return code
+
+        code = self._run(deadline, call) if root is None else call(ctypes.byref(ctypes.c_int32(0)), _UNASKED)
+        return list(zip(found[::2], found[1::2], strict=True)) if code == _SOLVED else None
+
+    def _run(self, deadline: float, call: Callable[[Any, Any], int]) -> int:
+        """Make a long call into C in a thread with a deep stack, and stop it at the deadline.
+
+        Raises:
+            KernelError: if there is no memory.
+        """
+        stop = ctypes.c_int32(0)
         problems: list[Exception] = []
         decide = DECIDER(lambda packed, count: self._decided(packed[:count], stop, problems))
         codes: list[int] = []
-
-        def run() -> None:
-            codes.append(self._library.solver_solve(self._handle, ctypes.byref(stop), decide, found, best))
-
         with _deep_stack():
-            worker = threading.Thread(target=run, name="kernel solver", daemon=True)
+            worker = threading.Thread(
+                target=lambda: codes.append(call(ctypes.byref(stop), decide)), name="kernel solver", daemon=True
+            )
             worker.start()
         try:
             while worker.is_alive():
@@ -98,13 +174,9 @@ class Solver(Kernel):
             worker.join()
         if problems:
             raise problems[0]
-        if codes == [_STOPPED]:
-            return None
-        if codes != [_SOLVED]:
+        if codes == [_NO_MEMORY] or not codes:
             raise KernelError(f"the kernel of {self.game.name} has not enough memory")
-        outcome, margin, states, edges = found
-        chosen = tuple(action for action, is_best in zip(self._actions, best.raw, strict=True) if is_best)
-        return FirstState(outcome=outcome, margin=margin, best=chosen, states=states, edges=edges)
+        return codes[0]
 
     def _decided(self, lines: list[int], stop: ctypes.c_int32, problems: list[Exception]) -> int:
         """Return who wins a sheet of plaid whose scores are near to each other, by the exact sums of the rules."""

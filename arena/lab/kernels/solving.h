@@ -1,15 +1,27 @@
-/* Values of the first state with best play of both seats. A game that can be solved defines
+/* What best play is worth. A game that can be solved defines, for its first state,
  *
  *   int solvable(const game *)                         whether this solver can take these options at all
+ *   int64_t solver_states(const game *)                how many states it has; 0 if that is not known before
  *   int64_t solver_bytes(const game *)                 the memory that it takes
- *   int solve(const game *, job *)                     fills value and best of the job; SOLVED, STOPPED or NO_MEMORY
+ *   int solve(const game *, job *)                     fills outcome, margin and best of the job
  *
- * and includes this file before, and solve_exports.h after its solver.
+ * and, for other states, a table of all that can follow from a state, its root:
+ *
+ *   int plan_table(const game *, const state *root, table_plan *)              0: there is none
+ *   int fill_table(const game *, const state *root, void *values, job *)
+ *   int look_up(const game *, const state *root, const void *values, const state *now, job *, worth *)
+ *
+ * look_up finds what the state after each legal action is worth, in a table, or without one where the root is NULL. All
+ * but plan_table return SOLVED, STOPPED, NO_MEMORY or NOT_THERE. A game includes this file before, and solve_exports.h
+ * after its solver.
  */
 #ifndef SOLVING_H
 #define SOLVING_H
 
-enum { SOLVED, STOPPED, NO_MEMORY };
+enum { SOLVED, STOPPED, NO_MEMORY, NOT_THERE };
+
+#define LARGER(one, other) ((one) > (other) ? (one) : (other))
+#define SMALLER(one, other) ((one) < (other) ? (one) : (other))
 
 typedef int32_t (*decider)(const int32_t *packed, int32_t count);
 
@@ -22,6 +34,19 @@ typedef struct {
     uint8_t *best;                 /* of each action of the space: whether it is a best first one */
 } job;
 
+typedef struct {
+    int64_t states;       /* that have a value in it */
+    int64_t bytes;        /* of the values */
+    int64_t work_bytes;   /* that filling it takes besides */
+} table_plan;
+
+typedef struct {
+    int64_t outcome;   /* for seat 0: 1, 0 or -1 */
+    int64_t margin;
+} worth;
+
 static inline int sign_of(int64_t number) { return (number > 0) - (number < 0); }
+
+static inline worth worth_of_margin(int64_t margin) { return (worth){sign_of(margin), margin}; }
 
 #endif

@@ -65,7 +65,7 @@ class Ladder(Format[LadderSettings]):
         super().__init__(field)
         self._counts: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
         self._round = 0
-        self._waited: Counter[int] = Counter()
+        self._last_rounds: dict[int, int] = {}
         self._rated: Mapping[str, Rating] | None = {}
         self._counts_for_draws: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
         self._draw_probability: float | None = None
@@ -81,9 +81,7 @@ class Ladder(Format[LadderSettings]):
         for meeting in meetings:
             for result in meeting.results:
                 self._counts[result.bots, result.ranks] += 1
-        playing = {k for meeting in meetings for k in meeting.pairing}
-        for k in self._present():
-            self._waited[k] = 0 if k in playing else self._waited[k] + 1
+            self._last_rounds |= dict.fromkeys(meeting.pairing, self._round)
         self._rated = None
         if self._estimates_draws:
             self._counts_for_draws, self._draw_probability = self._counts.copy(), None
@@ -110,6 +108,16 @@ class Ladder(Format[LadderSettings]):
     def _present(self) -> tuple[int, ...]:
         """Return who may be paired in the next round."""
         return self.field.present(self._round + 1)
+
+    def _waited(self, k: int) -> int:
+        """Return in how many rounds an entrant has not played since the last in which it did, though it was not absent.
+
+        That depends on nobody else: it is the same whether somebody entered meanwhile or the ladder is resumed.
+        """
+        rounds = range(self._last_rounds.get(k, 0) + 1, self._round + 1)
+        if all(absence.entrant != k for absence in self.field.absences):
+            return len(rounds)
+        return sum(not self.field.is_absent(k, number) for number in rounds)
 
     def _available(self) -> list[int]:
         """Return who may be paired in the next round and does not sit out."""
@@ -175,10 +183,10 @@ class Ladder(Format[LadderSettings]):
 
     def _due(self) -> list[int]:
         """Return who has to play, the most urgent first."""
-        available = self._available()
-        enough = UNCERTAIN * self._widest(available)
-        due = [k for k in available if self._rating(k).sigma >= enough or self._waited[k] >= MAX_ROUNDS_WAITING]
-        return sorted(due, key=lambda k: (-self._waited[k], -self._rating(k).sigma, k))
+        waited = {k: self._waited(k) for k in self._available()}
+        enough = UNCERTAIN * self._widest(waited)
+        due = [k for k in waited if self._rating(k).sigma >= enough or waited[k] >= MAX_ROUNDS_WAITING]
+        return sorted(due, key=lambda k: (-waited[k], -self._rating(k).sigma, k))
 
     def _drawn(self, k: int) -> float:
         uniform = (derived_seed("ladder", self.field.rng_seed, self._round, k) + 0.5) / 2**63

@@ -1,0 +1,125 @@
+"""What the state after each action is worth, for any state of a game for two, by its kernel.
+
+A kernel makes tables: the values of all states that can follow from one, its root. The widest root whose table fits is
+chosen, so that one table answers for a whole match, and that of the first state for all matches.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from arena.games import Game
+from arena.games.plusminus import Plusminus
+from arena.lab.kernels.loading import solver_of
+from arena.lab.kernels.solver import Solver, parts_of
+from arena.lab.limits import Limits
+from arena.lab.worth import OUTCOME_UNIT, PARTS
+
+MAX_TABLE_BYTES = 1 << 30
+"""A larger table is not made, whatever memory there is: a smaller root will do as soon as the match has gone on."""
+
+_KEPT_TABLES = 4
+_SHARE_OF_TIME = 0.8
+"""Of the time for a question, for a table; if it is not full by then, the rest is for a search."""
+
+
+class KernelTable:
+    """The values of all states that can follow from a root, in memory."""
+
+    def __init__(self, root: Solver, values: mmap.mmap) -> None:
+        self.root = root
+        self._values = values
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(values))
+
+
+class KernelValues:
+    """Answers what actions are worth, and keeps the tables that it makes for this."""
+
+    def __init__(self, game: Game[Any], limits: Limits) -> None:
+        """Prepare it.
+
+        Args:
+            game: one of the five games, for two.
+            limits: the memory for tables.
+
+        Raises:
+            KernelError: with why there is no kernel.
+        """
+        self._game = game
+        self._limits = limits
+        self._kernel = solver_of(game)
+        self._first: KernelTable | None = None
+        self._others: list[KernelTable] = []
+        self._too_slow: set[Any] = set()
+        self._unit = PARTS // parts_of(game)
+
+    def after_actions(self, state: Any, deadline: float = float("inf")) -> list[int] | None:
+        """Return the value after each legal action of a state, in the order of the rules; None if it is not known.
+
+        Args:
+            state: a state in which a seat is to act.
+            deadline: of ``time.monotonic``, for a table that is not there yet.
+
+        Raises:
+            KernelError: if there is no memory.
+        """
+        kernel = self._kernel
+        kernel.set_state(state)
+        for table in self._tables():
+            found = kernel.look_up(table.root, table.address)
+            if found is not None:
+                return self._values(found)
+        found = kernel.look_up(None, None, deadline)
+        if found is None:
+            table_or_none = self._new_table(state, deadline)
+            if table_or_none is not None:
+                found = kernel.look_up(table_or_none.root, table_or_none.address)
+        return self._values(found) if found is not None else None
+
+    def _values(self, found: list[tuple[int, int]]) -> list[int]:
+        return [outcome * OUTCOME_UNIT + margin * self._unit for outcome, margin in found]
+
+    def _tables(self) -> Iterator[KernelTable]:
+        if self._first is not None:
+            yield self._first
+        yield from self._others
+
+    def _new_table(self, state: Any, deadline: float) -> KernelTable | None:
+        """Return a table that has a state; None if there is no time or no memory for one, or the game has none."""
+        first = self._game.initial_state()
+        now = time.monotonic()
+        stop_at = now + _SHARE_OF_TIME * (deadline - now)
+        for root in self._roots(state, first):
+            table = None if root in self._too_slow else self._made(root, stop_at)
+            if table is not None and root == first:
+                self._first = table
+            elif table is not None:
+                self._others = [table, *self._others[: _KEPT_TABLES - 1]]
+            if table is not None:
+                return table
+        return None
+
+    def _roots(self, state: Any, first: Any) -> Iterator[Any]:
+        """Yield the states whose table would have a state, the widest one first."""
+        if not isinstance(self._game, Plusminus) or self._game.is_predicting(state):
+            yield first
+        elif any(state.heights):
+            yield state._replace(heights=first.heights)
+        if state != first:
+            yield state
+
+    def _made(self, root: Any, stop_at: float) -> KernelTable | None:
+        kernel = solver_of(self._game)
+        kernel.set_state(root)
+        plan = kernel.table_plan()
+        if plan is None or plan.table_bytes > MAX_TABLE_BYTES or plan.memory_bytes > self._limits.memory_bytes:
+            return None
+        values = mmap.mmap(-1, plan.table_bytes)
+        if not kernel.fill(values, stop_at):
+            self._too_slow.add(root)
+            return None
+        return KernelTable(kernel, values)

@@ -1,0 +1,213 @@
+"""One run of a tournament: the matches of the schedule that have no record, and the rounds that follow."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+
+from arena.definition import Definition
+from arena.errors import UsageError
+from arena.executors import Executor, JobResult, Played, Void, WorkQueue
+from arena.records import MatchSpec, ScheduledMatch
+from arena.store.rows import RecordRow
+from arena.store.store import Store
+from arena.tournament.control import Order, RunControl
+from arena.tournament.formats import format_class
+from arena.tournament.live_writer import LiveWriter
+from arena.tournament.progress import Progress
+from arena.tournament.resumption import Resumed, create_or_resume
+from arena.tournament.rounds import TournamentRounds
+from arena.tournament.schedule import spec_of
+from arena.tournament.tries import Tries
+
+log = logging.getLogger("arena.director")
+
+Listener = Callable[[Progress], None]
+Refresh = Callable[[], Definition | None]
+
+
+class Run:
+    """One run of a tournament.
+
+    Attributes:
+        progress: how far it is.
+    """
+
+    def __init__(
+        self,
+        resumed: Resumed,
+        store: Store,
+        executor: Executor,
+        listener: Listener | None,
+        refresh: Refresh | None,
+        control: RunControl,
+    ) -> None:
+        """Prepare; nothing is played yet.
+
+        Args:
+            resumed: the tournament, whose director's lock is held.
+            store: where it is.
+            executor: plays the matches.
+            listener: called when matches have been recorded, and every now and then while none have.
+            refresh: called before each round of a ladder; returns a changed definition, or None.
+            control: asked between matches whether to continue.
+        """
+        self._control = control
+        self._definition, self._tournament = resumed
+        self._store = store
+        self._executor = executor
+        self._listener = listener
+        may_change = format_class(self._definition).open_entry and executor.takes_new_bots
+        self._refresh = refresh if may_change else None
+        self._turns = control.turns if may_change else None
+        self._rounds = self._rounds_after(control._rounds if may_change else None)
+        self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.expected_matches)
+        self.progress.stop_limits = self._rounds.stop_limits
+        self._tries = Tries(self.progress, self._turns)
+        self._live = LiveWriter(store, self._tournament, executor)
+
+    def play(self) -> None:
+        """Play the schedule and the rounds that follow, until no match is left that may be tried again."""
+        with self._live:
+            self._executor.meanwhile = lambda: self._live.update(self.progress)
+            try:
+                self._play()
+            finally:
+                self._executor.meanwhile = None
+
+    def _play(self) -> None:
+        progress, name = self.progress, self._definition.name
+        log.info("%s: %d of %d matches to play", name, progress.left, progress.scheduled)
+        started = time.monotonic()
+        self._report([])
+        if self._turns is not None:
+            self._turns.begin()
+        self._play_matches(self._specs(self._store.unplayed(self._tournament)))
+        while progress.left == self._tries.passed_over and not progress.is_finished and not progress.is_stopped:
+            self._play_next_round(time.monotonic() - started)
+        is_as_before = progress.is_stopped and progress.left == 0 and progress.scheduled == self._tournament.scheduled
+        if not is_as_before and progress.is_complete != (self._tournament.finished_at is not None):
+            self._store.set_finished(self._tournament, progress.is_complete)
+        self._report([])
+        log.info("%s: %d matches recorded", name, progress.recorded)
+
+    def _play_next_round(self, elapsed_seconds: float) -> None:
+        """Schedule and play the next round; if there is no next round, or it is time to stop, the run is finished."""
+        if self._control.order() is not Order.PLAY:
+            self.progress.is_stopped = True
+            return
+        self._apply_changes()
+        matches = self._next_round()
+        again = self._tries.due()
+        self.progress.status, self.progress.stop_limits = self._rounds.status, self._rounds.stop_limits
+        if not (matches or again) or self._rounds.should_stop(elapsed_seconds):
+            self.progress.is_finished = True
+            return
+        if matches:
+            self._store.extend_schedule(self._tournament, matches)
+        self.progress.scheduled += len(matches)
+        self._report([])
+        self._play_matches(chain(self._specs(matches), self._tries.unless_resting(again)))
+
+    def _next_round(self) -> list[ScheduledMatch]:
+        """Return the matches of the next round; whoever has had a share of the time sits out if others want to play."""
+        if self._turns is None:
+            return self._rounds.next_round()
+        resting, in_debt = self._numbers(self._turns.resting()), self._numbers(self._turns.in_debt())
+        matches = self._rounds.next_round(resting | in_debt)
+        return matches if matches or not in_debt else self._rounds.next_round(resting)
+
+    def _numbers(self, labels: frozenset[str]) -> frozenset[int]:
+        return frozenset(k for k, bot in enumerate(self._definition.entrants) if bot.label in labels)
+
+    def _specs(self, matches: Iterable[ScheduledMatch]) -> Iterator[MatchSpec]:
+        """Yield what is to be played, as it is taken."""
+        return self._tries.unless_resting(spec_of(match, self._definition) for match in matches)
+
+    def _apply_changes(self) -> None:
+        """Apply a changed definition; one that is refused is logged, and the earlier one stays."""
+        changed = self._refresh() if self._refresh is not None else None
+        if changed is None:
+            return
+        try:
+            self._definition, self._tournament = create_or_resume(changed, self._store)
+        except UsageError as error:
+            log.warning("the changed definition is refused: %s", error)
+            return
+        self._rounds = self._rounds_after(self._rounds)
+        log.info("the definition has changed: %d entrants may be paired", len(self._definition.active or ()))
+
+    def _rounds_after(self, earlier: TournamentRounds | None) -> TournamentRounds:
+        """Return the rounds of the tournament as it is now, and keep them for the next run."""
+        if earlier is None:
+            rounds = TournamentRounds(self._definition, self._store, self._tournament)
+        else:
+            rounds = earlier.continued(self._definition, self._store, self._tournament)
+        self._control._rounds = rounds
+        return rounds
+
+    def _play_matches(self, specs: Iterable[MatchSpec]) -> None:
+        queue = WorkQueue(specs)
+        self._obey(queue)
+        for results in self._executor.run(queue):
+            rows = [result.row for result in results if isinstance(result, Played)]
+            if self._control.order() is Order.ABANDON:
+                log.info("%s: the run is ended; matches that are being played are abandoned", self._definition.name)
+                self.progress.is_stopped = True
+                return
+            if rows:
+                self._store.record(self._tournament, rows)
+            self._see(results)
+            for result in results:
+                self._finish(result, queue)
+            self._report(rows, [result.match for result in results])
+            self._obey(queue)
+
+    def _see(self, results: Sequence[JobResult]) -> None:
+        """Note whose time has passed, and who rests."""
+        if self._turns is None:
+            return
+        bots = self._definition.entrants
+        active = range(len(bots)) if self._definition.active is None else self._definition.active
+        for bot in self._turns.see(results, self._executor, {bots[k].label for k in active}):
+            log.warning("%s: matches of %s were void again and again; it rests", self._definition.name, bot)
+
+    def _obey(self, queue: WorkQueue) -> None:
+        """Let no match begin any more if the run is to stop."""
+        if queue.is_closed:
+            return
+        is_storm = self._turns is not None and self._turns.is_storm
+        if is_storm:
+            log.error("%s: match after match was void", self._definition.name)
+        if is_storm or self._control.order() is Order.STOP:
+            log.info("%s: the run is stopped; matches that are being played end", self._definition.name)
+            self.progress.is_stopped = True
+            queue.close()
+
+    def _finish(self, result: JobResult, queue: WorkQueue) -> None:
+        """Take a match from the queue, or put it there again."""
+        if isinstance(result, Void):
+            self._store.note_void(self._tournament, result.match, result.reason)
+            if self._tries.is_again(result):
+                queue.requeue(result.spec)
+                return
+        queue.done(result.match)
+
+    def _count_playing(self) -> int:
+        """Return how many matches are being played; 0 if the executor fails to say so, which costs no match."""
+        try:
+            return len(self._executor.playing())
+        except Exception:
+            log.debug("the executor does not say what it plays", exc_info=True)
+            return 0
+
+    def _report(self, rows: list[RecordRow], ended: Sequence[int] = ()) -> None:
+        self.progress.recorded += len(rows)
+        self.progress.played += len(rows)
+        self.progress.playing = self._count_playing()
+        self.progress.new = rows
+        self._live.update(self.progress, ended)
+        if self._listener is not None:
+            self._listener(self.progress)

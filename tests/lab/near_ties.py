@@ -1,0 +1,14 @@
+"""A kernel of plaid that asks the rules about all scores less than two points apart."""
+
+import pytest
+
+from arena.lab.kernels.build import FLAGS, compile_kernel, find_compiler
+from arena.lab.kernels.loading import open_library
+
+
+@pytest.fixture(scope="module")
+def asking_plaid(tmp_path_factory):
+    """The library."""
+    path = tmp_path_factory.mktemp("asking") / "plaid.so"
+    compile_kernel("plaid", path, find_compiler(), flags=(*FLAGS, "-DNEAR_TIE=2.0"))
+    return open_library(path)

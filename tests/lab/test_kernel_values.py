@@ -1,0 +1,177 @@
+"""What kernels say of any state: the same as tables by the rules on small boards, and as searches on larger ones."""
+
+import random
+import threading
+import time
+
+import pytest
+
+from arena.errors import KernelError
+from arena.games import make_game
+from arena.lab import kernel_values, oracle
+from arena.lab.kernel_values import KernelValues
+from arena.lab.kernels.loading import load
+from arena.lab.kernels.option_sets import small_games
+from arena.lab.kernels.solver import Solver
+from arena.lab.limits import Limits
+from arena.lab.oracle import Oracle
+from arena.lab.retrograde import Retrograde
+from arena.lab.search import Search
+from arena.lab.state_graph import explore
+from arena.lab.worth import Known
+from tests import needs
+from tests.lab.near_ties import asking_plaid  # noqa: F401
+
+pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
+
+SMALL = [
+    ("differences", {"size": 2}),
+    ("differences", {"size": 4}),
+    ("differences", {"size": 4, "scoring": "once"}),
+    ("plusminus", {"size": 2}),
+    ("plusminus", {"size": 3}),
+    ("plusminus", {"size": 3, "grid_first": 2}),
+    ("coprimality", {"size": 3}),
+    ("coprimality", {"size": 4, "max_grids": 3}),
+    ("coprimality", {"size": 5, "max_grids": 1}),
+    ("plaid", {"width": 4, "height": 3, "lines": 3}),
+    ("plaid", {"width": 1, "height": 6, "lines": 2}),
+    ("plaid", {"width": 5, "height": 2, "lines": 5}),
+]
+
+
+def true_values(game, name):
+    table = Retrograde(explore(game, name, Limits()))
+    return {state: table.values[number] for state, number in table.graph.numbers.items()}
+
+
+def after_by(values, game, state):
+    return [values[game.apply(state, action)] for action in game.legal_actions(state)]
+
+
+def random_state(game, plies, rng):
+    state = game.initial_state()
+    for _ in range(plies):
+        after = game.apply(state, rng.choice(game.legal_actions(state)))
+        if game.is_over(after):
+            break
+        state = after
+    return state
+
+
+def is_predicting(game, state):
+    """There is one table for all predictions of plusminus, that of the first state."""
+    return game.name == "plusminus" and game.is_predicting(state)
+
+
+@pytest.mark.parametrize(("name", "options"), SMALL, ids=str)
+def test_every_state_of_small_boards_is_worth_what_the_rules_say(name, options):
+    game = make_game(name, **options)
+    values, kernel = true_values(game, name), KernelValues(game, Limits())
+    for state in values:
+        if not game.is_over(state):
+            assert kernel.after_actions(state) == after_by(values, game, state)
+
+
+@pytest.mark.parametrize(("name", "options"), SMALL, ids=str)
+def test_a_table_from_any_state_on_says_the_same(name, options):
+    game, rng = make_game(name, **options), random.Random(1)
+    values = true_values(game, name)
+    states = [state for state in values if not game.is_over(state) and not is_predicting(game, state)]
+    for state in rng.sample(states, min(50, len(states))):
+        kernel = KernelValues(game, Limits())
+        kernel._roots = lambda state, _first: [state]
+        assert kernel.after_actions(state) == after_by(values, game, state)
+
+
+def test_multiplication_is_worth_the_same_on_boards_too_small_for_a_match():
+    """On the smallest board of the rules there are too many states for a table by them."""
+    for game in small_games("multiplication"):
+        if game.players == 2:
+            values, kernel = true_values(game, "multiplication"), KernelValues(game, Limits())
+            for state in values:
+                if not game.is_over(state):
+                    assert kernel.after_actions(state) == after_by(values, game, state)
+
+
+LARGER = [
+    ("differences", {"size": 9}, 5),
+    ("differences", {"size": 12, "scoring": "once"}, 8),
+    ("plusminus", {"size": 6}, 13),
+    ("plusminus", {"size": 12, "grid_first": 2}, 31),
+    ("multiplication", {"size": 7}, 6),
+    ("multiplication", {"size": 9}, 11),
+    ("multiplication", {"size": 13}, 20),
+    ("coprimality", {"size": 12}, 20),
+    ("coprimality", {"size": 9, "max_grids": 4}, 30),
+    ("plaid", {}, 11),
+    ("plaid", {"width": 9, "height": 8, "lines": 7}, 4),
+    ("plaid", {"width": 300, "height": 2, "lines": 299}, 298),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "plies"), LARGER, ids=str)
+def test_random_states_of_larger_boards_are_worth_what_a_search_says(name, options, plies):
+    game, rng = make_game(name, **options), random.Random(2)
+    kernel, search = KernelValues(game, Limits()), Search(game, Limits())
+    for _ in range(3):
+        state = random_state(game, plies, rng)
+        found = kernel.after_actions(state)
+        for action, value in zip(game.legal_actions(state), found, strict=True):
+            after = search.bounds(game.apply(state, action))
+            assert (after.low, after.high) == (value, value)
+
+
+def test_near_ties_are_decided_by_the_rules(asking_plaid, monkeypatch):  # noqa: F811
+    game = make_game("plaid", width=6, height=4, lines=5)
+    expected = KernelValues(game, Limits()).after_actions(game.initial_state())
+    asked = []
+    monkeypatch.setattr(game, "ranks", lambda state: asked.append(state) or type(game).ranks(game, state))
+    monkeypatch.setattr(kernel_values, "solver_of", lambda game: Solver(asking_plaid, game))
+    assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
+    assert asked
+
+
+def test_one_table_answers_for_all_matches(monkeypatch):
+    game, rng = make_game("differences", size=6), random.Random(3)
+    kernel = KernelValues(game, Limits())
+    kernel.after_actions(random_state(game, 3, rng))
+    monkeypatch.setattr(Solver, "fill", None)
+    for plies in (0, 1, 2, 3, 4, 5):
+        assert kernel.after_actions(random_state(game, plies, rng))
+
+
+def test_what_is_too_large_becomes_known_as_the_match_goes_on(monkeypatch):
+    game, rng = make_game("differences", size=8), random.Random(4)
+    plans = []
+    monkeypatch.setattr(kernel_values, "MAX_TABLE_BYTES", 2000)
+    kernel = KernelValues(game, Limits())
+    for plies in range(8):
+        plans.append(kernel.after_actions(random_state(game, plies, rng)) is not None)
+    assert plans == [False] * 3 + [True] * 5  # of five free columns there are 1,546 grids
+    assert KernelValues(game, Limits(memory_bytes=100)).after_actions(game.initial_state()) is None
+
+
+def test_a_table_that_is_not_full_in_time_is_not_tried_again(monkeypatch):
+    game = make_game("differences", size=10)
+    kernel, first = KernelValues(game, Limits()), game.initial_state()
+    assert kernel.after_actions(first, time.monotonic()) is None
+    monkeypatch.setattr(Solver, "fill", None)
+    assert kernel.after_actions(first) is None
+    assert "kernel solver" not in {thread.name for thread in threading.enumerate()}
+
+
+@pytest.mark.parametrize(("name", "options"), [("plusminus", {"size": 3}), ("coprimality", {"size": 5})])
+def test_without_a_compiler_the_oracle_says_the_same(name, options, cache, monkeypatch):
+    monkeypatch.setattr(oracle, "_FEW_STATES", 0)
+    game = make_game(name, **options)
+    state = random_state(game, 2, random.Random(5))
+    fast = Oracle(game, name).actions(state)
+    for path in cache.glob("*.so"):
+        path.unlink()
+    load.cache_clear()
+    monkeypatch.setenv("CC", "nocc")
+    slow = Oracle(game, name).actions(state)
+    assert [(one.action, one.worth.margin) for one in fast] == [(one.action, one.worth.margin) for one in slow]
+    assert {one.worth.known for one in fast} == {Known.TABLE} != {one.worth.known for one in slow}
+    assert isinstance(load(name), KernelError)
