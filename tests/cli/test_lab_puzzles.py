@@ -11,17 +11,23 @@ from tests.report.tournaments import play
 pytestmark = pytest.mark.processes  # an oracle may build a kernel
 
 
-@pytest.fixture
-def puzzles(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with ArenaHome(tmp_path / "home") as home:
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("puzzles")
+    with ArenaHome(directory / "home") as home:
         play(home, "cup", ["alpha", "beta"], [("plusminus", {"size": 4})], encounters=20)
         play(home, "three", ["alpha", "beta", "gamma"], [("coprimality", {"size": 4, "players": 3})])
-    call = calling(tmp_path / "home", capsys)
+    return directory
+
+
+@pytest.fixture
+def puzzles(directory, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(directory / "cache"))
+    call = calling(directory / "home", capsys)
     return lambda *arguments: call("lab", "puzzles", *arguments)
 
 
-def test_puzzles_are_listed_without_their_solutions_and_kept(puzzles, tmp_path):
+def test_puzzles_are_listed_without_their_solutions_and_kept(puzzles, directory):
     code, out, err = puzzles("cup", "--count", "2")
     assert (code, err) == (0, "")
     lines = out.splitlines()
@@ -31,7 +37,7 @@ def test_puzzles_are_listed_without_their_solutions_and_kept(puzzles, tmp_path):
     assert lines[2].split() == titles.split()
     assert max(map(len, lines)) <= 80
     assert len(lines) == 8
-    kept = json.loads((tmp_path / "home" / "puzzles" / "1.json").read_text())
+    kept = json.loads((directory / "home" / "puzzles" / "1.json").read_text())
     assert len(kept["puzzles"]) == 2
     _, solved, _ = puzzles("cup", "--count", "2", "--solutions")
     assert all(one["choices"][one["solution"]]["text"] in solved for one in kept["puzzles"])
